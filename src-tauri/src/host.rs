@@ -155,10 +155,10 @@ impl Host for DesktopHost {
                     let state = self.shell_state().state(updates::require_source(&self.app));
                     Ok(HostReply::Desktop { state: Box::new(state) })
                 }
-                HostRequest::TakeErrands => {
-                    Ok(HostReply::Errands { errands: self.shell_state().take_open_requests() })
+                HostRequest::TakeOpenRequests => {
+                    Ok(HostReply::OpenRequests { errands: self.shell_state().take_open_requests() })
                 }
-                HostRequest::Look { window, session } => {
+                HostRequest::ReportView { window, session } => {
                     if let Some(act) = self.shell_state().set_shown_session(window, session) {
                         notices::carry_out(&self.app, act);
                     }
@@ -182,17 +182,17 @@ impl Host for DesktopHost {
                     exit::restart(&self.app);
                     Ok(HostReply::Done)
                 }
-                HostRequest::LeaveQuickAsk { session } => {
+                HostRequest::CloseQuickAsk { session } => {
                     self.leave_quick_ask(session);
                     Ok(HostReply::Done)
                 }
-                HostRequest::HandOver { prompt } => {
+                HostRequest::MovePrompt { prompt } => {
                     self.leave_quick_ask(None);
                     let from = OpenRequestSource::Person;
                     open_in_window(&self.app, OpenRequest::NewSession { prompt, folder: None, from });
                     Ok(HostReply::Done)
                 }
-                HostRequest::LookForUpdate => {
+                HostRequest::CheckForUpdate => {
                     updates::check_for_update(&self.app).await.map(|offer| HostReply::Update { offer })
                 }
                 HostRequest::InstallUpdate { version } => {

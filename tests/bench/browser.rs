@@ -173,9 +173,9 @@ pub async fn measure(table: &mut Table) -> Result<()> {
     let pages = PAGES.each_ref().map(|page| ServedPage { page, url: site.url(page.path) });
     let form = pages.last().context("a form")?;
     say("browser: Octo against raw input");
-    let own = own::measure(table, form).await?;
+    let figures = own::measure(table, form).await?;
     say("browser: Octo");
-    let mut tools = vec![("Octo".to_owned(), octo::measure(&pages, &own).await.context("Octo")?)];
+    let mut tools = vec![("Octo".to_owned(), octo::measure(&pages, &figures).await.context("Octo")?)];
     for peer in Peer::ALL {
         let name = format!("{} {}", peer.name(), peer.version(&modules)?);
         say(&format!("browser: {name}"));
@@ -205,25 +205,27 @@ pub async fn measure(table: &mut Table) -> Result<()> {
 fn aims(table: &mut Table, tools: &[(String, ToolResults)]) -> Result<()> {
     let Some(((_, octo), peers)) = tools.split_first() else { return Ok(()) };
     for (name, peer) in peers {
-        for (what, tokens) in [
+        for (label, tokens) in [
             (
                 "Tokens of the snapshots' replies",
-                (|seen: &PageResult| seen.snapshot as f64) as fn(&PageResult) -> f64,
+                (|result: &PageResult| result.snapshot as f64) as fn(&PageResult) -> f64,
             ),
-            ("Tokens of lists of all targets", |seen: &PageResult| seen.listed as f64),
-            ("Tokens until the model reads what an act changed", |seen: &PageResult| seen.with_change),
+            ("Tokens of lists of all targets", |result: &PageResult| result.listed as f64),
+            ("Tokens until the model reads what an act changed", |result: &PageResult| result.with_change),
         ] {
-            let ratio = |ours: f64, theirs: f64| ours / theirs;
+            let ratio = |octo_value: f64, peer_value: f64| octo_value / peer_value;
             let pairs = octo.seen.iter().zip(&peer.seen);
-            let each = Figures::of(pairs.map(|(ours, theirs)| ratio(tokens(ours), tokens(theirs))))?;
+            let each = Figures::of(
+                pairs.map(|(octo_value, peer_value)| ratio(tokens(octo_value), tokens(peer_value))),
+            )?;
             let sum = |measured: &ToolResults| measured.seen.iter().map(tokens).sum::<f64>();
             // The goal is for all pages together; minimum and maximum are of single pages.
-            let all = Figures { median: ratio(sum(octo), sum(peer)), ..each };
-            table.add_with_goal(format!("{what}, Octo to {name}"), Unit::Times, all, THIRD);
+            let total = Figures { median: ratio(sum(octo), sum(peer)), ..each };
+            table.add_with_goal(format!("{label}, Octo to {name}"), Unit::Times, total, THIRD);
         }
-        let replies = marks_for_tokens(octo, peer, |seen| (seen.snapshot, seen.shown.marked));
-        let listed = marks_for_tokens(octo, peer, |seen| (seen.listed, seen.targets.marked));
-        let pages = marks_for_tokens(octo, peer, |seen| (seen.whole, seen.targets.marked));
+        let replies = marks_for_tokens(octo, peer, |result| (result.snapshot, result.shown.marked));
+        let listed = marks_for_tokens(octo, peer, |result| (result.listed, result.targets.marked));
+        let pages = marks_for_tokens(octo, peer, |result| (result.whole, result.targets.marked));
         table.note(format!(
             "Aim: at most a third of the tokens of {name} with more targets marked by the same tokens. Of the snapshots' \
              replies alone {replies}. Of lists of targets alone, which Octo's snapshot is asked for by `targets` and which \
@@ -235,15 +237,19 @@ fn aims(table: &mut Table, tools: &[(String, ToolResults)]) -> Result<()> {
 
 /// Returns Octo's tokens per mark relative to another tool's, both counted in the same text: an overview with
 /// few tokens has no advantage if it leaves targets out.
-fn marks_for_tokens(octo: &ToolResults, peer: &ToolResults, of: fn(&PageResult) -> (usize, usize)) -> String {
-    let sum = |measured: &ToolResults| {
-        let of_each = measured.seen.iter().map(of);
+fn marks_for_tokens(
+    octo: &ToolResults,
+    peer: &ToolResults,
+    value: fn(&PageResult) -> (usize, usize),
+) -> String {
+    let total_of = |measured: &ToolResults| {
+        let of_each = measured.seen.iter().map(value);
         of_each.fold((0, 0), |(tokens, marks), (more, marked)| (tokens + more, marks + marked))
     };
-    let ((tokens, marks), (their_tokens, their_marks)) = (sum(octo), sum(peer));
+    let ((tokens, marks), (their_tokens, their_marks)) = (total_of(octo), total_of(peer));
     let ratio = tokens as f64 / their_tokens as f64;
-    let met = if ratio <= THIRD && marks > their_marks { "met" } else { "not met" };
-    format!("{met}: {ratio:.2} × the tokens, {marks} targets to {their_marks}")
+    let verdict = if ratio <= THIRD && marks > their_marks { "met" } else { "not met" };
+    format!("{verdict}: {ratio:.2} × the tokens, {marks} targets to {their_marks}")
 }
 
 fn matrix(pages: &[ServedPage], tools: &[(String, ToolResults)]) -> String {
@@ -252,25 +258,25 @@ fn matrix(pages: &[ServedPage], tools: &[(String, ToolResults)]) -> String {
         .to_owned();
     for (index, page) in pages.iter().enumerate() {
         for (name, measured) in tools {
-            let Some(seen) = measured.seen.get(index) else { continue };
+            let Some(result) = measured.seen.get(index) else { continue };
             let tool = name.split(' ').next().unwrap_or_default();
             // Writing to a string cannot fail.
             let _ = write!(
                 text,
                 "\n| {} | {tool} | {} | {} | {} | {:.0} | {:.0} | {} | {} | {} | {:.0} ms | {:.0} ms | {:.0} ms | {:.0} ms |",
                 page.page.name,
-                seen.snapshot,
-                seen.listed,
-                seen.whole,
-                seen.reply,
-                seen.with_change,
-                seen.shown.marked,
-                seen.targets.marked,
-                seen.targets.present,
-                seen.look.as_secs_f64() * 1e3,
-                seen.click.median,
-                seen.fill.median,
-                seen.told.median,
+                result.snapshot,
+                result.listed,
+                result.whole,
+                result.reply,
+                result.with_change,
+                result.shown.marked,
+                result.targets.marked,
+                result.targets.present,
+                result.look.as_secs_f64() * 1e3,
+                result.click.median,
+                result.fill.median,
+                result.told.median,
             );
         }
     }
@@ -281,19 +287,19 @@ fn whole(tools: &[(String, ToolResults)]) -> String {
     let mut text = "| Tool, all pages | Snapshots, tokens | All targets, tokens | Whole pages, tokens | Acts' replies, tokens | With what they changed | Targets in replies | Targets in the whole | Present | First click felt | Memory |\n\
         | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |"
         .to_owned();
-    for (name, ToolResults { seen, first, memory }) in tools {
-        let sum = |of: fn(&PageResult) -> f64| seen.iter().map(of).sum::<f64>();
+    for (name, ToolResults { seen: result, first, memory }) in tools {
+        let sum = |value: fn(&PageResult) -> f64| result.iter().map(value).sum::<f64>();
         let _ = write!(
             text,
             "\n| {name} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {first:.0} ms | {memory:.1} MB |",
-            sum(|seen| seen.snapshot as f64),
-            sum(|seen| seen.listed as f64),
-            sum(|seen| seen.whole as f64),
-            sum(|seen| seen.reply),
-            sum(|seen| seen.with_change),
-            sum(|seen| seen.shown.marked as f64),
-            sum(|seen| seen.targets.marked as f64),
-            sum(|seen| seen.targets.present as f64),
+            sum(|result| result.snapshot as f64),
+            sum(|result| result.listed as f64),
+            sum(|result| result.whole as f64),
+            sum(|result| result.reply),
+            sum(|result| result.with_change),
+            sum(|result| result.shown.marked as f64),
+            sum(|result| result.targets.marked as f64),
+            sum(|result| result.targets.present as f64),
         );
     }
     text
@@ -303,10 +309,14 @@ fn whole(tools: &[(String, ToolResults)]) -> String {
 fn missed(pages: &[ServedPage], tools: &[(String, ToolResults)]) -> String {
     let mut text = "Targets that got no handle (the first of each page):".to_owned();
     for (name, measured) in tools {
-        for (page, seen) in pages.iter().zip(&measured.seen) {
-            if !seen.targets.missed.is_empty() {
-                let _ =
-                    write!(text, "\n* {name}, {}: {}", page.page.name, seen.targets.missed.join("; ").trim());
+        for (page, result) in pages.iter().zip(&measured.seen) {
+            if !result.targets.missed.is_empty() {
+                let _ = write!(
+                    text,
+                    "\n* {name}, {}: {}",
+                    page.page.name,
+                    result.targets.missed.join("; ").trim()
+                );
             }
         }
     }

@@ -35,7 +35,7 @@ fn kinds() -> Vec<BenchCacheKind> {
     let prefix = CacheKind::Prefix { step: 128, life_seconds: 300, keyed: true };
     let points = CacheKind::Breakpoints { limit: 3, lookback: 80, life_seconds: 1800 };
     let units = CacheKind::Units { life_seconds: 7200 };
-    let chance = CacheKind::Chance { probability: 0.8, life_seconds: 300 };
+    let chance = CacheKind::Probabilistic { probability: 0.8, life_seconds: 300 };
     [
         ("Anthropic", Protocol::Anthropic, Caching::anthropic(), CachePolicy::anthropic()),
         ("Bedrock", Protocol::Bedrock, Caching::anthropic(), CachePolicy::bedrock()),
@@ -79,9 +79,9 @@ pub async fn measure(table: &mut Table) -> Result<()> {
             let bill = bills(workload, &kind, &trace, WarmKeeping::Warm)?;
             writeln!(text, "{}", row(workload, kind.name, &kind, &bill))?;
             if bill.refreshes > 0 {
-                let left = bills(workload, &kind, &trace, WarmKeeping::Left)?;
+                let cold = bills(workload, &kind, &trace, WarmKeeping::Left)?;
                 let name = format!("{}, not kept warm", kind.name);
-                writeln!(text, "{}", row(workload, &name, &kind, &left))?;
+                writeln!(text, "{}", row(workload, &name, &kind, &cold))?;
             }
             if kind.protocol == Protocol::Anthropic {
                 fixed = fixed.or_else(|| trace.requests.first().map(|sent| sent.request.body.clone()));
@@ -111,25 +111,25 @@ fn bills(
     workload: &Workload,
     kind: &BenchCacheKind,
     trace: &WorkloadTrace,
-    kept: WarmKeeping,
+    keeping: WarmKeeping,
 ) -> Result<Bill> {
     let seeds = if trace.requests.iter().any(|sent| sent.pause_before) { SEEDS } else { 1 };
-    let mut sum = Bill::default();
+    let mut total = Bill::default();
     for seed in 1..=seeds {
-        sum += bill::replay(trace, kind, seed, kept).with_context(|| workload.name)?;
+        total += bill::replay(trace, kind, seed, keeping).with_context(|| workload.name)?;
     }
-    Ok(sum)
+    Ok(total)
 }
 
 fn row(workload: &Workload, name: &str, kind: &BenchCacheKind, bill: &Bill) -> String {
     let usage = bill.usage;
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
-    let hits = usage.cache_read as f64 / usage.total_input() as f64;
-    let marked = matches!(kind.caching.kind, CacheKind::Markers { .. });
-    let aim = workload.aim.filter(|_| marked).map_or(String::new(), |aim| format!("{aim:.2}"));
+    let hit_rate = usage.cache_read as f64 / usage.total_input() as f64;
+    let uses_markers = matches!(kind.caching.kind, CacheKind::Markers { .. });
+    let goal = workload.aim.filter(|_| uses_markers).map_or(String::new(), |goal| format!("{goal:.2}"));
     let misses: Vec<String> = bill.misses.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
     format!(
-        "| {} | {} | {} | {} | {} | {} | {} | {} | {:.1} % | {:.3} | {:.3} | {:.3} | {aim} | {} |",
+        "| {} | {} | {} | {} | {} | {} | {} | {} | {:.1} % | {:.3} | {:.3} | {:.3} | {goal} | {} |",
         workload.name,
         name,
         bill.requests,
@@ -138,7 +138,7 @@ fn row(workload: &Workload, name: &str, kind: &BenchCacheKind, bill: &Bill) -> S
         usage.cache_read,
         usage.cache_write,
         usage.output,
-        hits * 100.0,
+        hit_rate * 100.0,
         bill.cost,
         bill.ideal,
         bill.cost / bill.ideal,
@@ -148,7 +148,7 @@ fn row(workload: &Workload, name: &str, kind: &BenchCacheKind, bill: &Bill) -> S
 
 /// Returns the share each compaction read, and the tokens the request after it wrote.
 fn compactions(workload: &Workload, bill: &Bill) -> Vec<String> {
-    let line = |compaction: &bill::Compaction| {
+    let row_of = |compaction: &bill::Compaction| {
         format!(
             "`{}`: a compaction read {:.1} % of its {} tokens from the cache (aim 95 %); the request after it wrote \
              {} tokens (aim below 10,000).",
@@ -158,7 +158,7 @@ fn compactions(workload: &Workload, bill: &Bill) -> Vec<String> {
             compaction.written_after
         )
     };
-    bill.compactions.iter().map(line).collect()
+    bill.compactions.iter().map(row_of).collect()
 }
 
 /// Returns the part common to every request.
@@ -166,8 +166,8 @@ fn prefix(body: &Value) -> Result<String> {
     let tokens = |value: &Value| value.to_string().len() as u64 / 4;
     let tools = body["tools"].as_array().context("tools")?;
     let sizes: Vec<u64> = tools.iter().map(tokens).collect();
-    let sum: u64 = sizes.iter().sum();
-    let average = sum / sizes.len().max(1) as u64;
+    let total: u64 = sizes.iter().sum();
+    let average = total / sizes.len().max(1) as u64;
     let blocks = body["system"].as_array().context("a system prompt")?;
     let system: u64 = blocks.iter().map(tokens).sum();
     let texts = blocks.iter().filter_map(|block| block["text"].as_str());
@@ -176,9 +176,9 @@ fn prefix(body: &Value) -> Result<String> {
         .map(|(_, listing)| listing.len() as u64 / 4)
         .sum();
     let mut text = format!(
-        "Fixed prefix: {} tokens (aim {PREFIX}): {} tools {sum} (average {average}, aim {TOOL_AVERAGE}; largest {}, aim \
+        "Fixed prefix: {} tokens (aim {PREFIX}): {} tools {total} (average {average}, aim {TOOL_AVERAGE}; largest {}, aim \
          {TOOL_MOST}), system prompt {} (aim {SYSTEM}), skills {skills}.\n\n| Tool | Tokens |\n| :-- | --: |\n",
-        sum + system,
+        total + system,
         tools.len(),
         sizes.iter().max().unwrap_or(&0),
         system - skills,

@@ -43,27 +43,29 @@ pub async fn measure(table: &mut Table, seeded: &SeededHome) -> Result<()> {
         return Ok(());
     }
     let desktop = Desktop::start()?;
-    let plain =
+    let plain_window =
         std::env::var_os("OCTO_PLAIN_WINDOW").context("OCTO_PLAIN_WINDOW: cargo xtask bench sets it")?;
-    let plain = PathBuf::from(plain);
-    let mut seen = Vec::new();
+    let plain_window = PathBuf::from(plain_window);
+    let mut samples = Vec::new();
     for _ in 0..RUNS {
-        let app = Application::open_program(&desktop, &plain, &seeded.home.home(), Theme::Light).await?;
-        seen.push((WindowWork::Blank, frames(&app, "").await?));
+        let app =
+            Application::open_program(&desktop, &plain_window, &seeded.home.home(), Theme::Light).await?;
+        samples.push((WindowWork::Blank, frames(&app, "").await?));
         app.close().await?;
-        seen.extend(busy(&desktop, seeded).await?);
+        samples.extend(busy(&desktop, seeded).await?);
     }
-    for (work, what) in [
+    for (work, label) in [
         (WindowWork::Blank, "the blank page of a plain Tauri window".to_owned()),
         (WindowWork::Streaming, format!("500 tokens a second come into a transcript of {LONG} messages")),
         (WindowWork::Transcript, format!("a transcript of {LONG} messages is scrolled")),
         (WindowWork::List, format!("a list of {SESSIONS} sessions is scrolled")),
     ] {
         for (part, name) in [(0.5, "half of them"), (0.99, "99 of 100")] {
-            let at = |frames: &[f64]| place(frames, part);
-            let figures = seen.iter().filter(|(of, _)| *of == work).map(|(_, frames)| at(frames));
+            let quantile = |frames: &[f64]| place(frames, part);
+            let figures =
+                samples.iter().filter(|(kind, _)| *kind == work).map(|(_, frames)| quantile(frames));
             table.add(
-                format!("Frame after frame, {name} within, {what}"),
+                format!("Frame after frame, {name} within, {label}"),
                 Unit::Milliseconds,
                 Figures::of(figures)?,
             );
@@ -92,8 +94,9 @@ async fn busy(desktop: &Desktop, seeded: &SeededHome) -> Result<Vec<(WindowWork,
     app.click(&format!("session-row[data-session='{}']", seeded.long)).await?;
     // Whatever the last turn looks like, its end is visible.
     app.find("turn-end").await?;
-    let mut seen = Vec::new();
-    for (work, id, way) in [(WindowWork::List, "session-list", 1), (WindowWork::Transcript, "transcript", -1)]
+    let mut samples = Vec::new();
+    for (work, id, direction) in
+        [(WindowWork::List, "session-list", 1), (WindowWork::Transcript, "transcript", -1)]
     {
         let scroll = format!(
             "const scroller = document.querySelector('[data-testid={id}]'); \
@@ -101,27 +104,27 @@ async fn busy(desktop: &Desktop, seeded: &SeededHome) -> Result<Vec<(WindowWork,
              let gone = 0; \
              work = () => {{ \
                  const before = scroller.scrollTop; \
-                 scroller.scrollTop += {way} * {STEP}; \
+                 scroller.scrollTop += {direction} * {STEP}; \
                  gone += Math.abs(scroller.scrollTop - before); \
              }}; \
              measure = () => gone;"
         );
         // The distance is summed frame by frame: its end position says little, because content loaded above
         // moves it down.
-        seen.push((work, frames(&app, &scroll).await.with_context(|| format!("{work:?}"))?));
+        samples.push((work, frames(&app, &scroll).await.with_context(|| format!("{work:?}"))?));
     }
     app.fill("composer", "Go on").await?;
     app.click("send").await?;
-    let answer = "[data-testid=transcript] [data-testid=answer]";
+    let selector = "[data-testid=transcript] [data-testid=answer]";
     let grows =
-        format!("measure = () => [...document.querySelectorAll('{answer}')].at(-1).textContent.length;");
+        format!("measure = () => [...document.querySelectorAll('{selector}')].at(-1).textContent.length;");
     app.text_where("transcript", "the answer's first words", |text| text.contains("The part was sent"))
         .await?;
-    seen.push((WindowWork::Streaming, frames(&app, &grows).await.context("Streaming")?));
+    samples.push((WindowWork::Streaming, frames(&app, &grows).await.context("Streaming")?));
     app.click("stop").await?;
     app.find("turn-end[data-end=stopped]").await?;
     app.close().await?;
-    Ok(seen)
+    Ok(samples)
 }
 
 /// Counts frames while the work started by `setup` runs; fails if it had no effect.
@@ -137,10 +140,10 @@ async fn frames(app: &Application, setup: &str) -> Result<Vec<f64>> {
          }}; \
          requestAnimationFrame(frame);"
     );
-    let seen = app.script_async(&script).await?;
-    let moved = seen["moved"].as_f64().context("how far it came")?;
-    ensure!(setup.is_empty() || moved > 1_000.0, "the page did its work: it moved by {moved}");
-    let frames = seen["frames"].as_array().context("a list of frames")?;
+    let result = app.script_async(&script).await?;
+    let distance = result["moved"].as_f64().context("how far it came")?;
+    ensure!(setup.is_empty() || distance > 1_000.0, "the page did its work: it moved by {distance}");
+    let frames = result["frames"].as_array().context("a list of frames")?;
     let mut frames: Vec<f64> = frames.iter().filter_map(Value::as_f64).collect();
     frames.sort_by(f64::total_cmp);
     ensure!(frames.len() > 10, "only {} frames", frames.len());
@@ -155,6 +158,6 @@ fn place(sorted: &[f64], part: f64) -> f64 {
         clippy::cast_sign_loss,
         reason = "counts far below 2^53, and never negative"
     )]
-    let at = (sorted.len() as f64 * part) as usize;
-    sorted.get(at).or(sorted.last()).copied().unwrap_or_default()
+    let index = (sorted.len() as f64 * part) as usize;
+    sorted.get(index).or(sorted.last()).copied().unwrap_or_default()
 }

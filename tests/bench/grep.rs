@@ -53,29 +53,31 @@ pub fn measure(table: &mut Table) -> Result<()> {
     let tree = fs::canonicalize(folder.path())?;
     let bytes = create_tree(&tree)?;
     for question in &QUESTIONS {
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        let (mut octo_times, mut rg_times) = (Vec::new(), Vec::new());
         let mut matches = 0;
         for _ in 0..=RUNS {
-            let (took, found) = octo(&tree, question)?;
+            let (elapsed, found) = octo(&tree, question)?;
             let (took_rg, found_rg) = rg(&tree, question)?;
             ensure!(
                 found == found_rg && found > 0,
                 "{}: {found} lines found, {found_rg} by rg",
                 question.pattern
             );
-            ours.push(took);
-            theirs.push(took_rg);
+            octo_times.push(elapsed);
+            rg_times.push(took_rg);
             matches = found;
         }
-        let what = format!("grep for {} ({matches} lines)", question.what);
-        let (octo, rg) = (Figures::of_times(&ours[1..])?, Figures::of_times(&theirs[1..])?);
-        let pairs = ours[1..].iter().zip(&theirs[1..]);
-        let ratio = Figures::of(pairs.map(|(ours, theirs)| ours.as_secs_f64() / theirs.as_secs_f64()))?;
-        table.add(format!("{what}: Octo"), Unit::Milliseconds, octo);
-        table.add(format!("{what}: `rg`"), Unit::Milliseconds, rg);
+        let label = format!("grep for {} ({matches} lines)", question.what);
+        let (octo, rg) = (Figures::of_times(&octo_times[1..])?, Figures::of_times(&rg_times[1..])?);
+        let pairs = octo_times[1..].iter().zip(&rg_times[1..]);
+        let ratio = Figures::of(
+            pairs.map(|(octo_times, rg_times)| octo_times.as_secs_f64() / rg_times.as_secs_f64()),
+        )?;
+        table.add(format!("{label}: Octo"), Unit::Milliseconds, octo);
+        table.add(format!("{label}: `rg`"), Unit::Milliseconds, rg);
         // The ratio of the medians, like the two above.
         let ratio = Figures { median: octo.median / rg.median, ..ratio };
-        table.add_with_goal(format!("{what}: Octo to `rg`"), Unit::Times, ratio, AIM);
+        table.add_with_goal(format!("{label}: Octo to `rg`"), Unit::Times, ratio, AIM);
     }
     table.note(format!(
         "The tree has {} files in {FOLDERS} folders, {} MB; both search in {} threads, by turns, with warm caches. \
@@ -109,11 +111,11 @@ fn octo(tree: &Path, question: &Question) -> Result<(Duration, u64)> {
         max_line: usize::MAX,
     };
     let files = Files::new(scope);
-    let began = Instant::now();
+    let started = Instant::now();
     let found = grep(&files, &query, &CancellationToken::new())?;
-    let took = began.elapsed();
+    let elapsed = started.elapsed();
     ensure!(found.cut_short.is_none(), "all lines are given");
-    Ok((took, found.total_matches))
+    Ok((elapsed, found.total_matches))
 }
 
 fn rg(tree: &Path, question: &Question) -> Result<(Duration, u64)> {
@@ -125,24 +127,24 @@ fn rg(tree: &Path, question: &Question) -> Result<(Duration, u64)> {
         command.arg("--ignore-case");
     }
     command.arg("--regexp").arg(question.pattern).arg(tree);
-    let began = Instant::now();
+    let started = Instant::now();
     let output = command.output().context("rg")?;
-    let took = began.elapsed();
+    let elapsed = started.elapsed();
     ensure!(output.status.success(), "rg: {}", String::from_utf8_lossy(&output.stderr));
-    Ok((took, output.stdout.iter().filter(|byte| **byte == b'\n').count() as u64))
+    Ok((elapsed, output.stdout.iter().filter(|byte| **byte == b'\n').count() as u64))
 }
 
 /// Creates the tree, always the same, and returns its size in bytes. Every tenth folder has files that its
 /// `.gitignore` excludes; the searches agree only if both honour it.
 fn create_tree(tree: &Path) -> Result<usize> {
-    let mut written = 0;
+    let mut size = 0;
     for folder in 0..FOLDERS {
         let path = tree.join(format!("part{}/module{folder}", folder % 20));
         fs::create_dir_all(&path)?;
         for file in 0..FILES_IN_EACH {
             let number = folder * FILES_IN_EACH + file;
             let text = source(number);
-            written += text.len();
+            size += text.len();
             fs::write(path.join(format!("file{file}.rs")), text)?;
         }
         if folder % 10 == 0 {
@@ -150,7 +152,7 @@ fn create_tree(tree: &Path) -> Result<usize> {
             fs::write(path.join("run.log"), "a needle_in_the_haystack and an octopus\n")?;
         }
     }
-    Ok(written)
+    Ok(size)
 }
 
 /// Returns a file that resembles code.

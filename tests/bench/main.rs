@@ -68,14 +68,15 @@ fn main() -> ExitCode {
 
 /// Returns the parts named on the command line, or all. Cargo adds its own options, and `tasks` has some.
 fn chosen() -> Result<Vec<(&'static str, Part)>> {
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let known = |word: &String| PARTS.iter().any(|(name, _)| name == word);
-    if let Some(unknown) = words.iter().find(|word| !known(word)) {
+    let arguments: Vec<String> =
+        std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let is_known = |argument: &String| PARTS.iter().any(|(name, _)| name == argument);
+    if let Some(unknown) = arguments.iter().find(|argument| !is_known(argument)) {
         bail!("there is no part {unknown}; there are {}", PARTS.map(|(name, _)| name).join(", "));
     }
     Ok(PARTS
         .into_iter()
-        .filter(|(name, _)| words.is_empty() || words.iter().any(|word| word == name))
+        .filter(|(name, _)| arguments.is_empty() || arguments.iter().any(|argument| argument == name))
         .collect())
 }
 
@@ -84,7 +85,7 @@ async fn measure(parts: &[(&str, Part)]) -> Result<(Table, String)> {
     let mut table = Table::default();
     let mut home = None;
     for (name, part) in parts {
-        let began = Instant::now();
+        let started = Instant::now();
         say(name);
         let outcome = match part {
             Part::Sessions => sessions::measure(&mut table, filled(&mut home).await?).await,
@@ -98,7 +99,7 @@ async fn measure(parts: &[(&str, Part)]) -> Result<(Table, String)> {
             Part::Browser => browser::measure(&mut table).await,
         };
         outcome.with_context(|| (*name).to_owned())?;
-        say(&format!("{name} took {:.0} s", began.elapsed().as_secs_f64()));
+        say(&format!("{name} took {:.0} s", started.elapsed().as_secs_f64()));
     }
     Ok((table, machine))
 }
@@ -113,6 +114,6 @@ async fn filled(home: &mut Option<SeededHome>) -> Result<&SeededHome> {
 }
 
 /// Reports progress on standard error; standard output is for the table.
-fn say(what: &str) {
-    eprintln!("    {what}");
+fn say(message: &str) {
+    eprintln!("    {message}");
 }

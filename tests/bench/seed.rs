@@ -90,8 +90,8 @@ pub async fn home() -> Result<SeededHome> {
         store
             .write(move |tx| {
                 // The long session is one of them.
-                let last = if chunk * TOGETHER == SESSIONS { SESSIONS - 1 } else { chunk * TOGETHER };
-                ((chunk - 1) * TOGETHER..last).try_for_each(|n| short(tx, head(n), n))
+                let last_index = if chunk * TOGETHER == SESSIONS { SESSIONS - 1 } else { chunk * TOGETHER };
+                ((chunk - 1) * TOGETHER..last_index).try_for_each(|n| short(tx, head(n), n))
             })
             .await?;
     }

@@ -71,25 +71,28 @@ pub async fn measure(table: &mut Table, seeded: &SeededHome) -> Result<()> {
 
 /// Measures from the request to the first batch, which is the snapshot.
 async fn open(octo: &Octo, seeded: &SeededHome) -> Result<Duration> {
-    let began = Instant::now();
+    let started = Instant::now();
     let mut subscription = octo.subscribe(StoredTopic::Session { id: seeded.long }).await?;
     let batch = subscription.next().await.context("a first batch")?;
-    let took = began.elapsed();
+    let elapsed = started.elapsed();
     let Some(Update::Snapshot { snapshot: Snapshot::Session(session) }) = batch.first() else {
         anyhow::bail!("the first batch is not the session: {batch:?}");
     };
-    let shown = session.page.messages.len();
-    ensure!(session.page.earlier && shown > 0 && shown < LONG, "a page of {shown} messages");
-    Ok(took)
+    let message_count = session.page.messages.len();
+    ensure!(
+        session.page.earlier && message_count > 0 && message_count < LONG,
+        "a page of {message_count} messages"
+    );
+    Ok(elapsed)
 }
 
 async fn time<C: TypedRequest + Clone>(octo: &Octo, call: &C) -> Result<Figures> {
     let mut runs = Vec::new();
     for _ in 0..=RUNS {
         let call = call.clone();
-        let began = Instant::now();
+        let started = Instant::now();
         octo.call(call).await?;
-        runs.push(began.elapsed());
+        runs.push(started.elapsed());
     }
     Figures::of_times(&runs[1..])
 }

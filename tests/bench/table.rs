@@ -69,13 +69,13 @@ struct Row {
 
 impl Table {
     /// Adds a figure with the goal that its median stays below `aim`.
-    pub fn add_with_goal(&mut self, what: impl Into<String>, unit: Unit, figures: Figures, aim: f64) {
-        self.rows.push(Row { what: what.into(), unit, figures, aim: Some(aim) });
+    pub fn add_with_goal(&mut self, label: impl Into<String>, unit: Unit, figures: Figures, goal: f64) {
+        self.rows.push(Row { what: label.into(), unit, figures, aim: Some(goal) });
     }
 
     /// Adds a figure without a goal.
-    pub fn add(&mut self, what: impl Into<String>, unit: Unit, figures: Figures) {
-        self.rows.push(Row { what: what.into(), unit, figures, aim: None });
+    pub fn add(&mut self, label: impl Into<String>, unit: Unit, figures: Figures) {
+        self.rows.push(Row { what: label.into(), unit, figures, aim: None });
     }
 
     /// Adds a line below the table.
@@ -90,10 +90,10 @@ impl fmt::Display for Table {
             writeln!(f, "| Measured | Median | Least | Most | Aim | Runs |")?;
             writeln!(f, "| :-- | --: | --: | --: | --: | --: |")?;
         }
-        for Row { what, unit, figures: Figures { median, min, max, runs }, aim } in &self.rows {
+        for Row { what, unit, figures: Figures { median, min, max, runs }, aim: goal } in &self.rows {
             let (median, min, max) = (unit.say(*median), unit.say(*min), unit.say(*max));
-            let aim = aim.map_or_else(String::new, |aim| format!("< {}", unit.say_round(aim)));
-            writeln!(f, "| {what} | {median} | {min} | {max} | {aim} | {runs} |")?;
+            let goal = goal.map_or_else(String::new, |goal| format!("< {}", unit.say_round(goal)));
+            writeln!(f, "| {what} | {median} | {min} | {max} | {goal} | {runs} |")?;
         }
         for note in &self.notes {
             write!(f, "\n{note}\n")?;

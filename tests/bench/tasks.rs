@@ -47,18 +47,19 @@ const DECIDE: &str = "Nobody is there to answer. Decide yourself, say what you a
 pub async fn measure(table: &mut Table) -> Result<()> {
     let options = Options::read(std::env::args())?;
     let folder = options.out.join(jiff::Timestamp::now().strftime("%Y-%m-%dT%H-%M-%S").to_string());
-    let mut done = Vec::new();
+    let mut finished = Vec::new();
     for task in &TASKS {
         say(task.name);
-        done.push(perform(task, &options, &folder).await.context(task.name)?);
+        finished.push(perform(task, &options, &folder).await.context(task.name)?);
     }
-    let report = report::markdown(&options, &done);
-    fs::write(folder.join("calls.csv"), report::csv(&done))?;
+    let report = report::markdown(&options, &finished);
+    fs::write(folder.join("calls.csv"), report::csv(&finished))?;
     fs::write(folder.join("report.md"), &report)?;
     table.note(report);
     table.note(format!("What was made, `calls.csv` and `report.md` are in {}.", folder.display()));
     if options.model.is_none() {
-        let failed = done.iter().flat_map(|done| &done.checks).find(|check| check.fault.is_some());
+        let failed =
+            finished.iter().flat_map(|finished| &finished.checks).find(|check| check.fault.is_some());
         ensure!(failed.is_none(), "the scripted answers do what is asked for, so this holds: {failed:?}");
     }
     Ok(())
@@ -93,26 +94,26 @@ async fn perform(task: &BenchTask, options: &Options, folder: &Path) -> Result<F
     let patch = SettingsPatch { suggestions: Some(Switch::Off), ..SettingsPatch::default() };
     octo.call(ChangeSettings { patch }).await?;
 
-    let began = Instant::now();
+    let started = Instant::now();
     let (session, end) = work(&octo, &home, task.prompt).await?;
-    let took = began.elapsed();
+    let elapsed = started.elapsed();
     let (turns, calls, spending) = ledger(&octo, session).await?;
     octo.shutdown().await;
     if let Some(server) = server {
         let faults = server.faults();
         ensure!(faults.is_empty(), "requests no provider would take: {faults:?}");
     }
-    let kept = folder.join(task.name);
-    let files = keep(&home.work(), &kept, task)?;
+    let target = folder.join(task.name);
+    let files = keep(&home.work(), &target, task)?;
     Ok(FinishedTask {
         task: task.name,
         end,
-        took,
+        took: elapsed,
         turns,
         calls,
         spending,
         files,
-        checks: (task.check)(&kept),
+        checks: (task.check)(&target),
     })
 }
 
@@ -156,11 +157,11 @@ async fn work(octo: &Octo, home: &TempHome, prompt: &str) -> Result<(SessionId, 
 }
 
 async fn answer(octo: &Octo, session: SessionId, question: &Question) -> Result<()> {
-    let answer = match question.ask {
+    let reply = match question.ask {
         QuestionContent::Permission { .. } => Answer::No { reason: None },
         QuestionContent::Feedback { .. } => Answer::Text { text: DECIDE.to_owned() },
     };
-    octo.call(AnswerQuestion { session, question: question.id, answer }).await?;
+    octo.call(AnswerQuestion { session, question: question.id, answer: reply }).await?;
     Ok(())
 }
 
@@ -175,21 +176,21 @@ async fn ledger(octo: &Octo, session: SessionId) -> Result<(usize, Vec<BilledCal
 }
 
 /// Copies the folder of a task, and returns the new files with their sizes.
-fn keep(from: &Path, to: &Path, task: &BenchTask) -> Result<Vec<(String, u64)>> {
+fn keep(source: &Path, target: &Path, task: &BenchTask) -> Result<Vec<(String, u64)>> {
     let mut made = Vec::new();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
-        fs::create_dir_all(to.join(&folder))?;
-        for entry in fs::read_dir(from.join(&folder))? {
+        fs::create_dir_all(target.join(&folder))?;
+        for entry in fs::read_dir(source.join(&folder))? {
             let entry = entry?;
             let path = folder.join(entry.file_name());
             let kind = entry.file_type()?;
             if kind.is_dir() {
                 folders.push(path);
             } else if kind.is_file() {
-                let bytes = fs::copy(entry.path(), to.join(&path))?;
+                let bytes = fs::copy(entry.path(), target.join(&path))?;
                 let name = path.to_string_lossy().replace('\\', "/");
-                if !task.files.iter().any(|(given, _)| *given == name) {
+                if !task.files.iter().any(|(given_file, _)| *given_file == name) {
                     made.push((name, bytes));
                 }
             }

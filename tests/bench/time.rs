@@ -25,55 +25,55 @@ const AIM: f64 = 150.0;
 /// # Errors
 /// When something is not recorded.
 pub fn measure(table: &mut Table) -> Result<()> {
-    let keep = tempfile::tempdir()?;
-    let base = fs::canonicalize(keep.path())?;
+    let folder_guard = tempfile::tempdir()?;
+    let base = fs::canonicalize(folder_guard.path())?;
     let folder = base.join("tree");
     let bytes = create_tree(&folder)?;
     let store = Store::open(&base.join("octo"))?;
     let session = SessionId::new();
-    let new = session_in(session, &folder);
-    store.write_blocking(move |tx| tx.create_session(&new))?;
+    let session_row = session_in(session, &folder);
+    store.write_blocking(move |tx| tx.create_session(&session_row))?;
     let blobs = Blobs::new(base.join("octo/blobs"));
     let machine = TimeMachine::new(store.clone(), blobs, &base.join("octo"), TimeLimits::default());
     let task = machine.begin_step(session, TurnId::new(), &folder, "measure")?;
 
     let resident = memory("VmRSS:")?;
     reset_peak();
-    let began = Instant::now();
+    let started = Instant::now();
     let running = machine.before_command(task, &folder)?;
-    let first = began.elapsed();
+    let first_time = started.elapsed();
     let peak = memory("VmHWM:")? - resident;
     machine.after_command(&running)?;
 
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for round in 0..=COMMANDS {
-        let began = Instant::now();
+        let started = Instant::now();
         let running = machine.before_command(task, &folder)?;
-        before.push(began.elapsed());
+        before.push(started.elapsed());
         for file in 0..CHANGED {
             let path = folder.join(format!("d{}", (round * 37 + file * 101) % FOLDERS)).join("f0.txt");
             fs::write(path, format!("round {round}, file {file}\n"))?;
         }
-        let began = Instant::now();
+        let started = Instant::now();
         let changed = machine.after_command(&running)?;
-        after.push(began.elapsed());
+        after.push(started.elapsed());
         ensure!(changed == CHANGED, "{changed} changes were found");
     }
-    let began = Instant::now();
+    let started = Instant::now();
     machine.end_step(task)?;
-    let end = began.elapsed();
+    let end = started.elapsed();
     store.close();
 
-    let what = format!("Picture of {} files", FOLDERS * FILES_IN_EACH);
-    table.add(format!("{what}: the first"), Unit::Milliseconds, Figures::of_times(&[first])?);
-    table.add_with_goal(format!("{what}: before a command"), Unit::Milliseconds, figures(&before)?, AIM);
-    table.add_with_goal(format!("{what}: after a command"), Unit::Milliseconds, figures(&after)?, AIM);
+    let label = format!("Picture of {} files", FOLDERS * FILES_IN_EACH);
+    table.add(format!("{label}: the first"), Unit::Milliseconds, Figures::of_times(&[first_time])?);
+    table.add_with_goal(format!("{label}: before a command"), Unit::Milliseconds, figures(&before)?, AIM);
+    table.add_with_goal(format!("{label}: after a command"), Unit::Milliseconds, figures(&after)?, AIM);
     table.add(
-        format!("{what}: the end of a task with commands"),
+        format!("{label}: the end of a task with commands"),
         Unit::Milliseconds,
         Figures::of_times(&[end])?,
     );
-    table.add(format!("{what}: peak memory of the first"), Unit::Megabytes, Figures::of([peak])?);
+    table.add(format!("{label}: peak memory of the first"), Unit::Megabytes, Figures::of([peak])?);
     table.note(format!(
         "The tree has {FOLDERS} folders and {} MB and is no repository, so that the first picture keeps a copy of \
          everything; each command changes {CHANGED} files. On Linux \
@@ -91,13 +91,13 @@ fn figures(runs: &[Duration]) -> Result<Figures> {
 fn create_tree(folder: &Path) -> Result<u64> {
     let mut bytes = 0;
     for number in 0..FOLDERS {
-        let below = folder.join(format!("d{number}"));
-        fs::create_dir_all(&below)?;
+        let subfolder = folder.join(format!("d{number}"));
+        fs::create_dir_all(&subfolder)?;
         for file in 0..FILES_IN_EACH {
             let line = format!("line of file {file} in folder {number}\n");
             let content = line.repeat(10 + (number * 7 + file * 13) % 90);
             bytes += content.len() as u64;
-            fs::write(below.join(format!("f{file}.txt")), content)?;
+            fs::write(subfolder.join(format!("f{file}.txt")), content)?;
         }
     }
     Ok(bytes)
@@ -115,7 +115,8 @@ fn session_in(id: SessionId, folder: &Path) -> NewSession {
 /// Returns a field of this process's `status`, in millions of bytes.
 fn memory(line: &str) -> Result<f64> {
     let status = fs::read_to_string("/proc/self/status")?;
-    let found = status.lines().find_map(|it| it.strip_prefix(line)).context("a line of memory")?;
+    let found =
+        status.lines().find_map(|status_line| status_line.strip_prefix(line)).context("a line of memory")?;
     let kibibytes: f64 = found.trim().trim_end_matches("kB").trim().parse()?;
     Ok(kibibytes * 1024.0 / 1e6)
 }

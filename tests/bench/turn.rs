@@ -37,8 +37,8 @@ pub async fn measure(table: &mut Table) -> Result<()> {
         for _ in 0..TURNS {
             overheads.extend(turn(words).await?);
         }
-        let what = format!("From the model's last byte to the next request, {context}");
-        table.add_with_goal(what, Unit::Milliseconds, Figures::of_times(&overheads)?, AIM);
+        let label = format!("From the model's last byte to the next request, {context}");
+        table.add_with_goal(label, Unit::Milliseconds, Figures::of_times(&overheads)?, AIM);
     }
     table.note(format!(
         "A turn is {CALLS} calls of a tool that does nothing (`todo_manager list`), one after the other, stored \
@@ -48,7 +48,7 @@ pub async fn measure(table: &mut Table) -> Result<()> {
 }
 
 /// Returns the gaps between calls of one turn.
-async fn turn(words: usize) -> Result<Vec<Duration>> {
+async fn turn(word_count: usize) -> Result<Vec<Duration>> {
     let home = TempHome::new();
     // The number is ignored; it makes the calls differ from each other.
     let script = (0..CALLS).fold(Script::new(), |script, number| {
@@ -71,7 +71,7 @@ async fn turn(words: usize) -> Result<Vec<Duration>> {
             model: None,
             effort: None,
             title: None,
-            blocks: vec![Block::Text { text: seed::words(words, words) }],
+            blocks: vec![Block::Text { text: seed::words(word_count, word_count) }],
         })
         .await?;
     // A window watches.
@@ -99,7 +99,7 @@ async fn turn(words: usize) -> Result<Vec<Duration>> {
     ensure!(results == CALLS, "{results} results");
     let gaps = timings.windows(2).map(|pair| {
         let last = pair[0].last_byte.context("every answer has an end")?;
-        Ok(pair[1].arrived.duration_since(last))
+        Ok(pair[1].received_at.duration_since(last))
     });
     gaps.collect()
 }

@@ -42,18 +42,18 @@ pub async fn measure(table: &mut Table, seeded: &SeededHome) -> Result<()> {
     }
     let desktop = Desktop::start()?;
     let home = seeded.home.octo();
-    let plain =
+    let plain_window =
         std::env::var_os("OCTO_PLAIN_WINDOW").context("OCTO_PLAIN_WINDOW: cargo xtask bench sets it")?;
-    let plain = PathBuf::from(plain);
+    let plain_window = PathBuf::from(plain_window);
     let (mut painted, mut later) = (Vec::new(), Vec::new());
     let (mut memories, mut more): (Vec<BTreeMap<String, f64>>, Vec<f64>) = (Vec::new(), Vec::new());
     // Alternating, so that other load of the machine affects both.
     for _ in 0..=RUNS {
-        let (least, least_memory) = bare(BareApplication::start_other(&desktop, &plain)?)?;
-        let (took, memory) = bare(BareApplication::start(&desktop, &home)?)?;
-        later.push((took.as_secs_f64() - least.as_secs_f64()) * 1e3);
+        let (least, least_memory) = bare(BareApplication::start_other(&desktop, &plain_window)?)?;
+        let (elapsed, memory) = bare(BareApplication::start(&desktop, &home)?)?;
+        later.push((elapsed.as_secs_f64() - least.as_secs_f64()) * 1e3);
         more.push(memory.values().sum::<f64>() - least_memory.values().sum::<f64>());
-        painted.push(took);
+        painted.push(elapsed);
         memories.push(memory);
     }
     let mut cold = Vec::new();
@@ -66,11 +66,11 @@ pub async fn measure(table: &mut Table, seeded: &SeededHome) -> Result<()> {
         contents.push(content);
         keys.push(key);
     }
-    let what = "From process start to";
+    let label = "From process start to";
     let figures = Figures::of_times(&painted[1..])?;
-    table.add_with_goal(format!("{what} a painted window"), Unit::Milliseconds, figures, PAINTED);
+    table.add_with_goal(format!("{label} a painted window"), Unit::Milliseconds, figures, PAINTED);
     table.add(
-        format!("{what} a painted window, the program and its libraries read from the disk"),
+        format!("{label} a painted window, the program and its libraries read from the disk"),
         Unit::Milliseconds,
         Figures::of_times(&cold)?,
     );
@@ -82,12 +82,12 @@ pub async fn measure(table: &mut Table, seeded: &SeededHome) -> Result<()> {
         LATER,
     );
     let contents = Figures::of_times(&contents[1..])?;
-    table.add(format!("{what} the page's first content, by its own clock"), Unit::Milliseconds, contents);
-    table.add(format!("{what} an accepted first key"), Unit::Milliseconds, Figures::of_times(&keys[1..])?);
+    table.add(format!("{label} the page's first content, by its own clock"), Unit::Milliseconds, contents);
+    table.add(format!("{label} an accepted first key"), Unit::Milliseconds, Figures::of_times(&keys[1..])?);
 
     let memories = &memories[1..];
-    let all = Figures::of(memories.iter().map(|memory| memory.values().sum()))?;
-    table.add("Memory (PSS) of all processes, idle", Unit::Megabytes, all);
+    let totals = Figures::of(memories.iter().map(|memory| memory.values().sum()))?;
+    table.add("Memory (PSS) of all processes, idle", Unit::Megabytes, totals);
     let more = Figures::of(more[1..].iter().copied())?;
     table.add_with_goal("Memory (PSS), more than a plain Tauri window", Unit::Megabytes, more, MORE);
     for name in memories[0].keys() {
@@ -126,12 +126,12 @@ fn sizes(table: &mut Table) -> Result<()> {
 
 /// Measures a start like the person's, and the memory after a while.
 fn bare(mut app: BareApplication) -> Result<(Duration, BTreeMap<String, f64>)> {
-    let took = app.painted()?;
+    let elapsed = app.painted()?;
     thread::sleep(IDLE);
     let memory = memory::proportional(app.process())?;
     ensure!(memory.len() > 1, "the webview's processes are among {memory:?}");
     app.close()?;
-    Ok((took, memory))
+    Ok((elapsed, memory))
 }
 
 /// Measures a start whose program and libraries are read from the disk: those of an earlier start are evicted
@@ -142,7 +142,7 @@ fn from_disk(desktop: &Desktop, home: &Path) -> Result<Duration> {
     let maps = fs::read_to_string(format!("/proc/{}/maps", app.process()))?;
     app.close()?;
     let files: BTreeSet<&str> =
-        maps.lines().filter_map(|line| line.find('/').and_then(|at| line.get(at..))).collect();
+        maps.lines().filter_map(|line| line.find('/').and_then(|index| line.get(index..))).collect();
     for file in files.into_iter().filter(|file| Path::new(file).is_file()) {
         // GNU's dd asks the system to drop a file's cache without reading it.
         let mut dd = Command::new("dd");
@@ -150,9 +150,9 @@ fn from_disk(desktop: &Desktop, home: &Path) -> Result<Duration> {
         ensure!(dd.status().context("dd")?.success(), "{file} could not be put out of memory");
     }
     let mut app = BareApplication::start(desktop, home)?;
-    let took = app.painted()?;
+    let elapsed = app.painted()?;
     app.close()?;
-    Ok(took)
+    Ok(elapsed)
 }
 
 /// Measures a start with a driver, which types into the message field and reads it: when the page first
@@ -164,11 +164,11 @@ async fn driven(desktop: &Desktop, home: &Path) -> Result<(Duration, Duration)> 
     app.until("the key to be in the field", async || Ok((app.script(read).await? == true).then_some(())))
         .await?;
     let key = age(app.process()?)?;
-    let since = "const [paint] = performance.getEntriesByName('first-contentful-paint'); \
+    let script = "const [paint] = performance.getEntriesByName('first-contentful-paint'); \
                  return performance.now() - paint.startTime";
-    let since =
-        app.script(since).await?.as_f64().context("how long ago the page painted, in milliseconds")?;
-    let content = age(app.process()?)?.saturating_sub(Duration::from_secs_f64(since / 1e3));
+    let script =
+        app.script(script).await?.as_f64().context("how long ago the page painted, in milliseconds")?;
+    let content = age(app.process()?)?.saturating_sub(Duration::from_secs_f64(script / 1e3));
     app.close().await?;
     Ok((content, key))
 }
@@ -176,7 +176,8 @@ async fn driven(desktop: &Desktop, home: &Path) -> Result<(Duration, Duration)> 
 /// Returns how long a process has run, to about a hundredth of a second.
 fn age(process: u32) -> Result<Duration> {
     let uptime = fs::read_to_string("/proc/uptime")?;
-    let now: f64 = uptime.split(' ').next().context("the time since the start of the machine")?.parse()?;
-    let began: f64 = memory::stat(process, 19).context("the application runs")?.parse()?;
-    Ok(Duration::from_secs_f64((now - began / TICKS).max(0.0)))
+    let uptime_seconds: f64 =
+        uptime.split(' ').next().context("the time since the start of the machine")?.parse()?;
+    let start: f64 = memory::stat(process, 19).context("the application runs")?.parse()?;
+    Ok(Duration::from_secs_f64((uptime_seconds - start / TICKS).max(0.0)))
 }

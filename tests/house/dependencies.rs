@@ -43,22 +43,22 @@ fn direct(package: &Package, kinds: &[DependencyKind]) -> BTreeSet<String> {
 }
 
 /// Returns everything that ends up in a package, itself included.
-fn reached(from: &PackageId, kinds: &[DependencyKind]) -> HashSet<&'static PackageId> {
+fn reached(start: &PackageId, kinds: &[DependencyKind]) -> HashSet<&'static PackageId> {
     let resolve = METADATA.resolve.as_ref().expect("a resolved graph");
     let nodes: HashMap<_, _> = resolve.nodes.iter().map(|node| (&node.id, node)).collect();
-    let mut seen = HashSet::new();
-    let mut left = vec![nodes[from]];
-    while let Some(node) = left.pop() {
-        if !seen.insert(&node.id) {
+    let mut visited = HashSet::new();
+    let mut pending = vec![nodes[start]];
+    while let Some(node) = pending.pop() {
+        if !visited.insert(&node.id) {
             continue;
         }
         // Only the package's own dependencies may be for tests; their dependencies are always needed.
-        let kinds = if node.id == *from { kinds } else { &[DependencyKind::Normal, DependencyKind::Build] };
-        let wanted =
+        let kinds = if node.id == *start { kinds } else { &[DependencyKind::Normal, DependencyKind::Build] };
+        let edges =
             node.deps.iter().filter(|dep| dep.dep_kinds.iter().any(|kind| kinds.contains(&kind.kind)));
-        left.extend(wanted.map(|dep| nodes[&dep.pkg]));
+        pending.extend(edges.map(|dep| nodes[&dep.pkg]));
     }
-    seen
+    visited
 }
 
 fn is_desktop(name: &str) -> bool {
@@ -73,7 +73,7 @@ fn floor(name: &str) -> Option<usize> {
 }
 
 #[test]
-fn no_crate_below_the_window_knows_the_desktop() {
+fn only_the_window_depends_on_desktop_crates() {
     let checked: Vec<&Package> = members().filter(|package| package.name.as_str() != "octo").collect();
     assert!(checked.len() >= 12, "the crates were found");
     for package in checked {
@@ -88,7 +88,7 @@ fn no_crate_below_the_window_knows_the_desktop() {
 }
 
 #[test]
-fn the_window_is_seen_by_the_rule_above() {
+fn the_desktop_rule_detects_the_window() {
     let root = members().find(|package| package.name.as_str() == "octo").expect("the root package");
     let found = reached(&root.id, &[DependencyKind::Normal])
         .into_iter()
@@ -102,16 +102,21 @@ fn dependencies_point_down() {
     let mut arrows = 0;
     for package in members() {
         let name = package.name.as_str();
-        let own = direct(package, &[DependencyKind::Normal, DependencyKind::Build]);
-        let ours = own.iter().map(String::as_str).filter(|name| names.contains(name));
+        let direct_dependencies = direct(package, &[DependencyKind::Normal, DependencyKind::Build]);
+        let in_workspace = direct_dependencies.iter().map(String::as_str).filter(|name| names.contains(name));
         if BESIDE.contains(&name) {
             continue;
         }
-        let Some(from) = floor(name) else { panic!("give {name} a floor in FLOORS or a place in BESIDE") };
-        for target in ours {
-            let to = floor(target)
+        let Some(floor_from) = floor(name) else {
+            panic!("give {name} a floor in FLOORS or a place in BESIDE")
+        };
+        for target in in_workspace {
+            let floor_to = floor(target)
                 .unwrap_or_else(|| panic!("{name} must not be built from {target}: it serves tests"));
-            assert!(to < from, "{name} must not depend on {target}: arrows point down, see FLOORS");
+            assert!(
+                floor_to < floor_from,
+                "{name} must not depend on {target}: arrows point down, see FLOORS"
+            );
             arrows += 1;
         }
     }

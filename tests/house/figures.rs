@@ -104,10 +104,11 @@ impl Source {
 
     /// Whether the file is Rust that is not only for tests.
     fn is_production_rust(&self) -> bool {
-        let shown = self.shown();
-        let is_test =
-            shown.starts_with("tests/") || shown.contains("/tests/") || shown.ends_with("/tests.rs");
-        shown.ends_with(".rs") && !is_test
+        let displayed_path = self.shown();
+        let is_test = displayed_path.starts_with("tests/")
+            || displayed_path.contains("/tests/")
+            || displayed_path.ends_with("/tests.rs");
+        displayed_path.ends_with(".rs") && !is_test
     }
 }
 
@@ -198,22 +199,22 @@ fn the_session_owns_its_fields() {
 #[test]
 fn files_are_short() {
     let mut excused = Vec::new();
-    let mut long = Vec::new();
+    let mut too_long = Vec::new();
     for source in SOURCES.iter().filter(|source| !source.is_generated()) {
-        let shown = source.shown();
-        let is_test = shown.ends_with(".rs") && !source.is_production_rust()
-            || shown.contains(".test.")
-            || shown.starts_with("ui/e2e/");
+        let displayed_path = source.shown();
+        let is_test = displayed_path.ends_with(".rs") && !source.is_production_rust()
+            || displayed_path.contains(".test.")
+            || displayed_path.starts_with("ui/e2e/");
         let lines = source.text.lines().count();
         if is_test || lines <= LONGEST {
             continue;
         }
-        match MAY_BE_LONG.iter().find(|(path, _)| *path == shown) {
+        match MAY_BE_LONG.iter().find(|(path, _)| *path == displayed_path) {
             Some((path, _)) => excused.push(*path),
-            None => long.push(format!("{lines} {shown}")),
+            None => too_long.push(format!("{lines} {displayed_path}")),
         }
     }
-    assert!(long.is_empty(), "split along what they are about:\n{}", long.join("\n"));
+    assert!(too_long.is_empty(), "split along what they are about:\n{}", too_long.join("\n"));
     assert_eq!(
         excused.len(),
         MAY_BE_LONG.len(),
@@ -222,7 +223,7 @@ fn files_are_short() {
 }
 
 #[test]
-fn the_core_is_the_agent_alone() {
+fn the_core_contains_only_the_agent() {
     let core = production().filter(|source| source.shown().starts_with("src-tauri/crates/octo-core/src/"));
     let lines: usize = core.map(|source| source.text.lines().count()).sum();
     assert!(lines > 10_000, "the core's files are found");

@@ -29,10 +29,11 @@ impl App {
         let text = |path: &str| fs::read_to_string(root.join(path)).unwrap();
         let mut sources = String::new();
         for path in below(&root.join("src-tauri/crates")) {
-            let shown = path.to_string_lossy().replace('\\', "/");
-            let is_test =
-                shown.contains("/tests/") || shown.ends_with("/tests.rs") || shown.contains("octo-testkit");
-            if shown.ends_with(".rs") && shown.contains("/src/") && !is_test {
+            let displayed_path = path.to_string_lossy().replace('\\', "/");
+            let is_test = displayed_path.contains("/tests/")
+                || displayed_path.ends_with("/tests.rs")
+                || displayed_path.contains("octo-testkit");
+            if displayed_path.ends_with(".rs") && displayed_path.contains("/src/") && !is_test {
                 let text = fs::read_to_string(&path).unwrap();
                 // Names that occur only in tests do not count.
                 sources.push_str(text.split("#[cfg(test)]\nmod tests {").next().unwrap());
@@ -51,8 +52,8 @@ impl App {
 
     /// Returns the pages of the settings, by their words.
     fn pages(&self) -> Vec<&str> {
-        let words = self.words.as_object().into_iter().flatten();
-        words.filter_map(|(key, _)| key.strip_prefix("settings.page.")).collect()
+        let entries = self.words.as_object().into_iter().flatten();
+        entries.filter_map(|(key, _)| key.strip_prefix("settings.page.")).collect()
     }
 
     fn word(&self, key: &str) -> Option<&str> {
@@ -61,7 +62,7 @@ impl App {
 
     /// Returns the fault of a piece of inline code that follows `before`, if any.
     fn fault(&self, code: &str, before: &str) -> Option<String> {
-        let missing = |what: &str| Some(format!("there is no {what} {code}"));
+        let missing = |missing_kind: &str| Some(format!("there is no {missing_kind} {code}"));
         match code.split_once(':') {
             Some(("setting", name)) => {
                 let pointer = format!("/{}", name.replace('.', "/"));
@@ -75,8 +76,8 @@ impl App {
                 }
             }
             Some(("command", name)) => {
-                let known = name.strip_prefix('/').and_then(|name| self.word(&format!("command.{name}")));
-                if known.is_some() { None } else { missing("command") }
+                let label = name.strip_prefix('/').and_then(|name| self.word(&format!("command.{name}")));
+                if label.is_some() { None } else { missing("command") }
             }
             Some(("key", name)) => {
                 if self.has_key(name) {
@@ -114,8 +115,10 @@ impl App {
                 }
             }
             Some(("word", key)) => match (self.word(key), bold(before)) {
-                (Some(word), Some(seen)) if word == seen => None,
-                (Some(word), seen) => Some(format!("{code} is “{word}”, and it says {seen:?}")),
+                (Some(name_word), Some(preceding)) if name_word == preceding => None,
+                (Some(name_word), preceding) => {
+                    Some(format!("{code} is “{name_word}”, and it says {preceding:?}"))
+                }
                 (None, _) => missing("word"),
             },
             _ if looks_like_a_name(code) => Some(format!("{code} is not marked")),
@@ -125,16 +128,17 @@ impl App {
 
     fn has_key(&self, name: &str) -> bool {
         let digit = |key: &str| key.len() == 1 && key.bytes().all(|byte| byte.is_ascii_digit());
-        let shown = if name.strip_prefix("Ctrl+").is_some_and(digit) { "Ctrl+1 … Ctrl+9" } else { name };
-        self.keys.iter().any(|key| key == shown)
+        let displayed =
+            if name.strip_prefix("Ctrl+").is_some_and(digit) { "Ctrl+1 … Ctrl+9" } else { name };
+        self.keys.iter().any(|key| key == displayed)
     }
 
     fn has_path(&self, name: &str) -> bool {
         match name.strip_prefix("~/.octo") {
             Some("") => true,
-            Some(rest) => {
-                let first = rest.trim_start_matches('/').split('/').next().unwrap_or_default();
-                !first.is_empty() && self.sources.contains(&format!("\"{first}\""))
+            Some(remaining) => {
+                let first_part = remaining.trim_start_matches('/').split('/').next().unwrap_or_default();
+                !first_part.is_empty() && self.sources.contains(&format!("\"{first_part}\""))
             }
             None => false,
         }
@@ -142,12 +146,12 @@ impl App {
 
     /// Returns whether a link's first word and every parameter are understood.
     fn has_link(&self, name: &str) -> bool {
-        let Some(rest) = name.strip_prefix("octo://") else { return false };
-        let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let word = place.split('/').next().unwrap_or_default();
+        let Some(remaining) = name.strip_prefix("octo://") else { return false };
+        let (path, query) = remaining.split_once('?').unwrap_or((remaining, ""));
+        let host = path.split('/').next().unwrap_or_default();
         let names = query.split('&').filter_map(|pair| pair.split('=').next());
         let mut parameters = names.filter(|name| !name.is_empty());
-        let is_known = self.links.contains(&format!("(Some(\"{word}\"), "));
+        let is_known = self.links.contains(&format!("(Some(\"{host}\"), "));
         is_known && parameters.all(|name| self.links.contains(&format!("\"{name}\" => &mut {name},")))
     }
 
@@ -155,8 +159,8 @@ impl App {
         match name.strip_prefix("--") {
             Some(option) => self.cli.contains(&format!("\n    pub {option}: ")),
             None => {
-                let (first, rest) = name.split_at(1);
-                let variant = format!("\n    {}{rest}", first.to_uppercase());
+                let (sigil, remaining) = name.split_at(1);
+                let variant = format!("\n    {}{remaining}", sigil.to_uppercase());
                 [",", "("].iter().any(|end| self.cli.contains(&format!("{variant}{end}")))
             }
         }
@@ -165,37 +169,37 @@ impl App {
 
 /// Returns the keys in the page's list of shortcuts, as written where Ctrl is the modifier.
 fn keys(list: &str) -> Vec<String> {
-    let lists = list.split("keys: [").skip(1).filter_map(|rest| rest.split(']').next());
+    let lists = list.split("keys: [").skip(1).filter_map(|after| after.split(']').next());
     let quoted = lists.flat_map(|keys| keys.split('"').skip(1).step_by(2));
     quoted.map(|key| key.replace("Mod", "Ctrl")).collect()
 }
 
 /// Returns the bold words right before a mark in parentheses: `**Trash** (`.
 fn bold(before: &str) -> Option<&str> {
-    before.strip_suffix("** (")?.rsplit_once("**").map(|(_, words)| words)
+    before.strip_suffix("** (")?.rsplit_once("**").map(|(_, text)| text)
 }
 
 fn looks_like_a_name(code: &str) -> bool {
-    let slash = code.strip_prefix('/').is_some_and(|rest| !rest.is_empty() && !rest.contains('/'));
+    let slash = code.strip_prefix('/').is_some_and(|command| !command.is_empty() && !command.contains('/'));
     slash || code.starts_with("~/.octo") || code.starts_with("Ctrl+") || code.starts_with("octo://")
 }
 
 /// Faults of a document.
 fn faults(app: &App, text: &str) -> Vec<String> {
-    let (mut found, mut from) = (Vec::new(), 0);
-    let mut places = text.match_indices('`').map(|(at, _)| at);
-    while let (Some(open), Some(close)) = (places.next(), places.next()) {
+    let (mut found, mut start) = (Vec::new(), 0);
+    let mut positions = text.match_indices('`').map(|(index, _)| index);
+    while let (Some(open), Some(close)) = (positions.next(), positions.next()) {
         let code = text.get(open + 1..close).unwrap_or_default().replace('\n', " ");
-        let before = text.get(from..open).unwrap_or_default().replace("\n  ", " ").replace('\n', " ");
+        let before = text.get(start..open).unwrap_or_default().replace("\n  ", " ").replace('\n', " ");
         found.extend(app.fault(&code, &before));
-        from = close + 1;
+        start = close + 1;
     }
     found
 }
 
 fn root() -> PathBuf {
-    let mut above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-    above.find(|folder| folder.join("words/en/start.json").is_file()).expect("the checkout").to_owned()
+    let mut ancestors = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    ancestors.find(|folder| folder.join("words/en/start.json").is_file()).expect("the checkout").to_owned()
 }
 
 /// Returns the words of a language from all its files.
@@ -217,25 +221,25 @@ fn below(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_help_names_only_what_there_is() {
+fn the_help_names_only_existing_things() {
     let app = App::read();
     let mut documents = below(&root().join("skills/product-help/docs"));
     documents.sort();
     assert!(documents.len() > 12, "the documents are where they are looked for");
-    let mut all = Vec::new();
+    let mut failures = Vec::new();
     for path in documents {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.matches('`').count() % 2 == 0, "{name}: an open quote would hide what follows");
-        all.extend(faults(&app, &text).into_iter().map(|fault| format!("{name}: {fault}")));
+        failures.extend(faults(&app, &text).into_iter().map(|failure| format!("{name}: {failure}")));
     }
-    assert!(all.is_empty(), "{}", all.join("\n"));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]
 fn missing_names_are_found() {
     let app = App::read();
-    for (text, wrong) in [
+    for (text, expected) in [
         ("`setting:theme` `setting:trash.days` `setting:library.propose`", 0),
         ("`setting:colour` `setting:trash.weeks` `setting:`", 3),
         ("`page:browser` `page:channels`", 1),
@@ -254,7 +258,7 @@ fn missing_names_are_found() {
         ),
         ("`/undo` `~/.octo/octo.db` `Ctrl+K` `/etc/hosts` `octo.db`", 3),
     ] {
-        assert_eq!(faults(&app, text).len(), wrong, "{text}: {:?}", faults(&app, text));
+        assert_eq!(faults(&app, text).len(), expected, "{text}: {:?}", faults(&app, text));
     }
 }
 
@@ -263,21 +267,21 @@ fn missing_names_are_found() {
 fn the_help_names_every_command_and_every_key() {
     let app = App::read();
     let text = fs::read_to_string(root().join("skills/product-help/docs/commands.md")).unwrap();
-    let words = app.words.as_object().unwrap();
+    let entries = app.words.as_object().unwrap();
     // Text after a further dot is about a command.
     let commands =
-        words.keys().filter_map(|key| key.strip_prefix("command.").filter(|name| !name.contains('.')));
+        entries.keys().filter_map(|key| key.strip_prefix("command.").filter(|name| !name.contains('.')));
     let missing: Vec<_> = commands.filter(|name| !text.contains(&format!("`command:/{name}`"))).collect();
     assert!(missing.is_empty(), "{missing:?}");
     assert!(app.keys.len() > 15, "{:?}", app.keys);
-    let shown =
+    let is_listed =
         |key: &String| text.contains(&format!("| `key:{}` |", key.split(" … ").next().unwrap_or(key)));
-    let missing: Vec<_> = app.keys.iter().filter(|key| !shown(key)).collect();
+    let missing: Vec<_> = app.keys.iter().filter(|key| !is_listed(key)).collect();
     assert!(missing.is_empty(), "no line for {missing:?}");
 }
 
 #[test]
-fn the_pages_an_agent_may_offer_are_those_of_the_settings() {
+fn the_settings_pages_for_the_agent_match_the_page() {
     let app = App::read();
     let mut offered: Vec<&str> = SettingsPage::ALL.iter().map(|page| page.name()).collect();
     let mut pages = app.pages();

@@ -29,13 +29,13 @@ fn every_crate_has_an_allowed_licence() {
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
     let metadata = MetadataCommand::new().manifest_path(manifest).exec().expect("cargo metadata");
     assert!(metadata.packages.len() > 300, "the graph was read: {}", metadata.packages.len());
-    let refused: Vec<String> = metadata
+    let violations: Vec<String> = metadata
         .packages
         .iter()
         .filter(|package| !package.license.as_deref().is_some_and(is_allowed))
         .map(|package| format!("{} {}: {:?}", package.name, package.version, package.license))
         .collect();
-    assert!(refused.is_empty(), "not on the list of licences:\n{}", refused.join("\n"));
+    assert!(violations.is_empty(), "not on the list of licences:\n{}", violations.join("\n"));
 }
 
 #[test]
@@ -43,13 +43,13 @@ fn every_crate_is_of_this_project_or_of_the_registry() {
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
     let metadata = MetadataCommand::new().manifest_path(manifest).exec().expect("cargo metadata");
     let project = metadata.workspace_root.clone();
-    let elsewhere = metadata.packages.iter().filter(|package| match &package.source {
+    let foreign = metadata.packages.iter().filter(|package| match &package.source {
         Some(source) => !source.is_crates_io(),
         None => !package.manifest_path.starts_with(&project),
     });
-    let elsewhere: Vec<String> =
-        elsewhere.map(|package| format!("{} from {:?}", package.name, package.source)).collect();
-    assert!(elsewhere.is_empty(), "nobody keeps these:\n{}", elsewhere.join("\n"));
+    let foreign: Vec<String> =
+        foreign.map(|package| format!("{} from {:?}", package.name, package.source)).collect();
+    assert!(foreign.is_empty(), "nobody keeps these:\n{}", foreign.join("\n"));
 }
 
 #[test]
@@ -66,12 +66,12 @@ fn every_package_in_the_page_has_an_allowed_licence() {
         })
         .collect();
     assert!(!shipped.is_empty(), "the lock file was read");
-    let refused: Vec<String> = shipped
+    let violations: Vec<String> = shipped
         .into_iter()
         .filter(|(_, package)| !package["license"].as_str().is_some_and(is_allowed))
         .map(|(path, package)| format!("{path}: {}", package["license"]))
         .collect();
-    assert!(refused.is_empty(), "not on the list of licences:\n{}", refused.join("\n"));
+    assert!(violations.is_empty(), "not on the list of licences:\n{}", violations.join("\n"));
 }
 
 #[test]
@@ -79,9 +79,9 @@ fn a_choice_of_licences_needs_one_that_is_allowed_and_a_sum_needs_all() {
     for allowed in ["MIT", "MIT/Apache-2.0", "GPL-3.0-only OR MIT", "(MIT OR Apache-2.0) AND Unicode-3.0"] {
         assert!(is_allowed(allowed), "{allowed}");
     }
-    for refused in
+    for license in
         ["GPL-3.0-only", "MIT AND AGPL-3.0-only", "LGPL-2.1-or-later", "SSPL-1.0", "", "see LICENSE"]
     {
-        assert!(!is_allowed(refused), "{refused}");
+        assert!(!is_allowed(license), "{license}");
     }
 }

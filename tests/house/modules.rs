@@ -52,10 +52,10 @@ fn floor(module: &str) -> Option<usize> {
 }
 
 /// Collects all files of production code below a folder, as paths relative to the crate's root file.
-fn files(folder: &Path, inside: &Path, found: &mut Vec<PathBuf>) {
+fn files(folder: &Path, relative: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the folder is there") {
         let entry = entry.expect("an entry");
-        let path = inside.join(entry.file_name());
+        let path = relative.join(entry.file_name());
         if entry.file_type().expect("its type").is_dir() {
             if !path.ends_with("tests") {
                 files(&entry.path(), &path, found);
@@ -68,8 +68,8 @@ fn files(folder: &Path, inside: &Path, found: &mut Vec<PathBuf>) {
 
 /// Returns the top module a file belongs to.
 fn module_of(file: &Path) -> String {
-    let first = file.iter().next().expect("a name").to_str().expect("a plain name");
-    first.trim_end_matches(".rs").to_owned()
+    let first_part = file.iter().next().expect("a name").to_str().expect("a plain name");
+    first_part.trim_end_matches(".rs").to_owned()
 }
 
 /// Returns the names a text uses directly from the crate's root: by `crate::`, or by as many `super::` as lead
@@ -78,28 +78,28 @@ fn named_in_root(text: &str, depth: usize) -> BTreeSet<String> {
     let code: String =
         text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n");
     let code = code.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-    let mut named = BTreeSet::new();
-    for (at, word) in words(code) {
-        let path = &code[at..];
-        let rest = match word {
+    let mut names = BTreeSet::new();
+    for (index, word) in words(code) {
+        let path = &code[index..];
+        let remaining = match word {
             "crate" => path.strip_prefix("crate::"),
-            "super" if !code[..at].ends_with("::") => {
-                let mut rest = path;
+            "super" if !code[..index].ends_with("::") => {
+                let mut remaining = path;
                 let mut count = 0;
-                while let Some(next) = rest.strip_prefix("super::") {
-                    (rest, count) = (next, count + 1);
+                while let Some(next) = remaining.strip_prefix("super::") {
+                    (remaining, count) = (next, count + 1);
                 }
-                (count >= depth).then_some(rest)
+                (count >= depth).then_some(remaining)
             }
             _ => None,
         };
-        let Some(rest) = rest else { continue };
-        match rest.strip_prefix('{') {
-            Some(group) => named.extend(first_words(group)),
-            None => named.extend(leading_word(rest).map(str::to_owned)),
+        let Some(remaining) = remaining else { continue };
+        match remaining.strip_prefix('{') {
+            Some(group) => names.extend(first_words(group)),
+            None => names.extend(leading_word(remaining).map(str::to_owned)),
         }
     }
-    named
+    names
 }
 
 fn is_part_of_word(c: char) -> bool {
@@ -108,13 +108,13 @@ fn is_part_of_word(c: char) -> bool {
 
 /// Returns the words of a text, each with its position.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut begins = text.char_indices().scan(false, |inside, (at, c)| {
-        let began = is_part_of_word(c) && !*inside;
-        *inside = is_part_of_word(c);
-        Some(began.then_some(at))
+    let mut begins = text.char_indices().scan(false, |in_word, (index, c)| {
+        let starts = is_part_of_word(c) && !*in_word;
+        *in_word = is_part_of_word(c);
+        Some(starts.then_some(index))
     });
     std::iter::from_fn(move || begins.by_ref().flatten().next())
-        .filter_map(|at| leading_word(&text[at..]).map(|word| (at, word)))
+        .filter_map(|index| leading_word(&text[index..]).map(|word| (index, word)))
 }
 
 fn leading_word(text: &str) -> Option<&str> {
@@ -169,11 +169,11 @@ fn modules_of_the_core_point_down() {
     let mut count = 0;
     for (module, targets) in arrows() {
         for (target, file) in targets {
-            let Some(to) = floor(&target) else {
+            let Some(floor_to) = floor(&target) else {
                 panic!("{}: name `{target}` by its module, not by the crate's root", file.display())
             };
             assert!(
-                Some(to) < floor(&module),
+                Some(floor_to) < floor(&module),
                 "{}: {module} must not know {target}: arrows point down, see FLOORS",
                 file.display()
             );

@@ -210,9 +210,9 @@ static ONLY_FOR_TESTS: LazyLock<BTreeSet<String>> =
 
 fn is_word_at(line: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    line.match_indices(word).any(|(at, _)| {
-        let (before, rest) = line.split_at(at);
-        let after = rest.strip_prefix(word).and_then(|after| after.chars().next());
+    line.match_indices(word).any(|(index, _)| {
+        let (before, remaining) = line.split_at(index);
+        let after = remaining.strip_prefix(word).and_then(|after| after.chars().next());
         !before.chars().next_back().is_some_and(is_part)
             && (word.ends_with('!') || !after.is_some_and(is_part))
     })
@@ -244,7 +244,7 @@ fn the_sources_are_found() {
 }
 
 #[test]
-fn only_those_who_may_write_to_disk() {
+fn only_permitted_files_write_to_disk() {
     let mut used = BTreeSet::new();
     let mut found = Vec::new();
     let rust = SOURCES.iter().filter(|source| source.is(&[".rs"]) && !source.is_test());
@@ -296,8 +296,8 @@ fn only_one_file_flushes_by_path() {
     ] {
         assert!(flushes_what_it_reads(flushing.lines()), "{flushing}");
     }
-    for other in ["File::open(path)?;\nwritten.sync_all()?;", "File::create(path)?.sync_all()?;"] {
-        assert!(!flushes_what_it_reads(other.lines()), "{other}");
+    for code in ["File::open(path)?;\nwritten.sync_all()?;", "File::create(path)?.sync_all()?;"] {
+        assert!(!flushes_what_it_reads(code.lines()), "{code}");
     }
 }
 
@@ -338,15 +338,17 @@ fn forbidden_command<'line>(lines: impl Iterator<Item = &'line str>) -> Option<&
     let code: String =
         lines.filter(|line| !is_comment(line)).flat_map(str::chars).filter(|c| !c.is_whitespace()).collect();
     let enabled = NEVER_ENABLED.iter().find(|module| {
-        code.match_indices(*module).any(|(at, _)| {
-            let before = code.get(..at).and_then(|before| before.chars().next_back());
-            let names =
-                code.get(at + module.len()..).and_then(|rest| rest.split_once('}')).map(|(names, _)| names);
+        code.match_indices(*module).any(|(index, _)| {
+            let before = code.get(..index).and_then(|before| before.chars().next_back());
+            let names = code
+                .get(index + module.len()..)
+                .and_then(|remaining| remaining.split_once('}'))
+                .map(|(names, _)| names);
             !before.is_some_and(|c| c.is_alphanumeric() || c == '_')
                 && names.is_some_and(|names| names.split(',').any(|name| name.starts_with("EnableParams")))
         })
     });
-    NEVER_SAID.iter().find(|words| code.contains(*words)).or(enabled).copied()
+    NEVER_SAID.iter().find(|phrase| code.contains(*phrase)).or(enabled).copied()
 }
 
 #[test]
@@ -354,26 +356,26 @@ fn no_browser_is_started_without_its_protections() {
     let rust = SOURCES.iter().filter(|source| source.is(&[".rs", ".js"]) && !source.is_test());
     let found: Vec<String> = rust
         .filter_map(|source| {
-            let words = forbidden_command(source.shipped().map(|(_, line)| line))?;
-            Some(format!("{}: {words}", source.path))
+            let phrase = forbidden_command(source.shipped().map(|(_, line)| line))?;
+            Some(format!("{}: {phrase}", source.path))
         })
         .collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
-    for said in [
+    for forbidden in [
         "link.call(None, runtime::EnableParams::default(), LIMIT)",
         "use chromiumoxide::cdp::js_protocol::runtime::{\n    EnableParams,\n    EvaluateParams,\n};",
         "browser_protocol::{fetch::{self, EnableParams as Begin}, page}",
         "SetIgnoreCertificateErrorsParams::new(true)",
         "\"Page.setBypassCSP\"",
     ] {
-        assert!(forbidden_command(said.lines()).is_some(), "{said}");
+        assert!(forbidden_command(forbidden.lines()).is_some(), "{forbidden}");
     }
-    for plain in [
+    for allowed in [
         "link.call(on, page::EnableParams::default(), FIRST)",
         "use js_protocol::runtime::{EvaluateParams, CallFunctionOnParams};",
         "// Without `Runtime.enable`, which pages notice.",
     ] {
-        assert_eq!(forbidden_command(plain.lines()), None, "{plain}");
+        assert_eq!(forbidden_command(allowed.lines()), None, "{allowed}");
     }
 }
 

@@ -133,8 +133,9 @@ impl Application {
     /// When the driver does not answer.
     pub async fn texts(&self, id: &str) -> Result<Vec<String>> {
         // In one step, so that no element disappears in between.
-        let all = "return [...document.querySelectorAll(arguments[0])].map((element) => element.innerText)";
-        let texts = self.client.execute(all, vec![selector(id).into()]).await?;
+        let script =
+            "return [...document.querySelectorAll(arguments[0])].map((element) => element.innerText)";
+        let texts = self.client.execute(script, vec![selector(id).into()]).await?;
         serde_json::from_value(texts).context("a list of texts")
     }
 
@@ -203,17 +204,22 @@ impl Application {
     ///
     /// # Errors
     /// When that does not happen; the error contains the last text.
-    pub async fn text_where(&self, id: &str, what: &str, holds: impl Fn(&str) -> bool) -> Result<String> {
-        let last = std::cell::RefCell::new(String::new());
+    pub async fn text_where(
+        &self,
+        id: &str,
+        expectation: &str,
+        matches: impl Fn(&str) -> bool,
+    ) -> Result<String> {
+        let last_text = std::cell::RefCell::new(String::new());
         let outcome = self
-            .until(what, async || {
+            .until(expectation, async || {
                 let text = self.text(id).await?;
-                let held = holds(&text);
-                last.replace(text.clone());
-                Ok(held.then_some(text))
+                let is_met = matches(&text);
+                last_text.replace(text.clone());
+                Ok(is_met.then_some(text))
             })
             .await;
-        outcome.with_context(|| format!("{id} last read {:?}", last.borrow()))
+        outcome.with_context(|| format!("{id} last read {:?}", last_text.borrow()))
     }
 
     /// Runs a script in the page and returns what it returns.
@@ -274,23 +280,23 @@ impl Application {
     ///
     /// # Errors
     /// When nothing is found in time.
-    pub async fn until<T>(&self, what: &str, look: impl AsyncFn() -> Result<Option<T>>) -> Result<T> {
-        let began = Instant::now();
+    pub async fn until<T>(&self, expectation: &str, check: impl AsyncFn() -> Result<Option<T>>) -> Result<T> {
+        let started = Instant::now();
         loop {
-            let outcome = look().await;
+            let outcome = check().await;
             match outcome {
                 Ok(Some(found)) => return Ok(found),
                 Ok(None) => {}
                 Err(error) if is_stale(&error) => {}
-                Err(error) => return Err(error.context(format!("waiting for {what}"))),
+                Err(error) => return Err(error.context(format!("waiting for {expectation}"))),
             }
-            if began.elapsed() > PATIENCE {
+            if started.elapsed() > PATIENCE {
                 // The page's content says more than the name of the missing element.
-                let shown = self.script("return document.body.innerText").await.unwrap_or_default();
+                let page_text = self.script("return document.body.innerText").await.unwrap_or_default();
                 let _ = self.picture("failed").await;
                 bail!(
-                    "waited {PATIENCE:?} for {what}; the page reads:\n{}",
-                    shown.as_str().unwrap_or_default()
+                    "waited {PATIENCE:?} for {expectation}; the page reads:\n{}",
+                    page_text.as_str().unwrap_or_default()
                 );
             }
             tokio::time::sleep(POLL_INTERVAL).await;
@@ -314,12 +320,12 @@ impl Application {
     /// When it does not end successfully.
     pub fn start_again(desktop: &Desktop, home: &Path, arguments: &[&str]) -> Result<()> {
         let mut second = Self::second_process(desktop, home)?.args(arguments).spawn()?;
-        let began = Instant::now();
+        let started = Instant::now();
         loop {
             match second.try_wait()? {
                 Some(status) if status.success() => return Ok(()),
                 Some(status) => bail!("the second start ended: {status}"),
-                None if began.elapsed() > PATIENCE => {
+                None if started.elapsed() > PATIENCE => {
                     second.kill()?;
                     bail!("the second start did not hand over and end");
                 }
@@ -440,10 +446,10 @@ impl Application {
     /// # Errors
     /// When one still exists after a while.
     pub async fn ended(self) -> Result<()> {
-        let began = Instant::now();
-        while let Some(left) = self.driver.applications()?.first() {
-            if began.elapsed() > PATIENCE {
-                bail!("the application (process {left}) did not end");
+        let started = Instant::now();
+        while let Some(application) = self.driver.applications()?.first() {
+            if started.elapsed() > PATIENCE {
+                bail!("the application (process {application}) did not end");
             }
             tokio::time::sleep(POLL_INTERVAL).await;
         }

@@ -67,14 +67,14 @@ impl BareApplication {
                 window = self.display.window().ok();
             }
             let painted = window.is_some_and(|window| self.display.is_painted(window).unwrap_or(false));
-            let took = self.started.elapsed();
+            let elapsed = self.started.elapsed();
             if painted {
-                return Ok(took);
+                return Ok(elapsed);
             }
             if let Some(status) = self.process.try_wait()? {
                 bail!("the application ended before it showed its page: {status}");
             }
-            if took > PATIENCE {
+            if elapsed > PATIENCE {
                 bail!(
                     "the application's window {}",
                     if window.is_some() { "stayed empty" } else { "never came" }
@@ -122,9 +122,9 @@ impl BareApplication {
     /// # Errors
     /// When it is still there after a while.
     pub fn ended(mut self) -> Result<()> {
-        let asked = Instant::now();
+        let started = Instant::now();
         while self.process.try_wait()?.is_none() {
-            if asked.elapsed() > PATIENCE {
+            if started.elapsed() > PATIENCE {
                 bail!("the application did not end");
             }
             thread::sleep(POLL_INTERVAL);

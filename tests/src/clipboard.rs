@@ -64,41 +64,41 @@ impl ClipboardOwner {
     /// Delivers it to any requester, until something else is copied or the display ends.
     fn give(self) {
         while let Ok(event) = self.connection.wait_for_event() {
-            let given = match event {
-                Event::SelectionRequest(asked) => self.answer(&asked),
+            let message = match event {
+                Event::SelectionRequest(request) => self.answer(&request),
                 Event::SelectionClear(_) => return,
                 _ => Ok(()),
             };
-            if given.is_err() {
+            if message.is_err() {
                 return;
             }
         }
     }
 
-    fn answer(&self, asked: &SelectionRequestEvent) -> Result<()> {
-        let (to, at) = (asked.requestor, asked.property);
-        let property = if asked.target == self.targets {
+    fn answer(&self, request: &SelectionRequestEvent) -> Result<()> {
+        let (requestor, at) = (request.requestor, request.property);
+        let property = if request.target == self.targets {
             let kinds: Vec<Atom> =
                 [self.targets].into_iter().chain(self.kinds.iter().map(|(kind, _)| *kind)).collect();
-            self.connection.change_property32(PropMode::REPLACE, to, at, AtomEnum::ATOM, &kinds)?;
+            self.connection.change_property32(PropMode::REPLACE, requestor, at, AtomEnum::ATOM, &kinds)?;
             at
-        } else if let Some((kind, bytes)) = self.kinds.iter().find(|(kind, _)| *kind == asked.target) {
-            self.connection.change_property8(PropMode::REPLACE, to, at, *kind, bytes)?;
+        } else if let Some((kind, bytes)) = self.kinds.iter().find(|(kind, _)| *kind == request.target) {
+            self.connection.change_property8(PropMode::REPLACE, requestor, at, *kind, bytes)?;
             at
         } else {
             // It is not available in this format.
             x11rb::NONE
         };
-        let answer = SelectionNotifyEvent {
+        let notification = SelectionNotifyEvent {
             response_type: SELECTION_NOTIFY_EVENT,
             sequence: 0,
-            time: asked.time,
-            requestor: to,
-            selection: asked.selection,
-            target: asked.target,
+            time: request.time,
+            requestor,
+            selection: request.selection,
+            target: request.target,
             property,
         };
-        self.connection.send_event(false, to, EventMask::NO_EVENT, answer)?;
+        self.connection.send_event(false, requestor, EventMask::NO_EVENT, notification)?;
         self.connection.flush()?;
         Ok(())
     }

@@ -139,9 +139,9 @@ impl Desktop {
     /// # Errors
     /// When its name cannot be part of `PATH`.
     pub fn prepend_path(&mut self, folder: &Path) -> Result<()> {
-        let others = self.environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
-        let all = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&others));
-        self.environment.insert("PATH".into(), std::env::join_paths(all)?);
+        let path = self.environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
+        let folders = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path));
+        self.environment.insert("PATH".into(), std::env::join_paths(folders)?);
         Ok(())
     }
 
@@ -197,12 +197,12 @@ impl Desktop {
             .with_context(|| format!("{name} could not be started; cargo xtask test installs it"))?;
         let output = child.stdout.take().context("its output")?;
         self.own_child(child);
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         // Read to the end, so that the program never blocks on its output.
         thread::spawn(move || {
-            BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| tell.send(line))
+            BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
         });
-        match told.recv_timeout(PATIENCE) {
+        match receiver.recv_timeout(PATIENCE) {
             Ok(line) => Ok(line.trim().to_owned()),
             Err(_) => bail!("{name} did not come up"),
         }

@@ -111,8 +111,8 @@ impl Display {
 
     /// Gives the window this size in the screen's upper left corner.
     pub(crate) fn resize(&self, window: Window, (width, height): (u32, u32)) -> Result<()> {
-        let place = ConfigureWindowAux::new().x(0).y(0).width(width).height(height);
-        self.connection.configure_window(window, &place)?.check()?;
+        let geometry = ConfigureWindowAux::new().x(0).y(0).width(width).height(height);
+        self.connection.configure_window(window, &geometry)?.check()?;
         Ok(())
     }
 
@@ -127,18 +127,18 @@ impl Display {
         self.has_letters(window, (u16::MAX, u16::MAX))
     }
 
-    fn has_letters(&self, window: Window, most: (u16, u16)) -> Result<bool> {
+    fn has_letters(&self, window: Window, max_size: (u16, u16)) -> Result<bool> {
         let size = self.connection.get_geometry(window)?.reply()?;
-        let (width, height) = (size.width.min(most.0), size.height.min(most.1));
+        let (width, height) = (size.width.min(max_size.0), size.height.min(max_size.1));
         let (x, y) = ((size.width - width) / 2, (size.height - height) / 2);
-        let shown = self
+        let pixels = self
             .connection
             .get_image(ImageFormat::Z_PIXMAP, window, x.try_into()?, y.try_into()?, width, height, u32::MAX)?
             .reply()
             .context("a window is whole on the screen")?;
         // Called often while the application starts, so it must be cheap.
         let mut shades: Vec<&[u8]> = Vec::with_capacity(SHADES);
-        for pixel in shown.data.chunks_exact(4) {
+        for pixel in pixels.data.chunks_exact(4) {
             if !shades.contains(&pixel) {
                 shades.push(pixel);
             }
@@ -159,7 +159,7 @@ impl Display {
     /// Returns the window's pixels on the screen, to detect changes.
     pub(crate) fn pixels(&self, window: Window) -> Result<Vec<u8>> {
         let size = self.connection.get_geometry(window)?.reply()?;
-        let shown = self.connection.get_image(
+        let image = self.connection.get_image(
             ImageFormat::Z_PIXMAP,
             window,
             0,
@@ -168,7 +168,7 @@ impl Display {
             size.height,
             u32::MAX,
         )?;
-        Ok(shown.reply().context("a window is whole on the screen")?.data)
+        Ok(image.reply().context("a window is whole on the screen")?.data)
     }
 
     /// Saves what the window shows as a PNG.

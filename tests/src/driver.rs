@@ -34,12 +34,13 @@ pub(crate) fn children(parent: u32) -> Result<Vec<ChildProcess>> {
         };
         // A process that ended meanwhile is skipped.
         let Ok(status) = fs::read_to_string(format!("/proc/{id}/stat")) else { continue };
-        let odd = || anyhow!("an odd line in /proc/{id}/stat");
-        let (head, fields) = status.rsplit_once(')').ok_or_else(odd)?;
-        let (_, name) = head.split_once('(').ok_or_else(odd)?;
+        let malformed = || anyhow!("an odd line in /proc/{id}/stat");
+        let (head, fields) = status.rsplit_once(')').ok_or_else(malformed)?;
+        let (_, name) = head.split_once('(').ok_or_else(malformed)?;
         let mut fields = fields.split_whitespace();
-        let (state, of) = (fields.next().ok_or_else(odd)?, fields.next().ok_or_else(odd)?);
-        if of == parent.to_string() {
+        let (state, parent_field) =
+            (fields.next().ok_or_else(malformed)?, fields.next().ok_or_else(malformed)?);
+        if parent_field == parent.to_string() {
             found.push(ChildProcess { id, name: name.to_owned(), state: state.to_owned() });
         }
     }
@@ -72,12 +73,12 @@ impl Driver {
         let process =
             command.spawn().context("WebKitWebDriver could not be started; cargo xtask test installs it")?;
         let mut driver = Self { process, port };
-        let began = Instant::now();
+        let started = Instant::now();
         while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
             if let Some(status) = driver.process.try_wait()? {
                 bail!("WebKitWebDriver ended: {status}");
             }
-            if began.elapsed() > PATIENCE {
+            if started.elapsed() > PATIENCE {
                 bail!("WebKitWebDriver did not come up");
             }
             std::thread::sleep(POLL_INTERVAL);

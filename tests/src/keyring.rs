@@ -24,13 +24,13 @@ pub(crate) fn start(desktop: &Desktop) -> Result<Child> {
         .context("gnome-keyring-daemon could not be started; cargo xtask test installs it")?;
     // The password ends with the input.
     keychain.stdin.take().context("its input")?.write_all(b"octo")?;
-    let began = Instant::now();
+    let started = Instant::now();
     // The bus notifies only subscribers, so it is polled.
     while !is_there(desktop)? {
         if let Some(status) = keychain.try_wait()? {
             bail!("gnome-keyring-daemon ended: {status}");
         }
-        if began.elapsed() > PATIENCE {
+        if started.elapsed() > PATIENCE {
             let _ = keychain.kill();
             bail!("gnome-keyring-daemon did not come up");
         }
@@ -48,7 +48,7 @@ fn is_there(desktop: &Desktop) -> Result<bool> {
         "org.freedesktop.DBus.NameHasOwner",
         "string:org.freedesktop.secrets",
     ];
-    let answer =
+    let reply =
         desktop.command("dbus-send").args(question).output().context("dbus-send could not be started")?;
-    Ok(String::from_utf8_lossy(&answer.stdout).contains("boolean true"))
+    Ok(String::from_utf8_lossy(&reply.stdout).contains("boolean true"))
 }

@@ -68,11 +68,11 @@ impl Panel {
     /// # Errors
     /// When the desktop's bus does not accept it.
     pub async fn start(desktop: &Desktop) -> Result<Self> {
-        let seen = Arc::<Mutex<PanelState>>::default();
+        let state = Arc::<Mutex<PanelState>>::default();
         let bus = zbus::connection::Builder::address(desktop.bus()?.as_str())?
-            .serve_at("/StatusNotifierWatcher", Watcher(Arc::clone(&seen)))?
-            .serve_at("/org/freedesktop/Notifications", Notices(Arc::clone(&seen)))?
-            .serve_at("/org/freedesktop/FileManager1", Files(Arc::clone(&seen)))?
+            .serve_at("/StatusNotifierWatcher", Watcher(Arc::clone(&state)))?
+            .serve_at("/org/freedesktop/Notifications", Notices(Arc::clone(&state)))?
+            .serve_at("/org/freedesktop/FileManager1", Files(Arc::clone(&state)))?
             .name("org.kde.StatusNotifierWatcher")?
             .name("org.freedesktop.Notifications")?
             .name("org.freedesktop.FileManager1")?
@@ -84,8 +84,8 @@ impl Panel {
             .member("Update")?
             .build();
         let counts = MessageStream::for_match_rule(rule, &bus, None).await?;
-        tokio::spawn(follow_counts(counts, Arc::clone(&seen)));
-        Ok(Self { bus, seen })
+        tokio::spawn(follow_counts(counts, Arc::clone(&state)));
+        Ok(Self { bus, seen: state })
     }
 
     /// Waits until the icon of the application with this entry shows this count, or no count for zero.
@@ -93,11 +93,11 @@ impl Panel {
     /// # Errors
     /// When that does not happen.
     pub async fn badge(&self, entry: &str, count: i64) -> Result<()> {
-        let began = Instant::now();
-        let wanted = Some((format!("application://{entry}.desktop"), count, count > 0));
-        while self.seen.lock().badge != wanted {
-            if began.elapsed() > PATIENCE {
-                bail!("waited {PATIENCE:?} for {wanted:?}; it was {:?}", self.seen.lock().badge);
+        let started = Instant::now();
+        let expected = Some((format!("application://{entry}.desktop"), count, count > 0));
+        while self.seen.lock().badge != expected {
+            if started.elapsed() > PATIENCE {
+                bail!("waited {PATIENCE:?} for {expected:?}; it was {:?}", self.seen.lock().badge);
             }
             tokio::time::sleep(POLL_INTERVAL).await;
         }
@@ -148,7 +148,7 @@ impl Panel {
     /// # Errors
     /// When it does not appear.
     pub async fn entry(&self, label: &str) -> Result<Entry> {
-        let began = Instant::now();
+        let started = Instant::now();
         loop {
             // The icon may disappear while it is read, and another may appear.
             let menu = self.menu().await;
@@ -156,7 +156,7 @@ impl Panel {
             if let Some(entry) = found {
                 return Ok(entry.clone());
             }
-            if began.elapsed() > PATIENCE {
+            if started.elapsed() > PATIENCE {
                 bail!("waited {PATIENCE:?} for the entry {label:?}; the menu reads {menu:?}");
             }
             tokio::time::sleep(POLL_INTERVAL).await;
@@ -192,15 +192,15 @@ impl Panel {
     ///
     /// # Errors
     /// When none appears.
-    pub async fn notice_where(&self, what: &str, wanted: impl Fn(&Notice) -> bool) -> Result<Notice> {
-        let began = Instant::now();
+    pub async fn notice_where(&self, expectation: &str, matches: impl Fn(&Notice) -> bool) -> Result<Notice> {
+        let started = Instant::now();
         loop {
             let notices = self.notices();
-            if let Some(notice) = notices.iter().rev().find(|notice| wanted(notice)) {
+            if let Some(notice) = notices.iter().rev().find(|notice| matches(notice)) {
                 return Ok(notice.clone());
             }
-            if began.elapsed() > PATIENCE {
-                bail!("waited {PATIENCE:?} for a notice ({what}); there were {notices:?}");
+            if started.elapsed() > PATIENCE {
+                bail!("waited {PATIENCE:?} for a notice ({expectation}); there were {notices:?}");
             }
             tokio::time::sleep(POLL_INTERVAL).await;
         }
@@ -218,9 +218,9 @@ impl Panel {
     ///
     /// # Errors
     /// When it has no such button.
-    pub async fn press(&self, notice: &Notice, words: &str) -> Result<()> {
-        let button = notice.actions.chunks(2).find(|action| action[0] != "default" && action[1] == words);
-        let button = button.with_context(|| format!("a button {words:?} among {:?}", notice.actions))?;
+    pub async fn press(&self, notice: &Notice, label: &str) -> Result<()> {
+        let button = notice.actions.chunks(2).find(|action| action[0] != "default" && action[1] == label);
+        let button = button.with_context(|| format!("a button {label:?} among {:?}", notice.actions))?;
         self.invoke(notice.id, &button[0]).await
     }
 
@@ -232,7 +232,7 @@ impl Panel {
 
     async fn newest_icon(&self) -> Result<(String, String)> {
         let bus = zbus::fdo::DBusProxy::new(&self.bus).await?;
-        let began = Instant::now();
+        let started = Instant::now();
         loop {
             let newest = self.seen.lock().icons.last().cloned();
             match newest {
@@ -240,7 +240,7 @@ impl Panel {
                 Some((owner, path)) if bus.name_has_owner(owner.as_str().try_into()?).await? => {
                     return Ok((owner, path));
                 }
-                _ if began.elapsed() > PATIENCE => bail!("waited {PATIENCE:?} for an icon"),
+                _ if started.elapsed() > PATIENCE => bail!("waited {PATIENCE:?} for an icon"),
                 _ => tokio::time::sleep(POLL_INTERVAL).await,
             }
         }
@@ -326,10 +326,10 @@ impl Notices {
         _hints: HashMap<String, OwnedValue>,
         _expires: i32,
     ) -> u32 {
-        let mut seen = self.0.lock();
-        let next = u32::try_from(seen.notices.len()).unwrap_or_default() + 1;
+        let mut state = self.0.lock();
+        let next = u32::try_from(state.notices.len()).unwrap_or_default() + 1;
         let id = if replaces == 0 { next } else { replaces };
-        seen.notices.push(Notice { id, summary, body, actions, withdrawn: false });
+        state.notices.push(Notice { id, summary, body, actions, withdrawn: false });
         id
     }
 
@@ -343,14 +343,14 @@ impl Notices {
 }
 
 /// As docks do: they keep the last count of each application.
-async fn follow_counts(mut counts: MessageStream, seen: Arc<Mutex<PanelState>>) {
+async fn follow_counts(mut counts: MessageStream, state: Arc<Mutex<PanelState>>) {
     while let Some(Ok(message)) = counts.next().await {
-        let told: Result<(String, HashMap<String, OwnedValue>), _> = message.body().deserialize();
-        let Ok((entry, properties)) = told else { continue };
+        let update: Result<(String, HashMap<String, OwnedValue>), _> = message.body().deserialize();
+        let Ok((entry, properties)) = update else { continue };
         let count = properties.get("count").and_then(|count| i64::try_from(count).ok());
         let shows = properties.get("count-visible").and_then(|shows| bool::try_from(shows).ok());
         if let (Some(count), Some(shows)) = (count, shows) {
-            seen.lock().badge = Some((entry, count, shows));
+            state.lock().badge = Some((entry, count, shows));
         }
     }
 }

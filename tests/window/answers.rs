@@ -36,20 +36,20 @@ async fn an_answers_pictures_and_files_are_shown_at_double_zoom() -> Result<()> 
     app.click("send").await?;
     app.find("turn-end[data-end=finished]").await?;
 
-    let shown = "const all = [...document.querySelectorAll('[data-testid=transcript] [data-shown] img')]; \
+    let script = "const all = [...document.querySelectorAll('[data-testid=transcript] [data-shown] img')]; \
         return all.map((shown) => shown.complete ? shown.naturalWidth : 0);";
-    let wanted = json!([WIDTH]);
-    app.until("the one picture", async || Ok((app.script(shown).await? == wanted).then_some(()))).await?;
+    let expected = json!([WIDTH]);
+    app.until("the one picture", async || Ok((app.script(script).await? == expected).then_some(()))).await?;
     app.picture("answer-picture-light").await?;
 
-    for (what, file) in
+    for (name, file) in
         [("[data-file][data-shown]", "out/a%20chart.png"), ("button.file-link", "out/counts.csv")]
     {
         let before = panel.files().len();
-        app.script(&format!("document.querySelector('[data-testid=transcript] {what}').click()")).await?;
+        app.script(&format!("document.querySelector('[data-testid=transcript] {name}').click()")).await?;
         let files = async || Ok(Some(panel.files()).filter(|files| files.len() > before));
         let files = app.until("a file to be shown", files).await?;
-        ensure!(files.last().is_some_and(|shown| shown.ends_with(file)), "{files:?}");
+        ensure!(files.last().is_some_and(|script| script.ends_with(file)), "{files:?}");
     }
 
     // With keys, as in a browser, and in the settings.
@@ -62,9 +62,9 @@ async fn an_answers_pictures_and_files_are_shown_at_double_zoom() -> Result<()> 
         .await?;
     app.until("half the room", async || Ok((width().await?.abs_diff(usual / 2) <= 1).then_some(()))).await?;
     app.picture("answer-twice-as-large-light").await?;
-    let beyond = "return document.documentElement.scrollWidth - innerWidth";
+    let overflow = "return document.documentElement.scrollWidth - innerWidth";
     ensure!(
-        app.script(beyond).await?.as_i64().is_some_and(|beyond| beyond <= 0),
+        app.script(overflow).await?.as_i64().is_some_and(|overflow| overflow <= 0),
         "it is wider than the window"
     );
     let usual_size =

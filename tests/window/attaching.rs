@@ -25,11 +25,11 @@ const MIDDLE: (i16, i16) = (560, 700);
 struct PromptingChromium(Chromium);
 
 impl PromptingChromium {
-    async fn start(desktop: &mut Desktop, app: &Application, own: &str) -> Result<Self> {
+    async fn start(desktop: &mut Desktop, app: &Application, own_url: &str) -> Result<Self> {
         let screen = desktop.another_screen()?;
         let manager = desktop.command("openbox").env("DISPLAY", &screen).stderr(Stdio::null()).spawn();
         desktop.own_child(manager.context("openbox could not be started; cargo xtask test installs it")?);
-        let browser = Self(Chromium::start(desktop, app, screen, AccessMethod::Question, own).await?);
+        let browser = Self(Chromium::start(desktop, app, screen, AccessMethod::Question, own_url).await?);
         app.until("its page", async || Ok((browser.shade(desktop)? >= 0xf0).then_some(()))).await?;
         Ok(browser)
     }
@@ -66,15 +66,21 @@ impl PromptingChromium {
     }
 
     /// Presses keys in the browser until its question is answered. It takes no answer in its first moments.
-    async fn answer(&self, desktop: &Desktop, app: &Application, once: &str, again: &str) -> Result<()> {
-        if !once.is_empty() {
-            self.key(desktop, once).await?;
+    async fn answer(
+        &self,
+        desktop: &Desktop,
+        app: &Application,
+        first_answer: &str,
+        second_answer: &str,
+    ) -> Result<()> {
+        if !first_answer.is_empty() {
+            self.key(desktop, first_answer).await?;
         }
         app.until("its answer", async || {
             if app.all("browser-waiting").await?.is_empty() {
                 return Ok(Some(()));
             }
-            self.key(desktop, again).await?;
+            self.key(desktop, second_answer).await?;
             Ok(None)
         })
         .await
@@ -84,15 +90,15 @@ impl PromptingChromium {
 /// Starts a model that opens a page on every message, and reports the result.
 fn opening(url: String) -> ModelServer {
     let script = Script::from_fn(move |request| {
-        let last = request.messages().last().map(ToString::to_string).unwrap_or_default();
-        if last.contains("tool_result") {
-            return Reply::text(if last.contains("You are registered") {
+        let last_message = request.messages().last().map(ToString::to_string).unwrap_or_default();
+        if last_message.contains("tool_result") {
+            return Reply::text(if last_message.contains("You are registered") {
                 "I see it."
             } else {
                 "I do not see it."
             });
         }
-        match last.contains("Look at it") {
+        match last_message.contains("Look at it") {
             true => Reply::call("browser", json!({ "action": "open", "url": url })),
             false => Reply::text("ok"),
         }
@@ -120,11 +126,12 @@ async fn a_browsers_permission_prompt_is_awaited() -> Result<()> {
     let mut desktop = Desktop::start()?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("trip"));
     fs::create_dir(&work)?;
-    let (port, asked) = serve()?;
-    let (own, wanted) = (format!("http://127.0.0.1:{port}/two?own"), format!("http://127.0.0.1:{port}/done"));
-    let server = opening(wanted);
+    let (port, requests) = serve()?;
+    let (own_url, expected_url) =
+        (format!("http://127.0.0.1:{port}/two?own"), format!("http://127.0.0.1:{port}/done"));
+    let server = opening(expected_url);
     let app = Application::open(&desktop, &home, Theme::Light).await?;
-    let browser = PromptingChromium::start(&mut desktop, &app, &own).await?;
+    let browser = PromptingChromium::start(&mut desktop, &app, &own_url).await?;
     connect(&app, &server.url(), "attaching").await?;
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
 
@@ -172,7 +179,10 @@ async fn a_browsers_permission_prompt_is_awaited() -> Result<()> {
     browser.question(&desktop, &app).await?;
     browser.answer(&desktop, &app, "Tab", "Return").await?;
     app.find("question").await?;
-    assert!(!asked.lock().expect("the list").iter().any(|path| path == "/done"), "not before it is granted");
+    assert!(
+        !requests.lock().expect("the list").iter().any(|path| path == "/done"),
+        "not before it is granted"
+    );
     press(&app, "question-once").await?;
     answered(&app, 4, "I see it.").await?;
 
@@ -181,9 +191,9 @@ async fn a_browsers_permission_prompt_is_awaited() -> Result<()> {
     press(&app, "question-once").await?;
     answered(&app, 5, "I see it.").await?;
     app.close().await?;
-    let asked = asked.lock().expect("the list").clone();
+    let requests = requests.lock().expect("the list").clone();
     assert_eq!(
-        asked.iter().filter(|path| path.ends_with("?own")).count(),
+        requests.iter().filter(|path| path.ends_with("?own")).count(),
         1,
         "the person's own tab was left alone"
     );
@@ -218,9 +228,9 @@ async fn octos_own_profile_is_chosen_and_closed_with_octo() -> Result<()> {
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("trip"));
     fs::create_dir(&work)?;
     let screen = desktop.another_screen()?;
-    let first = wrapper(&desktop.folder().join("bin"), &screen)?;
-    desktop.prepend_path(&first)?;
-    let (port, asked) = serve()?;
+    let wrapper_path = wrapper(&desktop.folder().join("bin"), &screen)?;
+    desktop.prepend_path(&wrapper_path)?;
+    let (port, requests) = serve()?;
     let server = opening(format!("http://127.0.0.1:{port}/done"));
     let app = Application::open(&desktop, &home, Theme::Dark).await?;
     connect(&app, &server.url(), "own-profile").await?;
@@ -234,14 +244,14 @@ async fn octos_own_profile_is_chosen_and_closed_with_octo() -> Result<()> {
     press(&app, "question-once").await?;
     answered(&app, 1, "I see it.").await?;
     app.picture("browser-own").await?;
-    assert!(asked.lock().expect("the list").iter().any(|path| path == "/done"));
+    assert!(requests.lock().expect("the list").iter().any(|path| path == "/done"));
     let profile = home.join("browser");
     assert!(running(&profile.display().to_string())? > 0, "it runs in a profile of Octo's home");
     assert!(!profile.join("DevToolsActivePort").exists(), "no port was opened");
     app.close().await?;
-    let began = std::time::Instant::now();
+    let started = std::time::Instant::now();
     while running(&profile.display().to_string())? > 0 {
-        assert!(began.elapsed() < Duration::from_secs(30), "the browser ends with Octo");
+        assert!(started.elapsed() < Duration::from_secs(30), "the browser ends with Octo");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     Ok(())

@@ -69,23 +69,23 @@ fn page(path: &str) -> Option<String> {
 pub(crate) fn serve() -> Result<(u16, Arc<Mutex<Vec<String>>>)> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let port = listener.local_addr()?.port();
-    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
-    let list = Arc::clone(&asked);
+    let requests: Arc<Mutex<Vec<String>>> = Arc::default();
+    let list = Arc::clone(&requests);
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let list = Arc::clone(&list);
             thread::spawn(move || respond(&stream, &list));
         }
     });
-    Ok((port, asked))
+    Ok((port, requests))
 }
 
-fn respond(mut stream: &TcpStream, asked: &Mutex<Vec<String>>) {
+fn respond(mut stream: &TcpStream, requests: &Mutex<Vec<String>>) {
     let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
     let Some(path) = lines.next().and_then(|line| line.split(' ').nth(1).map(str::to_owned)) else { return };
     lines.take_while(|line| !line.is_empty()).for_each(drop);
     let body = page(path.split('?').next().unwrap_or_default()).unwrap_or_default();
-    asked.lock().expect("the list").push(path);
+    requests.lock().expect("the list").push(path);
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\ncontent-length:";
     // A client that disconnected needs no answer.
     let _gone = stream.write_all(format!("{head} {}\r\n\r\n{body}", body.len()).as_bytes());
@@ -93,8 +93,8 @@ fn respond(mut stream: &TcpStream, asked: &Mutex<Vec<String>>) {
 
 /// Returns the number after a name, where the model last read it.
 fn number(read: &str, name: &str) -> u64 {
-    let rest = read.rfind(name).and_then(|at| read.get(at..)).unwrap_or_default();
-    let digits = rest.split('[').nth(1).and_then(|rest| rest.split(']').next());
+    let remaining = read.rfind(name).and_then(|index| read.get(index..)).unwrap_or_default();
+    let digits = remaining.split('[').nth(1).and_then(|remaining| remaining.split(']').next());
     digits.and_then(|digits| digits.parse().ok()).unwrap_or_default()
 }
 
@@ -129,25 +129,25 @@ pub(crate) async fn press(app: &Application, id: &str) -> Result<()> {
     Ok(())
 }
 
-async fn filled(theme: Theme, look: &str) -> Result<()> {
+async fn filled(theme: Theme, theme_name: &str) -> Result<()> {
     let mut desktop = Desktop::start()?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("trip"));
     fs::create_dir(&work)?;
-    let (port, asked) = serve()?;
-    let own = format!("http://127.0.0.1:{port}/done?own");
-    let (half_way, taken) = (Gate::new(), Gate::new());
-    let (held, held_again) = (half_way.clone(), taken.clone());
+    let (port, page_requests) = serve()?;
+    let own_url = format!("http://127.0.0.1:{port}/done?own");
+    let (half_way, taken_over) = (Gate::new(), Gate::new());
+    let (held_gate, held_again) = (half_way.clone(), taken_over.clone());
     let mut requests = 0;
     let script = Script::from_fn(move |request| {
-        let at = requests;
+        let index = requests;
         requests += 1;
         let read: String = request.all_results().iter().map(|result| format!("{}\n", result.text)).collect();
-        match (at, step(at, &read, port)) {
+        match (index, step(index, &read, port)) {
             // The model test asks for one word.
             (0, _) => Reply::text("ok"),
-            (HALF_WAY, _) => {
-                Reply::text("Now I look at the second page of the form.").in_chunks(6).hold_after(2, &held)
-            }
+            (HALF_WAY, _) => Reply::text("Now I look at the second page of the form.")
+                .in_chunks(6)
+                .hold_after(2, &held_gate),
             (TAKEN, Some(call)) => Reply::call("browser", call).hold_after(0, &held_again),
             (_, Some(call)) => Reply::call("browser", call),
             (_, None) => Reply::text("You are registered. I did not pay the fee."),
@@ -159,8 +159,8 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
     );
     let app = Application::open(&desktop, &home, theme).await?;
     let screen = desktop.another_screen()?;
-    let chromium = Chromium::start(&desktop, &app, screen, AccessMethod::Port, &own).await?;
-    connect(&app, &server.url(), &format!("browser-{look}")).await?;
+    let chromium = Chromium::start(&desktop, &app, screen, AccessMethod::Port, &own_url).await?;
+    connect(&app, &server.url(), &format!("browser-{theme_name}")).await?;
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
     app.fill("composer", "Register me, please").await?;
     app.click("send").await?;
@@ -168,10 +168,10 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
     // The question about the site precedes any opening.
     app.text_where("question", "the site", |text| text.contains(&format!("127.0.0.1:{port}"))).await?;
     assert!(
-        !asked.lock().expect("the list").iter().any(|path| path == "/"),
+        !page_requests.lock().expect("the list").iter().any(|path| path == "/"),
         "nothing is opened before the answer"
     );
-    app.picture(&format!("browser-site-{look}")).await?;
+    app.picture(&format!("browser-site-{theme_name}")).await?;
     press(&app, "question-once").await?;
 
     // The card follows, until the person stops it half-way.
@@ -183,9 +183,9 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
     })
     .await?;
     app.find("live-picture").await?;
-    app.picture(&format!("browser-live-{look}")).await?;
-    let two = format!("http://127.0.0.1:{port}/two");
-    assert!(chromium.attached().await?.iter().any(|url| url.starts_with(&two)), "it works there");
+    app.picture(&format!("browser-live-{theme_name}")).await?;
+    let second_url = format!("http://127.0.0.1:{port}/two");
+    assert!(chromium.attached().await?.iter().any(|url| url.starts_with(&second_url)), "it works there");
     press(&app, "live-stop").await?;
     app.find("turn-end[data-end=stopped]").await?;
     app.until("the card to go", async || Ok(app.all("live").await?.is_empty().then_some(()))).await?;
@@ -197,29 +197,32 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
     press(&app, "question-once").await?;
 
     // The person takes the page over and hands it back with the card: the agent's pending act waits for that.
-    taken.reached().await;
+    taken_over.reached().await;
     app.find("live[data-hand=agent]").await?;
     press(&app, "live-hand").await?;
     app.find("live[data-hand=person]").await?;
     let made = server.requests().len();
-    taken.open();
+    taken_over.open();
     // Its target element is not known yet: nothing of the page is read while the person has it.
     app.until("the step that waits", async || {
         Ok(app.texts("step-row").await?.iter().any(|step| step.contains("browser")).then_some(()))
     })
     .await?;
     assert!(!app.texts("live-step").await?.iter().any(|step| step.contains("London")));
-    app.picture(&format!("browser-taken-{look}")).await?;
+    app.picture(&format!("browser-taken-{theme_name}")).await?;
     assert_eq!(server.requests().len(), made, "the step waits for the page");
     press(&app, "live-hand").await?;
     app.text_where("question", "the other site", |text| text.contains(&format!("localhost:{port}"))).await?;
-    let sent = asked.lock().expect("the list").clone();
-    let shown = app.script("return document.body.innerText").await?;
-    assert!(sent.iter().any(|path| path.starts_with("/done?remarks")), "the form was sent: {sent:?} {shown}");
+    let sent = page_requests.lock().expect("the list").clone();
+    let page_text = app.script("return document.body.innerText").await?;
+    assert!(
+        sent.iter().any(|path| path.starts_with("/done?remarks")),
+        "the form was sent: {sent:?} {page_text}"
+    );
     press(&app, "question-once").await?;
     app.text_where("question-page", "the button by its real name", |text| text.contains("Pay 40 euros now"))
         .await?;
-    app.picture(&format!("browser-pay-{look}")).await?;
+    app.picture(&format!("browser-pay-{theme_name}")).await?;
     app.type_into("composer", "\u{e007}").await?;
     assert!(!app.all("question-page").await?.is_empty(), "Enter is no yes to paying");
     press(&app, "question-no").await?;
@@ -227,18 +230,18 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
         Ok(app.texts("answer").await?.iter().any(|text| text.contains("did not pay")).then_some(()))
     })
     .await?;
-    app.picture(&format!("browser-done-{look}")).await?;
+    app.picture(&format!("browser-done-{theme_name}")).await?;
     app.close().await?;
-    let told = server.requests().last().context("requests")?.all_results();
+    let results = server.requests().last().context("requests")?.all_results();
     assert!(
-        told.iter().any(|result| result.text.contains("handed it back")),
-        "the model knows of it: {told:?}"
+        results.iter().any(|result| result.text.contains("handed it back")),
+        "the model knows of it: {results:?}"
     );
-    let asked = asked.lock().expect("the list").clone();
-    assert!(asked.iter().any(|path| path.starts_with("/three?city=London")), "{asked:?}");
-    assert!(!asked.contains(&"/paid".to_owned()), "{asked:?}");
+    let page_requests = page_requests.lock().expect("the list").clone();
+    assert!(page_requests.iter().any(|path| path.starts_with("/three?city=London")), "{page_requests:?}");
+    assert!(!page_requests.contains(&"/paid".to_owned()), "{page_requests:?}");
     assert_eq!(
-        asked.iter().filter(|path| path.ends_with("?own")).count(),
+        page_requests.iter().filter(|path| path.ends_with("?own")).count(),
         1,
         "the person's own tab was left alone"
     );

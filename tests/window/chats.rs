@@ -50,8 +50,8 @@ async fn a_phone_is_paired_answered_and_kept_over_a_restart() -> Result<()> {
 
     // A stranger gets a code, and only that.
     telegram.send_text(ADA, "let me in");
-    let told = wait(&telegram, "code", |post| post.person == "7").await?;
-    let code = told.text.split_whitespace().find(|word| word.len() == 9 && word.contains('-'));
+    let code_post = wait(&telegram, "code", |post| post.person == "7").await?;
+    let code = code_post.text.split_whitespace().find(|word| word.len() == 9 && word.contains('-'));
     app.fill("chat-code", code.context("a code")?).await?;
     app.click("chat-pair").await?;
     app.find("chat-person").await?;
@@ -59,8 +59,8 @@ async fn a_phone_is_paired_answered_and_kept_over_a_restart() -> Result<()> {
 
     // A message in the chat appears as a session of the window, marked as such.
     telegram.send_text(ADA, "Say something");
-    let answer = wait(&telegram, "answer", |post| post.text == "First answer.").await?;
-    assert_eq!(answer.person, "7");
+    let post_answer = wait(&telegram, "answer", |post| post.text == "First answer.").await?;
+    assert_eq!(post_answer.person, "7");
     app.click("settings-back").await?;
     app.click("session-row").await?;
     app.text_where("answer", "the answer", |text| text.contains("First answer.")).await?;
@@ -71,12 +71,12 @@ async fn a_phone_is_paired_answered_and_kept_over_a_restart() -> Result<()> {
     app.picture("chat-session-light").await?;
 
     // The connection drops: this is shown, and messages sent meanwhile are answered once it is back.
-    telegram.go_down();
+    telegram.stop_service();
     page(&app).await?;
     app.find("chat-standing[data-state=reconnecting]").await?;
     app.picture("chat-lost-light").await?;
     telegram.send_text(ADA, "And more");
-    telegram.come_up();
+    telegram.resume_service();
     wait(&telegram, "second answer", |post| post.text == "Second answer.").await?;
     app.find("chat-standing[data-state=connected]").await?;
 
@@ -92,14 +92,14 @@ async fn a_phone_is_paired_answered_and_kept_over_a_restart() -> Result<()> {
     app.click("session-row").await?;
     app.until("all four answers", async || {
         let answers = app.texts("answer").await?;
-        let whole = ["First", "Second", "Third", "Fourth"]
+        let expected = ["First", "Second", "Third", "Fourth"]
             .iter()
             .all(|one| answers.iter().any(|text| text.contains(one)));
-        Ok(whole.then_some(()))
+        Ok(expected.then_some(()))
     })
     .await?;
-    let asked = app.texts("user-message").await?;
-    assert_eq!(asked.iter().filter(|text| text.contains("Still there?")).count(), 1, "{asked:?}");
+    let messages = app.texts("user-message").await?;
+    assert_eq!(messages.iter().filter(|text| text.contains("Still there?")).count(), 1, "{messages:?}");
     app.close().await?;
 
     let answers = telegram.posts().into_iter().filter(|post| post.text.ends_with("answer.")).count();
@@ -124,9 +124,9 @@ async fn page_text(app: &Application) -> Result<String> {
 /// Waits on another thread, so that the driver continues meanwhile.
 async fn wait(
     telegram: &TelegramServer,
-    what: &'static str,
+    expectation: &'static str,
     fits: fn(&TelegramPost) -> bool,
 ) -> Result<TelegramPost> {
     let telegram = telegram.clone();
-    Ok(tokio::task::spawn_blocking(move || telegram.wait_for_post(what, fits)).await?)
+    Ok(tokio::task::spawn_blocking(move || telegram.wait_for_post(expectation, fits)).await?)
 }

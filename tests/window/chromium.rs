@@ -43,12 +43,12 @@ impl Chromium {
         desktop: &Desktop,
         app: &Application,
         screen: String,
-        door: AccessMethod,
-        own: &str,
+        access: AccessMethod,
+        own_url: &str,
     ) -> Result<Self> {
         let profile = desktop.home().join(".config/chromium");
         fs::create_dir_all(&profile)?;
-        let ticked = serde_json::json!({ "user-enabled": door == AccessMethod::Question });
+        let ticked = serde_json::json!({ "user-enabled": access == AccessMethod::Question });
         let state = serde_json::json!({ "devtools": { "remote_debugging": ticked } });
         fs::write(profile.join("Local State"), state.to_string())?;
         let mut command = desktop.command("chromium");
@@ -56,10 +56,10 @@ impl Chromium {
             .env("DISPLAY", &screen)
             .args(CHROMIUM_SWITCHES)
             .arg(format!("--user-data-dir={}", profile.display()))
-            .arg(own)
+            .arg(own_url)
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        if door == AccessMethod::Port {
+        if access == AccessMethod::Port {
             command.arg("--remote-debugging-port=0");
         }
         let process =
@@ -76,9 +76,9 @@ impl Chromium {
     /// Returns the addresses of attached tabs, as reported to another client connected through its port.
     pub(crate) async fn attached(&self) -> Result<Vec<String>> {
         let environment = BrowserEnvironment::bare(HostSystem::Linux, self.profile.clone());
-        let other = Browser::new(environment, BrowserTarget::Folder(self.profile.clone()));
-        let line = other.connect().await?.link;
-        let targets = line.call(None, GetTargetsParams::default(), Duration::from_secs(10)).await?;
+        let other_browser = Browser::new(environment, BrowserTarget::Folder(self.profile.clone()));
+        let link = other_browser.connect().await?.link;
+        let targets = link.call(None, GetTargetsParams::default(), Duration::from_secs(10)).await?;
         let pages =
             targets.target_infos.into_iter().filter(|target| target.r#type == "page" && target.attached);
         Ok(pages.map(|page| page.url).collect())

@@ -54,10 +54,10 @@ async fn all_data_is_copied_and_deleted_and_the_window_quits() -> Result<()> {
     app.fill("erase-word", &say("data.erase.word")).await?;
     app.picture("data-erase-dark").await?;
     app.click("erase-do").await?;
-    let told = app.text("erased").await?;
-    assert!(told.contains(&say("data.erased")), "{told}");
+    let message = app.text("erased").await?;
+    assert!(message.contains(&say("data.erased")), "{message}");
     app.picture("data-erased-dark").await?;
-    assert!(!told.contains("Left in"), "all that Octo put there is known: {told}");
+    assert!(!message.contains("Left in"), "all that Octo put there is known: {message}");
     assert!(!home.join("octo.db").exists(), "it is gone");
     assert!(work.is_dir() && copy.join("octo.db").is_file(), "what is the person's stays");
 
@@ -70,7 +70,8 @@ async fn all_data_is_copied_and_deleted_and_the_window_quits() -> Result<()> {
 
 /// Returns the only entry of a folder.
 fn only(folder: &std::path::Path) -> Result<PathBuf> {
-    let all: Vec<PathBuf> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
-    ensure!(all.len() == 1, "{all:?}");
-    all.into_iter().next().context("one")
+    let entries: Vec<PathBuf> =
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    ensure!(entries.len() == 1, "{entries:?}");
+    entries.into_iter().next().context("one")
 }

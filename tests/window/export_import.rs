@@ -66,8 +66,8 @@ async fn a_session_is_exported_without_its_secrets_and_imported_again() -> Resul
     let rows =
         app.until("both sessions", async || Ok((app.all("session-row").await?.len() == 2).then_some(())));
     rows.await?;
-    let asked = app.text("user-message").await?;
-    assert!(asked.contains("[redacted]") && !asked.contains(SECRET), "{asked}");
+    let message = app.text("user-message").await?;
+    assert!(message.contains("[redacted]") && !message.contains(SECRET), "{message}");
     app.picture("imported-light").await?;
     app.close().await?;
     server.assert_clean();

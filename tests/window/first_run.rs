@@ -53,20 +53,20 @@ async fn a_damaged_database_is_replaced_by_a_backup_then_an_empty_one() -> Resul
     app.find("welcome").await?;
     app.close().await?;
     let (file, backups) = (home.join("octo.db"), home.join("backups"));
-    let good = fs::read(&file)?;
+    let intact = fs::read(&file)?;
     fs::create_dir_all(&backups)?;
-    fs::write(backups.join("octo-1-1795443302000.db"), &good)?;
+    fs::write(backups.join("octo-1-1795443302000.db"), &intact)?;
     let asides = || -> Result<Vec<Vec<u8>>> {
         let names = fs::read_dir(&home)?.filter_map(|entry| Some(entry.ok()?.path()));
         // Without the logs next to it.
-        let aside = |path: &std::path::PathBuf| {
+        let is_set_aside = |path: &std::path::PathBuf| {
             let name = path.to_string_lossy();
             name.contains("octo.db-damaged-") && !name.ends_with("-wal") && !name.ends_with("-shm")
         };
-        Ok(names.filter(aside).map(fs::read).collect::<std::io::Result<_>>()?)
+        Ok(names.filter(is_set_aside).map(fs::read).collect::<std::io::Result<_>>()?)
     };
 
-    let broken = &good[..good.len() / 2 / 4096 * 4096];
+    let broken = &intact[..intact.len() / 2 / 4096 * 4096];
     for (theme, name) in [(Theme::Light, "damaged-backup-light"), (Theme::Dark, "damaged-empty-dark")] {
         fs::write(&file, broken)?;
         let app = Application::open(&desktop, &home, theme).await?;
@@ -82,8 +82,11 @@ async fn a_damaged_database_is_replaced_by_a_backup_then_an_empty_one() -> Resul
         fs::remove_dir_all(&backups)?;
         fs::create_dir(&backups)?;
     }
-    let kept = asides()?;
-    assert!(kept.len() == 2 && kept.iter().all(|bytes| bytes == broken), "both are kept as they were");
+    let set_aside = asides()?;
+    assert!(
+        set_aside.len() == 2 && set_aside.iter().all(|bytes| bytes == broken),
+        "both are kept as they were"
+    );
     Ok(())
 }
 
@@ -97,16 +100,19 @@ async fn without_a_keychain_the_key_lasts_until_exit() -> Result<()> {
         Script::new().text("ok").text("One.").text("Two."),
         ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() },
     );
-    let told = async |app: &Application| {
+    let key_state = async |app: &Application| {
         app.until("that there is no keychain", async || {
-            let shown = app.script("return document.body.innerText").await?;
-            Ok(shown.as_str().is_some_and(|text| text.contains("No keychain on this system")).then_some(()))
+            let page_text = app.script("return document.body.innerText").await?;
+            Ok(page_text
+                .as_str()
+                .is_some_and(|text| text.contains("No keychain on this system"))
+                .then_some(()))
         })
         .await
     };
     let app = Application::open(&desktop, &home, Theme::Light).await?;
     app.find("welcome").await?;
-    told(&app).await?;
+    key_state(&app).await?;
     connect(&app, &server.url(), "no-keychain").await?;
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
     app.fill("composer", "First").await?;
@@ -126,7 +132,7 @@ async fn without_a_keychain_the_key_lasts_until_exit() -> Result<()> {
     app.picture("no-keychain-later-dark").await?;
     app.click("open-settings").await?;
     app.click("settings-page[data-page=models]").await?;
-    told(&app).await?;
+    key_state(&app).await?;
     app.close().await
 }
 
@@ -161,8 +167,8 @@ async fn the_page_keeps_to_its_policy() -> Result<()> {
         let call = format!(
             "return window.__TAURI_INTERNALS__.invoke('{command}', {{}}).then(() => 'allowed', String)"
         );
-        let answer = app.script(&call).await?;
-        assert!(answer.as_str().is_some_and(|answer| answer.contains("not allowed")), "{command}: {answer}");
+        let reply = app.script(&call).await?;
+        assert!(reply.as_str().is_some_and(|reply| reply.contains("not allowed")), "{command}: {reply}");
     }
     app.script("location.href = 'https://example.org/'").await?;
     app.find("welcome").await?;

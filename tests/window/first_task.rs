@@ -26,13 +26,13 @@ async fn the_main_job_in_dark() -> Result<()> {
     the_main_job(Theme::Dark, "dark").await
 }
 
-async fn the_main_job(theme: Theme, look: &str) -> Result<()> {
+async fn the_main_job(theme: Theme, theme_name: &str) -> Result<()> {
     let desktop = Desktop::start()?;
     let home = desktop.folder().join("octo");
     let work = desktop.home().join("notes");
-    let note = work.join("list.md");
+    let list_file = work.join("list.md");
     fs::create_dir(&work)?;
-    fs::write(&note, "# List\n\n- bread\n- mlik\n- apples\n")?;
+    fs::write(&list_file, "# List\n\n- bread\n- mlik\n- apples\n")?;
 
     // No other program on the machine sleeps for exactly this long.
     let sleep = format!("sleep 86397.{}", std::process::id());
@@ -55,19 +55,19 @@ async fn the_main_job(theme: Theme, look: &str) -> Result<()> {
     );
 
     let app = Application::open(&desktop, &home, theme).await?;
-    connect(&app, &server.url(), look).await?;
+    connect(&app, &server.url(), theme_name).await?;
 
     // A first message, and an answer that visibly grows.
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
     app.choose("status-mode", &words::say(Language::En, "mode.ask", &BTreeMap::new())).await?;
     app.fill("composer", "Please correct list.md").await?;
-    app.picture(&format!("new-session-{look}")).await?;
+    app.picture(&format!("new-session-{theme_name}")).await?;
     app.click("send").await?;
     gate.reached().await;
-    let half =
+    let half_answer =
         app.text_where("answer", "the first half of the answer", |text| text.contains("I read")).await?;
-    assert!(!half.contains("nothing else is wrong"), "the rest has not been sent yet: {half}");
-    app.picture(&format!("streaming-{look}")).await?;
+    assert!(!half_answer.contains("nothing else is wrong"), "the rest has not been sent yet: {half_answer}");
+    app.picture(&format!("streaming-{theme_name}")).await?;
     gate.open();
     app.text_where("answer", "the whole answer", |text| text.contains("nothing else is wrong")).await?;
 
@@ -75,18 +75,18 @@ async fn the_main_job(theme: Theme, look: &str) -> Result<()> {
     let question =
         app.text_where("question", "the change to be asked about", |text| text.contains("milk")).await?;
     assert!(question.contains("mlik"), "the question shows what goes and what comes: {question}");
-    assert!(fs::read_to_string(&note)?.contains("mlik"), "nothing is changed before the answer");
-    app.picture(&format!("question-edit-{look}")).await?;
+    assert!(fs::read_to_string(&list_file)?.contains("mlik"), "nothing is changed before the answer");
+    app.picture(&format!("question-edit-{theme_name}")).await?;
     app.click("question-once").await?;
     app.find("turn-end[data-end=finished]").await?;
-    assert_eq!(fs::read_to_string(&note)?, "# List\n\n- bread\n- milk\n- apples\n");
-    app.picture(&format!("edited-{look}")).await?;
+    assert_eq!(fs::read_to_string(&list_file)?, "# List\n\n- bread\n- milk\n- apples\n");
+    app.picture(&format!("edited-{theme_name}")).await?;
 
     // A command, stopped half-way.
     app.fill("composer", "Now count to ten").await?;
     app.click("send").await?;
     app.text_where("question", "the command to be asked about", |text| text.contains(&sleep)).await?;
-    app.picture(&format!("question-command-{look}")).await?;
+    app.picture(&format!("question-command-{theme_name}")).await?;
     app.click("question-once").await?;
     app.until("the command's output", async || {
         let bodies = app.texts("step-body").await?;
@@ -94,13 +94,13 @@ async fn the_main_job(theme: Theme, look: &str) -> Result<()> {
     })
     .await?;
     assert!(runs(&sleep)?, "the command runs");
-    app.picture(&format!("running-{look}")).await?;
-    let asked = Instant::now();
+    app.picture(&format!("running-{theme_name}")).await?;
+    let started = Instant::now();
     app.click("stop").await?;
     app.find("turn-end[data-end=stopped]").await?;
-    assert!(asked.elapsed() < Duration::from_secs(3), "a stop takes {:?}", asked.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(3), "a stop takes {:?}", started.elapsed());
     assert!(!runs(&sleep)?, "the command ended with its turn");
-    app.picture(&format!("stopped-{look}")).await?;
+    app.picture(&format!("stopped-{theme_name}")).await?;
     // Its card closes, with the output up to then in it.
     let stopped = app.all("step-row").await?.pop().context("the command's card")?;
     stopped.click().await?;
@@ -118,7 +118,7 @@ async fn the_main_job(theme: Theme, look: &str) -> Result<()> {
     app.click("session-row").await?;
     app.find("turn-end[data-end=stopped]").await?;
     assert_eq!(transcript(&app).await?, before);
-    app.picture(&format!("opened-again-{look}")).await?;
+    app.picture(&format!("opened-again-{theme_name}")).await?;
 
     // The key was read from the keychain again: the server accepts no request without it.
     app.fill("composer", "Thank you").await?;
@@ -127,7 +127,7 @@ async fn the_main_job(theme: Theme, look: &str) -> Result<()> {
         Ok(app.texts("answer").await?.iter().any(|text| text.contains("You are welcome.")).then_some(()))
     })
     .await?;
-    settings(&app, look).await?;
+    settings(&app, theme_name).await?;
     app.close().await?;
 
     server.assert_clean();
@@ -138,14 +138,14 @@ async fn the_main_job(theme: Theme, look: &str) -> Result<()> {
 }
 
 /// Fills in the first screen, tests the model and saves it.
-pub(crate) async fn connect(app: &Application, url: &str, look: &str) -> Result<()> {
+pub(crate) async fn connect(app: &Application, url: &str, theme_name: &str) -> Result<()> {
     app.find("welcome").await?;
     app.click("model-provider-custom").await?;
     app.click("model-protocol-anthropic").await?;
     app.fill("model-url", url).await?;
     app.fill("model-name", "scripted-model").await?;
     app.fill("model-key", KEY).await?;
-    app.picture(&format!("first-run-{look}")).await?;
+    app.picture(&format!("first-run-{theme_name}")).await?;
     app.click("model-test").await?;
     skip_the_rest(app).await
 }
@@ -159,10 +159,10 @@ pub(crate) async fn skip_the_rest(app: &Application) -> Result<()> {
 }
 
 /// Checks that the settings show the end of the key, and no more of it.
-async fn settings(app: &Application, look: &str) -> Result<()> {
+async fn settings(app: &Application, theme_name: &str) -> Result<()> {
     app.click("open-settings").await?;
     app.find("settings").await?;
-    app.picture(&format!("settings-{look}")).await?;
+    app.picture(&format!("settings-{theme_name}")).await?;
     let page = app.script("return document.documentElement.outerHTML").await?;
     assert!(!page.as_str().context("the page")?.contains(KEY), "the key is not in the page");
 
@@ -174,7 +174,7 @@ async fn settings(app: &Application, look: &str) -> Result<()> {
         app.click("notices-part").await?;
         app.text_where("notices-text", "its licence", |text| text.contains("Permission is hereby granted"))
             .await?;
-        app.picture(&format!("licence-of-{part}-{look}")).await?;
+        app.picture(&format!("licence-of-{part}-{theme_name}")).await?;
         app.click("notices-back").await?;
     }
     Ok(())
@@ -182,19 +182,19 @@ async fn settings(app: &Application, look: &str) -> Result<()> {
 
 /// Returns the transcript's texts, piece by piece.
 async fn transcript(app: &Application) -> Result<Vec<String>> {
-    let mut pieces = Vec::new();
+    let mut parts = Vec::new();
     for id in ["user-message", "answer", "step-row", "step-body", "turn-end"] {
-        pieces.extend(app.texts(id).await?.into_iter().map(|text| format!("{id}: {text}")));
+        parts.extend(app.texts(id).await?.into_iter().map(|text| format!("{id}: {text}")));
     }
-    Ok(pieces)
+    Ok(parts)
 }
 
 /// Returns whether a process runs whose command line contains this.
 pub(crate) fn runs(command: &str) -> Result<bool> {
     for entry in fs::read_dir("/proc")? {
         let arguments = fs::read(entry?.path().join("cmdline")).unwrap_or_default();
-        let line = String::from_utf8_lossy(&arguments).replace('\0', " ");
-        if line.trim_end() == command {
+        let command_line = String::from_utf8_lossy(&arguments).replace('\0', " ");
+        if command_line.trim_end() == command {
             return Ok(true);
         }
     }

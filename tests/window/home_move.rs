@@ -22,7 +22,7 @@ async fn a_home_restore_and_a_move_happen_at_the_next_start() -> Result<()> {
         fs::create_dir(&path)?;
         Ok(path)
     };
-    let (work, out, elsewhere) = (folder("notes")?, folder("out")?, folder("elsewhere")?);
+    let (work, out, other_folder) = (folder("notes")?, folder("out")?, folder("elsewhere")?);
     let server = ModelServer::start_with(
         Script::new().text("ok").text("There are two.").text("There are three.").text("It is still here."),
         ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() },
@@ -61,24 +61,24 @@ async fn a_home_restore_and_a_move_happen_at_the_next_start() -> Result<()> {
     listed(&app, "herons").await?;
     assert_eq!(app.all("session-row").await?.len(), 1, "as it was when it was copied");
     places(&app).await?;
-    let kept = app.text("data-kept").await?;
-    assert!(kept.contains("-before-"), "what was there is kept aside: {kept}");
+    let former_home = app.text("data-kept").await?;
+    assert!(former_home.contains("-before-"), "what was there is kept aside: {former_home}");
     app.picture("restored").await?;
 
     app.click("data-move").await?;
-    choose(&desktop, &app, &elsewhere).await?;
+    choose(&desktop, &app, &other_folder).await?;
     app.text_where("data-move", "the question", |text| {
         text == crate::export_import::say("data.move.confirm")
     })
     .await?;
     app.click("data-move").await?;
     app.find("data-plan[data-plan=move]").await?;
-    assert!(!elsewhere.join("octo.db").exists(), "nothing is done yet");
+    assert!(!other_folder.join("octo.db").exists(), "nothing is done yet");
     app.close().await?;
 
     let app = Application::open_settled(&desktop, Theme::Light).await?;
     listed(&app, "herons").await?;
-    ensure!(elsewhere.join("octo.db").is_file(), "it is in {}", elsewhere.display());
+    ensure!(other_folder.join("octo.db").is_file(), "it is in {}", other_folder.display());
     // It works there as before, with the same key.
     app.click("session-row").await?;
     ask(&app, None, "And now?").await?;
@@ -89,11 +89,11 @@ async fn a_home_restore_and_a_move_happen_at_the_next_start() -> Result<()> {
 }
 
 /// Sends a message and waits for the turn's end, in a new session if a folder is given.
-async fn ask(app: &Application, folder: Option<&Path>, words: &str) -> Result<()> {
+async fn ask(app: &Application, folder: Option<&Path>, text: &str) -> Result<()> {
     if let Some(folder) = folder {
         app.fill("new-folder", folder.to_str().context("a path in Unicode")?).await?;
     }
-    app.fill("composer", words).await?;
+    app.fill("composer", text).await?;
     let before = app.all("turn-end").await?.len();
     app.click("send").await?;
     app.until("the turn's end", async || {
@@ -104,10 +104,10 @@ async fn ask(app: &Application, folder: Option<&Path>, words: &str) -> Result<()
 }
 
 /// Waits for a session with these words in the list, which loads a moment after the window.
-async fn listed(app: &Application, words: &str) -> Result<()> {
+async fn listed(app: &Application, text: &str) -> Result<()> {
     let rows = "return [...document.querySelectorAll('[data-testid=session-row]')].map((row) => row.textContent).join()";
     app.until("the session", async || {
-        Ok(app.script(rows).await?.as_str().is_some_and(|rows| rows.contains(words)).then_some(()))
+        Ok(app.script(rows).await?.as_str().is_some_and(|rows| rows.contains(text)).then_some(()))
     })
     .await
 }

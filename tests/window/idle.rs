@@ -57,13 +57,13 @@ async fn an_idle_window_uses_almost_no_cpu() -> Result<()> {
     // Started as a person does: a driver would query the page all the time.
     let mut app = BareApplication::start(&desktop, &home)?;
     app.painted()?;
-    let shown = look(app.process()).await;
-    println!("shown: {shown:?}");
-    check(&shown, SHOWN);
+    let visible_load = look(app.process()).await;
+    println!("shown: {visible_load:?}");
+    check(&visible_load, SHOWN);
     app.press_close()?;
-    let asked = Instant::now();
+    let started = Instant::now();
     while app.windows_shown()? > 0 {
-        ensure!(asked.elapsed() < SETTLED, "the window does not go");
+        ensure!(started.elapsed() < SETTLED, "the window does not go");
         tokio::time::sleep(Duration::from_millis(25)).await;
     }
     let hidden = look(app.process()).await;
@@ -84,34 +84,38 @@ struct ProgramLoad {
 }
 
 /// Checks that no program is woken more often than `wakes`, and none works all the time.
-fn check(done: &BTreeMap<String, ProgramLoad>, wakes: u64) {
+fn check(loads: &BTreeMap<String, ProgramLoad>, wakes: u64) {
     let woken = |load: &ProgramLoad| load.threads.values().map(|work| work.wakes).sum::<u64>();
-    let busy: Vec<_> = done.iter().filter(|(_, load)| woken(load) > wakes || load.ticks > TICKS).collect();
-    assert!(busy.is_empty(), "more than {wakes} wakes or {TICKS} ticks in {LOOK:?}: {busy:#?}");
+    let busy_programs: Vec<_> =
+        loads.iter().filter(|(_, load)| woken(load) > wakes || load.ticks > TICKS).collect();
+    assert!(
+        busy_programs.is_empty(),
+        "more than {wakes} wakes or {TICKS} ticks in {LOOK:?}: {busy_programs:#?}"
+    );
 }
 
 /// Measures the activity of each program.
 async fn look(process: u32) -> BTreeMap<String, ProgramLoad> {
     tokio::time::sleep(SETTLED).await;
-    let all = || -> BTreeMap<u32, _> {
-        let of = |id| Some((id, (ProcessWork::ticks(id)?, ProcessWork::by_thread(id))));
-        with_descendants(process).into_iter().filter_map(of).collect()
+    let processes = || -> BTreeMap<u32, _> {
+        let load_of = |id| Some((id, (ProcessWork::ticks(id)?, ProcessWork::by_thread(id))));
+        with_descendants(process).into_iter().filter_map(load_of).collect()
     };
-    let before = all();
+    let before = processes();
     tokio::time::sleep(LOOK).await;
-    let mut done = BTreeMap::new();
-    for (id, (ticks, threads)) in all() {
+    let mut loads = BTreeMap::new();
+    for (id, (ticks, threads)) in processes() {
         let Some(name) = program(id) else { continue };
         let (had, earlier) = before.get(&id).cloned().unwrap_or_default();
-        let load: &mut ProgramLoad = done.entry(name).or_default();
+        let load: &mut ProgramLoad = loads.entry(name).or_default();
         load.ticks += ticks.saturating_sub(had);
         for (thread, (name, work)) in threads {
-            let begun = earlier.get(&thread).map(|(_, work)| *work).unwrap_or_default();
-            let work = work.since(begun);
+            let previous = earlier.get(&thread).map(|(_, work)| *work).unwrap_or_default();
+            let work = work.since(previous);
             if work != ProcessWork::default() {
                 *load.threads.entry(name).or_default() += work;
             }
         }
     }
-    done
+    loads
 }

@@ -5,7 +5,7 @@ use octo_tests::{BareApplication, Desktop};
 
 #[test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-fn it_opens_in_a_fresh_home_and_ends_with_its_window() -> Result<()> {
+fn the_installed_program_opens_in_a_fresh_home_and_ends_with_its_window() -> Result<()> {
     let desktop = Desktop::start()?;
     let home = desktop.folder().join("octo");
     let mut app = BareApplication::start(&desktop, &home)?;

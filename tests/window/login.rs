@@ -54,8 +54,8 @@ async fn at_login_octo_starts_hidden_with_its_saved_window() -> Result<()> {
     let mut app = BareApplication::spawn(&desktop, command)?;
     panel.entry(&say("tray.open")).await.context("the tray")?;
     // A wrongly opened window would appear with the tray, so the test watches a while longer.
-    let began = Instant::now();
-    while began.elapsed() < Duration::from_secs(2) {
+    let started = Instant::now();
+    while started.elapsed() < Duration::from_secs(2) {
         ensure!(app.windows_shown()? == 0, "it came up at login");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

@@ -66,7 +66,7 @@ const MEMORY: [(&str, u64); 3] =
 
 #[tokio::test]
 #[ignore = "needs a private desktop and a quarter of an hour: cargo xtask soak runs it"]
-async fn nothing_grows_in_a_day_of_use_but_what_is_stored() -> Result<()> {
+async fn only_stored_data_grows_in_a_day_of_use() -> Result<()> {
     let load = FULL;
     let mut desktop = Desktop::start()?;
     for (name, value) in PROMPT {
@@ -81,7 +81,7 @@ async fn nothing_grows_in_a_day_of_use_but_what_is_stored() -> Result<()> {
     let server = ModelServer::start_with(Script::from_fn(day::answer), options);
     day::prepare(&home, &server.url());
     let time = FastTime::new(SPEED);
-    let begun = time.now();
+    let start = time.now();
     let app =
         Application::open_with(&desktop, &program()?, &[time.to_argument(IDLE_AFTER)], &home, Theme::Light)
             .await?;
@@ -96,17 +96,17 @@ async fn nothing_grows_in_a_day_of_use_but_what_is_stored() -> Result<()> {
         day.look_round().await?;
         let worked = started.elapsed();
         // A day's hours pass evenly.
-        let wanted = begun + load.lasts / load.waves as Millis * (wave as Millis + 1);
-        while time.now() < wanted {
+        let wave_end = start + load.lasts / load.waves as Millis * (wave as Millis + 1);
+        while time.now() < wave_end {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        let held = page::PageSize::read(&day.page(page::FRESH).await?)?;
+        let size = page::PageSize::read(&day.page(page::FRESH).await?)?;
         let measured = day.measure(process, &home).await?;
-        println!("wave {wave}, worked for {:.0} s: {measured}, {held:?}", worked.as_secs_f64());
+        println!("wave {wave}, worked for {:.0} s: {measured}, {size:?}", worked.as_secs_f64());
         growth.add(measured);
-        pages.push(held);
+        pages.push(size);
     }
-    println!("{} h by the fast clock", (time.now() - begun) as f64 / HOUR as f64);
+    println!("{} h by the fast clock", (time.now() - start) as f64 / HOUR as f64);
     let folders = [home.clone(), work.clone()];
     app.until("no process to be left behind", async || {
         Ok(stray_processes(&folders, Some(process)).is_empty().then_some(()))
@@ -117,11 +117,11 @@ async fn nothing_grows_in_a_day_of_use_but_what_is_stored() -> Result<()> {
     server.assert_clean();
     let ended = Instant::now();
     loop {
-        let left = stray_processes(&folders, None);
-        if left.is_empty() {
+        let strays = stray_processes(&folders, None);
+        if strays.is_empty() {
             break;
         }
-        ensure!(ended.elapsed() < PATIENCE, "processes are left: {left:?}");
+        ensure!(ended.elapsed() < PATIENCE, "processes are left: {strays:?}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     page::check(&pages[load.warm_up - 1..]);
@@ -178,8 +178,8 @@ impl Day<'_> {
         for number in wave * self.sessions..(wave + 1) * self.sessions {
             let folder = self.work.join(format!("s{number}"));
             fs::create_dir_all(&folder)?;
-            let begun = self.page(&page::begin(&folder, &day::turn(number, 0))).await?;
-            let session: SessionId = serde_json::from_value(begun)?;
+            let session_json = self.page(&page::begin(&folder, &day::turn(number, 0))).await?;
+            let session: SessionId = serde_json::from_value(session_json)?;
             // So that its row stays in view.
             self.call(PinSession { session, pinned: true }).await?;
             open.push((number, session));
@@ -192,12 +192,12 @@ impl Day<'_> {
                 self.hide().await?;
             }
             for (number, session) in &open {
-                let words = day::turn(*number, turn);
+                let text = day::turn(*number, turn);
                 if hidden {
-                    let blocks = vec![Block::Text { text: words }];
+                    let blocks = vec![Block::Text { text }];
                     self.call(Send { session: *session, blocks }).await?;
                 } else {
-                    self.page(&page::say(session, &words)).await?;
+                    self.page(&page::say(session, &text)).await?;
                 }
             }
             if hidden {
@@ -215,7 +215,7 @@ impl Day<'_> {
 
     /// Waits until all work in these sessions is done.
     async fn rest(&self, open: &[(usize, SessionId)]) -> Result<()> {
-        let began = Instant::now();
+        let started = Instant::now();
         loop {
             let all =
                 ListSessions { query: String::new(), filter: SessionFilter::default(), offset: 0, limit: 50 };
@@ -227,7 +227,7 @@ impl Day<'_> {
             if states.iter().all(|status| *status == SessionStatus::Idle) {
                 return Ok(());
             }
-            ensure!(began.elapsed() < PATIENCE, "the turns do not end: {states:?}");
+            ensure!(started.elapsed() < PATIENCE, "the turns do not end: {states:?}");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
@@ -252,8 +252,8 @@ impl Day<'_> {
     }
 
     async fn windows(&self, count: usize) -> Result<()> {
-        let what = format!("{count} windows");
-        self.app.until(&what, async || Ok((self.app.windows_shown()? == count).then_some(()))).await
+        let expectation = format!("{count} windows");
+        self.app.until(&expectation, async || Ok((self.app.windows_shown()? == count).then_some(()))).await
     }
 
     /// Measures all processes once they are quiet. Tasks continue, so each figure is the minimum of several

@@ -18,10 +18,10 @@ const STOPPED: i32 = 130;
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
 async fn a_turn_in_a_terminal_is_seen_in_the_window_and_stopped_from_it() -> Result<()> {
     let desktop = Desktop::start()?;
-    let (home, work, beside) =
+    let (home, work, other_folder) =
         (desktop.folder().join("octo"), desktop.home().join("notes"), desktop.home().join("garden"));
     fs::create_dir(&work)?;
-    fs::create_dir(&beside)?;
+    fs::create_dir(&other_folder)?;
     let gate = Gate::new();
     let server = ModelServer::start_with(
         Script::new()
@@ -48,7 +48,7 @@ async fn a_turn_in_a_terminal_is_seen_in_the_window_and_stopped_from_it() -> Res
     // In a terminal, with this home's model and key.
     let exec = Application::second_process(&desktop, &home)?
         .args(["exec", "--mode", "autonomous", "--cwd"])
-        .arg(&beside)
+        .arg(&other_folder)
         .arg("Count the beds")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -57,8 +57,8 @@ async fn a_turn_in_a_terminal_is_seen_in_the_window_and_stopped_from_it() -> Res
     let process = exec.id();
     gate.reached().await;
     app.click("open-activity").await?;
-    let said = format!("in another Octo (process {process})");
-    let row = app.text_where("activity-row", "the other's turn", |text| text.contains(&said)).await?;
+    let label = format!("in another Octo (process {process})");
+    let row = app.text_where("activity-row", "the other's turn", |text| text.contains(&label)).await?;
     ensure!(row.contains("Count the beds") && row.contains("garden"), "{row}");
     app.picture("neighbours-running-light").await?;
     // Its work is readable here, step by step. The driver treats a title that may be cut off as hidden.
@@ -70,11 +70,11 @@ async fn a_turn_in_a_terminal_is_seen_in_the_window_and_stopped_from_it() -> Res
     app.picture("neighbours-session-light").await?;
 
     app.click("open-activity").await?;
-    let asked = Instant::now();
+    let started = Instant::now();
     app.click("activity-stop").await?;
     let ended = tokio::task::spawn_blocking(move || exec.wait_with_output()).await??;
-    let took = asked.elapsed();
-    ensure!(ended.status.code() == Some(STOPPED), "after {took:?}: {ended:?}");
+    let elapsed = started.elapsed();
+    ensure!(ended.status.code() == Some(STOPPED), "after {elapsed:?}: {ended:?}");
     app.find("activity-none").await?;
     gate.open();
 

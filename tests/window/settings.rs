@@ -76,7 +76,7 @@ async fn a_setting_is_proposed_by_the_agent_and_set_by_the_person_alone() -> Res
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn the_way_to_the_network_is_tried_and_the_browser_is_examined_and_repaired() -> Result<()> {
+async fn the_network_is_tested_and_the_browser_is_checked_and_repaired() -> Result<()> {
     let desktop = Desktop::start()?;
     let home = desktop.folder().join("octo");
     let app = Application::open(&desktop, &home, Theme::Light).await?;
@@ -98,13 +98,13 @@ async fn the_way_to_the_network_is_tried_and_the_browser_is_examined_and_repaire
     shows(&app, "models.example could not be reached through this connection").await?;
     app.picture("proxy-not-reached").await?;
     // A server listens, and answers for the other.
-    let (proxy, asked) = answering()?;
+    let (proxy, proxy_request) = answering()?;
     app.fill("proxy-address", &proxy).await?;
     app.click("proxy-test").await?;
     shows(&app, "It works: models.example answered.").await?;
     app.picture("proxy-works").await?;
-    let asked = asked.join().map_err(|_| anyhow::anyhow!("the proxy ended badly"))?;
-    assert!(asked.starts_with("GET http://models.example/"), "{asked}");
+    let proxy_request = proxy_request.join().map_err(|_| anyhow::anyhow!("the proxy ended badly"))?;
+    assert!(proxy_request.starts_with("GET http://models.example/"), "{proxy_request}");
 
     // The browser is disabled: the check-up says so, and its repair enables Octo's own.
     app.click("settings-page[data-page=browser]").await?;
@@ -152,7 +152,7 @@ async fn scroll_to(app: &Application, id: &str) -> Result<()> {
 fn answering() -> Result<(String, thread::JoinHandle<String>)> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = format!("http://{}", listener.local_addr()?);
-    let asked = thread::spawn(move || {
+    let server = thread::spawn(move || {
         let Ok((mut stream, _)) = listener.accept() else { return String::new() };
         let mut request = [0; 4096];
         let read = stream.read(&mut request).unwrap_or_default();
@@ -160,5 +160,5 @@ fn answering() -> Result<(String, thread::JoinHandle<String>)> {
         let _sent = stream.write_all(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n");
         String::from_utf8_lossy(&request[..read]).into_owned()
     });
-    Ok((address, asked))
+    Ok((address, server))
 }

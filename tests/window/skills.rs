@@ -55,7 +55,7 @@ async fn skills_are_called_proposed_and_accepted_in_dark() -> Result<()> {
     called_and_accepted(Theme::Dark, "dark").await
 }
 
-async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
+async fn called_and_accepted(theme: Theme, theme_name: &str) -> Result<()> {
     let desktop = Desktop::start()?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("site"));
     for (folder, text) in
@@ -108,19 +108,19 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
     app.choose("status-mode", &words::say(Language::En, "mode.autonomous", &BTreeMap::new())).await?;
     app.fill("composer", "/look-over index.html").await?;
-    app.picture(&format!("slash-{look}")).await?;
+    app.picture(&format!("slash-{theme_name}")).await?;
     app.click("send").await?;
     app.find("turn-end[data-end=finished]").await?;
-    app.picture(&format!("sub-agent-{look}")).await?;
+    app.picture(&format!("sub-agent-{theme_name}")).await?;
 
     // The folder's skills wait for a review.
     app.click("open-skills").await?;
     open_row(&app, "skill-row[data-skill=house-style]").await?;
     app.find("skill-waits").await?;
-    app.picture(&format!("skill-waits-{look}")).await?;
+    app.picture(&format!("skill-waits-{theme_name}")).await?;
     app.click("skill-accept").await?;
     app.until("it is accepted", async || Ok(app.all("skill-waits").await?.is_empty().then_some(()))).await?;
-    app.picture(&format!("skills-{look}")).await?;
+    app.picture(&format!("skills-{theme_name}")).await?;
 
     // Proposed in words, accepted by the person, used in the same session.
     app.click("session-row").await?;
@@ -131,7 +131,7 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     app.click("open-skills").await?;
     open_row(&app, "suggestion-row").await?;
     app.find("suggestion-detail").await?;
-    app.picture(&format!("suggestion-of-a-skill-{look}")).await?;
+    app.picture(&format!("suggestion-of-a-skill-{theme_name}")).await?;
     app.click("suggestion-accept").await?;
     app.find("skill-row[data-skill=release-notes]").await?;
     assert_eq!(fs::read_to_string(home.join("skills/release-notes/SKILL.md"))?, PROPOSED);
@@ -140,21 +140,23 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     app.click("send").await?;
     app.until("the third turn", async || Ok((app.all("turn-end").await?.len() >= 3).then_some(()))).await?;
     // The command in its text ran before the model read it, and its card says so.
-    let asked = server.requests().pop().context("a request")?;
-    assert!(String::from_utf8_lossy(&asked.raw).contains("This changed:\\n\\nThe heron is drawn anew."));
+    let last_request = server.requests().pop().context("a request")?;
+    assert!(
+        String::from_utf8_lossy(&last_request.raw).contains("This changed:\\n\\nThe heron is drawn anew.")
+    );
     app.script("[...document.querySelectorAll('[data-testid=step-row]')].at(-1).click()").await?;
     app.until("the command in the card", async || {
         Ok(app.texts("step-body").await?.iter().any(|text| text.contains("cat CHANGES.txt")).then_some(()))
     })
     .await?;
-    app.picture(&format!("skill-command-{look}")).await?;
+    app.picture(&format!("skill-command-{theme_name}")).await?;
 
     // The card shows a sub-agent's work, and can stop it: only that sub-agent ends.
     app.fill("composer", "/look-over the whole site").await?;
     app.click("send").await?;
     app.until("the command to run", async || Ok(runs(LONG)?.then_some(()))).await?;
     app.find("sub-agent[data-status=running]").await?;
-    app.picture(&format!("sub-agent-works-{look}")).await?;
+    app.picture(&format!("sub-agent-works-{theme_name}")).await?;
     app.click("sub-agent-stop").await?;
     app.until("the fourth turn", async || Ok((app.all("turn-end").await?.len() >= 4).then_some(()))).await?;
     assert!(!runs(LONG)?, "its command ended with it");
@@ -162,11 +164,12 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     app.script("[...document.querySelectorAll('[data-testid=step-row]')].at(-1).click()").await?;
     app.find("sub-agent[data-status=stopped]").await?;
     // Its parent's answer appears below.
-    let seen = "const answer = [...document.querySelectorAll('[data-testid=answer]')].at(-1); \
+    let visibility = "const answer = [...document.querySelectorAll('[data-testid=answer]')].at(-1); \
                 const { top, bottom } = answer.getBoundingClientRect(); \
                 return top > 0 && bottom < innerHeight && answer.checkVisibility({ visibilityProperty: true })";
-    app.until("the answer in view", async || Ok((app.script(seen).await? == true).then_some(()))).await?;
-    app.picture(&format!("sub-agent-stopped-{look}")).await?;
+    app.until("the answer in view", async || Ok((app.script(visibility).await? == true).then_some(())))
+        .await?;
+    app.picture(&format!("sub-agent-stopped-{theme_name}")).await?;
     let end = "return [...document.querySelectorAll('[data-testid=turn-end]')].at(-1).dataset.end";
     assert_eq!(app.script(end).await?, "finished", "its parent was not stopped");
     assert!(app.texts("answer").await?.iter().any(|text| text.contains("I leave that page")));
@@ -175,11 +178,11 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     app.fill("composer", "Remember that releases go out on Tuesdays").await?;
     app.click("send").await?;
     app.until("the fifth turn", async || Ok((app.all("turn-end").await?.len() >= 5).then_some(()))).await?;
-    app.picture(&format!("skill-used-{look}")).await?;
+    app.picture(&format!("skill-used-{theme_name}")).await?;
     app.click("open-memory").await?;
     open_row(&app, "memory-row[data-file='release-day.md']").await?;
     app.find("memory-detail").await?;
-    app.picture(&format!("memory-{look}")).await?;
+    app.picture(&format!("memory-{theme_name}")).await?;
     // Notes about accepted items cover the corner until they are closed.
     app.script("document.querySelectorAll('[data-testid=toast] button').forEach((button) => button.click())")
         .await?;
@@ -199,17 +202,17 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     app.click("send").await?;
     app.find("turn-end[data-end=finished]").await?;
     assert!(app.texts("answer").await?.iter().any(|text| text.contains("On Tuesdays.")));
-    app.picture(&format!("memory-recalled-{look}")).await?;
+    app.picture(&format!("memory-recalled-{theme_name}")).await?;
     app.close().await?;
 
     server.assert_clean();
     assert_eq!(server.replies_left(), 0);
     let requests = server.requests();
-    let last = &requests.last().context("a request")?.body;
-    assert!(last.to_string().contains("Recalled Memories"), "the parent has what was recalled");
-    let first = requests.iter().rev().nth(4).context("the session's first request")?.body.to_string();
+    let last_body = &requests.last().context("a request")?.body;
+    assert!(last_body.to_string().contains("Recalled Memories"), "the parent has what was recalled");
+    let first_body = requests.iter().rev().nth(4).context("the session's first request")?.body.to_string();
     // Not the word alone: the prompt names the day of the week.
-    assert!(!first.contains("Tuesdays"), "nothing of a memory is in a session's prompt");
+    assert!(!first_body.contains("Tuesdays"), "nothing of a memory is in a session's prompt");
 
     let instructions =
         requests.iter().any(|request| request.body.to_string().contains("List what changed, one line each."));
@@ -221,7 +224,8 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
 /// same.
 async fn open_row(app: &Application, row: &str) -> Result<()> {
     app.find(row).await?;
-    let (id, rest) = row.split_once('[').map_or((row, String::new()), |(id, rest)| (id, format!("[{rest}")));
-    app.script(&format!("document.querySelector(\"[data-testid={id}]{rest}\").click()")).await?;
+    let (id, remaining) =
+        row.split_once('[').map_or((row, String::new()), |(id, remaining)| (id, format!("[{remaining}")));
+    app.script(&format!("document.querySelector(\"[data-testid={id}]{remaining}\").click()")).await?;
     Ok(())
 }

@@ -44,7 +44,7 @@ fn presets(url: &str) -> String {
     .to_string()
 }
 
-async fn seen_and_held(theme: Theme, look: &str) -> Result<()> {
+async fn seen_and_held(theme: Theme, theme_name: &str) -> Result<()> {
     let desktop = Desktop::start()?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("site"));
     fs::create_dir(&work)?;
@@ -85,13 +85,13 @@ async fn seen_and_held(theme: Theme, look: &str) -> Result<()> {
     app.fill("header-value", HEADER.1).await?;
     app.click("model-test").await?;
     app.find("model-result[data-check=works]").await?;
-    app.picture(&format!("header-{look}")).await?;
+    app.picture(&format!("header-{theme_name}")).await?;
     app.click("model-save").await?;
     app.click("settings-page[data-page=behaviour]").await?;
     app.fill("budget-field-task", "0.001").await?;
     app.script("document.activeElement.blur()").await?;
     app.click("settings-page[data-page=models]").await?;
-    app.picture(&format!("settings-models-{look}")).await?;
+    app.picture(&format!("settings-models-{theme_name}")).await?;
     app.click("settings-back").await?;
 
     // The budget pauses and asks; finished work stays.
@@ -101,11 +101,11 @@ async fn seen_and_held(theme: Theme, look: &str) -> Result<()> {
     app.click("send").await?;
     app.find("budget[data-scope=task]").await?;
     assert!(work.join("index.html").exists(), "what was done before it stays");
-    let asked = server.requests().len();
-    app.picture(&format!("budget-{look}")).await?;
+    let count = server.requests().len();
+    app.picture(&format!("budget-{theme_name}")).await?;
     app.click("budget-no-limit").await?;
     app.find("turn-end[data-end=finished]").await?;
-    assert!(server.requests().len() > asked, "it went on");
+    assert!(server.requests().len() > count, "it went on");
 
     // The guess is accepted with Tab and sent.
     app.until("the guess", async || {
@@ -117,10 +117,10 @@ async fn seen_and_held(theme: Theme, look: &str) -> Result<()> {
             .then_some(()))
     })
     .await?;
-    app.picture(&format!("suggestion-{look}")).await?;
+    app.picture(&format!("suggestion-{theme_name}")).await?;
     app.type_into("composer", "\u{e004}").await?;
-    let taken = app.script("return document.querySelector('[data-testid=composer]').value").await?;
-    assert_eq!(taken, "Now add a style sheet", "Tab takes it");
+    let draft = app.script("return document.querySelector('[data-testid=composer]').value").await?;
+    assert_eq!(draft, "Now add a style sheet", "Tab takes it");
     app.click("send").await?;
     app.until("the second task's end", async || Ok((app.all("turn-end").await?.len() >= 2).then_some(())))
         .await?;
@@ -130,7 +130,7 @@ async fn seen_and_held(theme: Theme, look: &str) -> Result<()> {
     app.click("open-usage").await?;
     app.find("usage-days").await?;
     app.text_where("usage-models", "the model's cost", |text| text.contains('$')).await?;
-    app.picture(&format!("usage-{look}")).await?;
+    app.picture(&format!("usage-{theme_name}")).await?;
     app.click("usage-split-purpose").await?;
     app.text_where("usage-purposes", "the guess as a purpose of its own", |text| text.contains("Suggestion"))
         .await?;

@@ -68,8 +68,8 @@ async fn without_a_tray_it_asks_as_well_and_a_second_start_brings_the_window_bac
     let app = Application::open(&desktop, &home, Theme::Light).await?;
     connect(&app, &server.url(), "no-tray").await?;
     app.press_close()?;
-    let asked = app.text("closing").await?;
-    assert!(asked.contains("open Octo again to bring the window back"), "{asked}");
+    let message = app.text("closing").await?;
+    assert!(message.contains("open Octo again to bring the window back"), "{message}");
     app.picture("closing-no-tray-light").await?;
     app.click("closing-hide").await?;
     for _ in 0..2 {
@@ -93,7 +93,7 @@ async fn without_a_tray_it_asks_as_well_and_a_second_start_brings_the_window_bac
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn a_question_and_an_end_notify_an_absent_person() -> Result<()> {
+async fn a_question_and_a_turns_end_notify_an_absent_person() -> Result<()> {
     let desktop = Desktop::start()?;
     let panel = Panel::start(&desktop).await?;
     let (gate, second) = (Gate::new(), Gate::new());
@@ -142,8 +142,8 @@ async fn a_question_and_an_end_notify_an_absent_person() -> Result<()> {
     panel.badge("Octo", 0).await?;
     assert!(work.join("made").exists());
     panel.entry("Nothing is running").await?;
-    let told: Vec<String> = panel.notices().into_iter().map(|notice| notice.summary).collect();
-    assert_eq!(told, ["Octo has a question", "Octo is done"], "each once");
+    let summaries: Vec<String> = panel.notices().into_iter().map(|notice| notice.summary).collect();
+    assert_eq!(summaries, ["Octo has a question", "Octo is done"], "each once");
 
     // A question that is answered through its notice alone, which reports only the end afterwards.
     panel.choose("Open Octo").await?;
@@ -154,15 +154,15 @@ async fn a_question_and_an_end_notify_an_absent_person() -> Result<()> {
     app.press_close()?;
     app.until("the window to go", async || Ok((app.windows_shown()? == 0).then_some(()))).await?;
     second.open();
-    let again = panel.notice_where("the second question", |notice| {
+    let second_notice = panel.notice_where("the second question", |notice| {
         notice.id != question.id && notice.summary == question.summary
     });
-    panel.press(&again.await?, "Stop").await?;
+    panel.press(&second_notice.await?, "Stop").await?;
     panel.entry("Nothing is running").await?;
     assert!(!work.join("more").exists(), "nothing was allowed by it");
     assert_eq!(app.windows_shown()?, 0, "and nothing came to the front");
-    let told = panel.notices().into_iter().filter(|notice| notice.summary == "Octo is done");
-    assert_eq!(told.count(), 1, "what the person stopped is no news");
+    let summaries = panel.notices().into_iter().filter(|notice| notice.summary == "Octo is done");
+    assert_eq!(summaries.count(), 1, "what the person stopped is no news");
     panel.choose("Quit Octo").await?;
     app.ended().await?;
     server.assert_clean();
@@ -194,8 +194,8 @@ async fn a_link_is_shown_and_never_sent() -> Result<()> {
     assert_eq!(app.script(chosen).await?, folder);
     app.picture("link-light").await?;
 
-    let long = format!("octo://new?prompt={}", "a".repeat(100_000));
-    Application::start_again(&desktop, &home, &[&long])?;
+    let long_link = format!("octo://new?prompt={}", "a".repeat(100_000));
+    Application::start_again(&desktop, &home, &[&long_link])?;
     app.text_where("toast", "that it is too long", |text| text.contains("at most 16 KB")).await?;
     assert_eq!(app.script(field).await?, "Delete everything", "nothing was lost");
     app.picture("link-too-long-light").await?;
@@ -219,7 +219,7 @@ async fn a_link_is_shown_and_never_sent() -> Result<()> {
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn a_page_whose_process_dies_comes_back_and_the_run_goes_on() -> Result<()> {
+async fn a_crashed_page_reloads_and_the_run_continues() -> Result<()> {
     let desktop = Desktop::start()?;
     let panel = Panel::start(&desktop).await?;
     let gate = Gate::new();
@@ -239,18 +239,18 @@ async fn a_page_whose_process_dies_comes_back_and_the_run_goes_on() -> Result<()
     // The driver loses the page with its process: the rest is observed from outside.
     let before = app.kill_page()?;
     // Nothing draws now: this remains until the new page does.
-    let left = app.pixels()?;
-    let began = Instant::now();
-    while app.page_process()?.is_none_or(|now| now == before) {
-        anyhow::ensure!(began.elapsed() < Duration::from_secs(30), "no other process draws the page");
+    let picture = app.pixels()?;
+    let started = Instant::now();
+    while app.page_process()?.is_none_or(|process| process == before) {
+        anyhow::ensure!(started.elapsed() < Duration::from_secs(30), "no other process draws the page");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     panel.entry("Running: 1").await?;
     gate.open();
     panel.entry("Nothing is running").await?;
     // The old page's remains on the screen differ: it was in the middle of the answer.
-    while app.pixels()? == left || !app.is_drawn()? {
-        anyhow::ensure!(began.elapsed() < Duration::from_secs(60), "the new page shows nothing");
+    while app.pixels()? == picture || !app.is_drawn()? {
+        anyhow::ensure!(started.elapsed() < Duration::from_secs(60), "the new page shows nothing");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     app.screen("page-came-back-light")?;
@@ -295,14 +295,14 @@ async fn the_quick_ask_window_starts_a_session() -> Result<()> {
     app.screen("quick-ask-light")?;
     keys(&["key", "Return"])?;
     app.until("the session", async || {
-        let asked = server.requests();
-        Ok((asked.len() == 3 && asked[2].user_text().contains("Second")).then_some(()))
+        let requests = server.requests();
+        Ok((requests.len() == 3 && requests[2].user_text().contains("Second")).then_some(()))
     })
     .await?;
     app.until("both sessions", async || Ok((app.all("session-row").await?.len() == 2).then_some(()))).await?;
     let windows = async |count| {
-        let what = format!("{count} windows");
-        app.until(&what, async || Ok((app.windows_shown()? == count).then_some(()))).await
+        let expectation = format!("{count} windows");
+        app.until(&expectation, async || Ok((app.windows_shown()? == count).then_some(()))).await
     };
     windows(1).await?;
 
@@ -319,8 +319,8 @@ async fn the_quick_ask_window_starts_a_session() -> Result<()> {
     keys(&["type", "--delay", "20", "rd"])?;
     keys(&["key", "Return"])?;
     app.until("the third session", async || {
-        let asked = server.requests();
-        Ok((asked.len() == 4 && asked[3].user_text().contains("Third")).then_some(()))
+        let requests = server.requests();
+        Ok((requests.len() == 4 && requests[3].user_text().contains("Third")).then_some(()))
     })
     .await?;
     windows(1).await?;

@@ -40,11 +40,11 @@ async fn a_task_is_created_run_reported_deleted_and_restored() -> Result<()> {
     app.type_into("composer", "every working day at half past eight, count my notes").await?;
     app.click("send").await?;
     let question = app.text_where("question", "the plan", |text| text.contains("Morning count")).await?;
-    let line = question.lines().find(|line| line.starts_with("Next times:"));
-    let next = line.with_context(|| format!("the next times in {question}"))?;
-    assert_eq!(next.matches("08:30").count(), 3, "three times: {next}");
+    let times_line = question.lines().find(|times_line| times_line.starts_with("Next times:"));
+    let times = times_line.with_context(|| format!("the next times in {question}"))?;
+    assert_eq!(times.matches("08:30").count(), 3, "three times: {times}");
     let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday"];
-    assert!(weekdays.iter().filter(|day| next.contains(**day)).count() == 3, "by their days: {next}");
+    assert!(weekdays.iter().filter(|day| times.contains(**day)).count() == 3, "by their days: {times}");
     assert!(question.contains("Count the notes of this folder."), "with its words: {question}");
     app.picture("task-in-words-light").await?;
     assert!(!home.join("tasks/morning-count.md").exists(), "nothing is saved before the yes");
@@ -55,8 +55,8 @@ async fn a_task_is_created_run_reported_deleted_and_restored() -> Result<()> {
     // Run now, with the window closed meanwhile: the end is reported, and the notice opens the run.
     app.click("open-tasks").await?;
     show(&app).await?;
-    let shown = app.text("schedule").await?;
-    assert_eq!(shown.matches("08:30").count(), 4, "when it runs, and the next three times: {shown}");
+    let schedule = app.text("schedule").await?;
+    assert_eq!(schedule.matches("08:30").count(), 4, "when it runs, and the next three times: {schedule}");
     app.click("schedule-run").await?;
     gate.reached().await;
     app.find("run[data-status=running]").await?;
@@ -65,9 +65,9 @@ async fn a_task_is_created_run_reported_deleted_and_restored() -> Result<()> {
     app.click("closing-hide").await?;
     app.until("the window to go", async || Ok((app.windows_shown()? == 0).then_some(()))).await?;
     gate.open();
-    let told = panel.notice(&say("notice.finished")).await?;
-    assert!(told.body.contains("Morning count"), "it says which: {told:?}");
-    panel.click(&told).await?;
+    let notice = panel.notice(&say("notice.finished")).await?;
+    assert!(notice.body.contains("Morning count"), "it says which: {notice:?}");
+    panel.click(&notice).await?;
     app.until("the window to come back", async || Ok((app.windows_shown()? == 1).then_some(()))).await?;
     app.text_where("answer", "what the run found", |text| text.contains("two notes")).await?;
     app.picture("task-run-session-light").await?;
@@ -83,13 +83,13 @@ async fn a_task_is_created_run_reported_deleted_and_restored() -> Result<()> {
 
     // Deleted, it is in the trash and can be undone at once; restored from there it is unchanged.
     let file = home.join("tasks/morning-count.md");
-    let written = fs::read_to_string(&file)?;
-    for way in ["undo", "trash"] {
+    let contents = fs::read_to_string(&file)?;
+    for method in ["undo", "trash"] {
         app.click("open-tasks").await?;
         show(&app).await?;
         app.choose("schedule-more", &say("tasks.delete")).await?;
         app.until("its file to go", async || Ok((!file.exists()).then_some(()))).await?;
-        if way == "undo" {
+        if method == "undo" {
             app.find("toast").await?;
             app.picture("task-deleted-light").await?;
             take_back(&app).await?;
@@ -102,7 +102,7 @@ async fn a_task_is_created_run_reported_deleted_and_restored() -> Result<()> {
             app.click("trash-restore").await?;
         }
         app.until("its file to come back", async || Ok(file.exists().then_some(()))).await?;
-        assert_eq!(fs::read_to_string(&file)?, written, "{way}");
+        assert_eq!(fs::read_to_string(&file)?, contents, "{method}");
     }
     panel.choose(&say("tray.quit")).await?;
     app.ended().await?;

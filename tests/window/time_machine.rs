@@ -36,7 +36,7 @@ fn project(folder: &Path) -> Result<BTreeMap<String, String>> {
     Ok(files)
 }
 
-async fn taken_back(theme: Theme, look: &str) -> Result<()> {
+async fn taken_back(theme: Theme, theme_name: &str) -> Result<()> {
     let desktop = Desktop::start()?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("shop"));
     fs::create_dir(&work)?;
@@ -64,7 +64,7 @@ async fn taken_back(theme: Theme, look: &str) -> Result<()> {
     );
     server.allow_steps_back();
     let app = Application::open(&desktop, &home, theme).await?;
-    connect(&app, &server.url(), &format!("time-{look}")).await?;
+    connect(&app, &server.url(), &format!("time-{theme_name}")).await?;
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
     app.choose("status-mode", &words::say(Language::En, "mode.autonomous", &BTreeMap::new())).await?;
     let mut states = vec![project(&work)?];
@@ -85,11 +85,11 @@ async fn taken_back(theme: Theme, look: &str) -> Result<()> {
     app.find("comparison").await?;
     // Effects no undo reverts are listed with the turn, and again before it is undone.
     app.text_where("lasting", "what stays of the task", |text| text.contains("cannot be undone")).await?;
-    app.picture(&format!("time-machine-{look}")).await?;
+    app.picture(&format!("time-machine-{theme_name}")).await?;
     app.click("task-row[data-task=\"2\"]").await?;
     app.click("restore-go").await?;
     app.text_where("lasting", "what does not come back", |text| text.contains("effect remains")).await?;
-    app.picture(&format!("proposal-{look}")).await?;
+    app.picture(&format!("proposal-{theme_name}")).await?;
     app.click("restore-leave").await?;
     for task in [2, 1, 0] {
         go_to(&app, task).await?;
@@ -97,7 +97,7 @@ async fn taken_back(theme: Theme, look: &str) -> Result<()> {
     }
     return_to_conversation(&app).await?;
     app.find("undone").await?;
-    app.picture(&format!("undone-{look}")).await?;
+    app.picture(&format!("undone-{theme_name}")).await?;
 
     // A second branch from the first turn on, next to the earlier one.
     go_to(&app, 1).await?;
@@ -114,7 +114,7 @@ async fn taken_back(theme: Theme, look: &str) -> Result<()> {
     // One file of the first branch alone, then all of it.
     app.click("time-open").await?;
     app.until("the tree", async || Ok((app.all("task-row").await?.len() >= 5).then_some(()))).await?;
-    app.picture(&format!("branches-{look}")).await?;
+    app.picture(&format!("branches-{theme_name}")).await?;
     let branch = project(&work)?;
     app.click("task-row[data-task=\"2\"]").await?;
     app.click(&format!("task-file-check[data-path=\"{}\"]", work.join("test.py").display())).await?;
@@ -136,7 +136,7 @@ async fn taken_back(theme: Theme, look: &str) -> Result<()> {
     app.until("the row to go", async || Ok(app.all("session-row").await?.is_empty().then_some(()))).await?;
     app.click("open-trash").await?;
     app.find("trash-row").await?;
-    app.picture(&format!("trash-{look}")).await?;
+    app.picture(&format!("trash-{theme_name}")).await?;
     app.click("trash-kind-session").await?;
     app.until("the session alone", async || Ok((app.all("trash-row").await?.len() == 1).then_some(())))
         .await?;

@@ -46,8 +46,8 @@ async fn a_deleted_session_is_undone_restored_or_purged() -> Result<()> {
     delete(&app).await?;
     in_trash(&app).await?;
     app.click("trash-delete").await?;
-    let asked = app.text("trash-dialog").await?;
-    assert!(asked.contains("Permanently delete 1 item?"), "{asked}");
+    let message = app.text("trash-dialog").await?;
+    assert!(message.contains("Permanently delete 1 item?"), "{message}");
     app.picture("trash-for-good-dark").await?;
     app.click("trash-confirm").await?;
     app.until("an empty trash", async || Ok(app.all("trash-row").await?.is_empty().then_some(()))).await?;

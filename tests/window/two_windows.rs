@@ -54,8 +54,8 @@ async fn two_windows_show_one_session() -> Result<()> {
     })
     .await?;
     app.until("the composer to be empty", async || {
-        let left = app.script("return document.querySelector('[data-testid=composer]').value").await?;
-        Ok((left == "").then_some(()))
+        let draft = app.script("return document.querySelector('[data-testid=composer]').value").await?;
+        Ok((draft == "").then_some(()))
     })
     .await?;
     app.screen("two-windows")?;

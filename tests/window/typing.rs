@@ -23,7 +23,7 @@ async fn a_character_is_composed_and_what_was_copied_is_pasted() -> Result<()> {
     let app = Application::open(&desktop, &home, Theme::Light).await?;
     connect(&app, &server.url(), "typing").await?;
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
-    let asked = server.requests().len();
+    let count = server.requests().len();
 
     let xdotool = |arguments: &[&str]| -> Result<String> {
         let output = desktop.command("xdotool").args(arguments).output().context("xdotool is installed")?;
@@ -47,7 +47,7 @@ async fn a_character_is_composed_and_what_was_copied_is_pasted() -> Result<()> {
         || async { app.script("return document.querySelector('[data-testid=composer]').value").await };
     app.until("the character", async || Ok((value().await? == "Is 你").then_some(()))).await?;
     tokio::time::sleep(HEARD).await;
-    ensure!(server.requests().len() == asked, "the Return was the input method's");
+    ensure!(server.requests().len() == count, "the Return was the input method's");
 
     // As a browser copies one: with the markup that shows it.
     desktop.copy(&[("image/png", &picture()?), ("text/html", b"<img src='https://example.org/a.png'>")])?;

@@ -40,15 +40,17 @@ async fn an_update_is_offered_verified_and_installed_in_one_click() -> Result<()
     let stripped =
         desktop.command("strip").arg("-o").arg(&program).arg(example("updating_window")?).status()?;
     ensure!(stripped.success(), "the program was not stripped");
-    let old = fs::read(&program)?;
+    let old_program = fs::read(&program)?;
     // The same program in every other respect, so that it starts.
-    let new = [old.as_slice(), b"\nnewer"].concat();
+    let new_program = [old_program.as_slice(), b"\nnewer"].concat();
 
-    let (own, other) = (KeyPair::generate_unencrypted_keypair()?, KeyPair::generate_unencrypted_keypair()?);
-    let place = UpdateServer::start(signed(&new, &other.sk, OFFERED)?, new.clone())?;
+    let (own_key, other_key) =
+        (KeyPair::generate_unencrypted_keypair()?, KeyPair::generate_unencrypted_keypair()?);
+    let update_server =
+        UpdateServer::start(signed(&new_program, &other_key.sk, OFFERED)?, new_program.clone())?;
     let updates = json!({
-        "pubkey": BASE64.encode(own.pk.to_box()?.to_string()),
-        "endpoints": [format!("{}/latest.json", place.url)],
+        "pubkey": BASE64.encode(own_key.pk.to_box()?.to_string()),
+        "endpoints": [format!("{}/latest.json", update_server.url)],
         // As in a release.
         "requireSignedVersion": true,
     });
@@ -64,51 +66,51 @@ async fn an_update_is_offered_verified_and_installed_in_one_click() -> Result<()
     app.click("open-settings").await?;
     app.click("settings-page[data-page=about]").await?;
     app.find("update-look").await?;
-    assert_eq!(place.asked(), Vec::<String>::new(), "nobody asked for it yet");
+    assert_eq!(update_server.asked(), Vec::<String>::new(), "nobody asked for it yet");
 
     // Shown with its changes, and only shown.
     app.click("update-look").await?;
     let offer = app.text_where("update-offer", "the offer", |text| text.contains("9.0.0")).await?;
     assert!(offer.contains("Herons are counted twice as fast."), "{offer}");
     app.picture("update-offered-light").await?;
-    assert_eq!(place.asked(), ["/latest.json"]);
+    assert_eq!(update_server.asked(), ["/latest.json"]);
 
     // Another signature: nothing is installed, and this is reported.
     refused(&app).await?;
     app.picture("update-refused-light").await?;
-    assert_eq!(place.asked(), ["/latest.json", "/octo"]);
-    ensure!(fs::read(&program)? == old, "the program is as it was");
+    assert_eq!(update_server.asked(), ["/latest.json", "/octo"]);
+    ensure!(fs::read(&program)? == old_program, "the program is as it was");
 
     // An older version signed by the makers that poses as a newer one.
-    look_again(&app, &place, signed(&new, &own.sk, "0.9.0")?).await?;
+    look_again(&app, &update_server, signed(&new_program, &own_key.sk, "0.9.0")?).await?;
     refused(&app).await?;
-    ensure!(fs::read(&program)? == old, "the program is as it was");
+    ensure!(fs::read(&program)? == old_program, "the program is as it was");
 
     // The right one, by one click: the new program is installed, and runs.
-    look_again(&app, &place, signed(&new, &own.sk, OFFERED)?).await?;
+    look_again(&app, &update_server, signed(&new_program, &own_key.sk, OFFERED)?).await?;
     let before = app.process()?;
     app.click("update-install").await?;
-    let began = Instant::now();
+    let started = Instant::now();
     let after = loop {
-        ensure!(began.elapsed() < PATIENCE, "no other process runs it");
+        ensure!(started.elapsed() < PATIENCE, "no other process runs it");
         match of_program(&program)? {
             Some(process) if process != before => break process,
             _ => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     };
-    ensure!(fs::read(&program)? == new, "the program is the new one");
+    ensure!(fs::read(&program)? == new_program, "the program is the new one");
     ensure!(fs::read_link(format!("/proc/{after}/exe"))? == program, "and no copy of the old");
     while app.windows_shown()? != 1 || !app.is_drawn()? {
-        ensure!(began.elapsed() < PATIENCE, "its window shows nothing");
+        ensure!(started.elapsed() < PATIENCE, "its window shows nothing");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     app.screen("updated-light")?;
     panel.choose(&say("tray.quit")).await?;
     while of_program(&program)?.is_some() {
-        ensure!(began.elapsed() < PATIENCE, "it does not end");
+        ensure!(started.elapsed() < PATIENCE, "it does not end");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    assert_eq!(place.asked(), ["/latest.json", "/octo"].repeat(3));
+    assert_eq!(update_server.asked(), ["/latest.json", "/octo"].repeat(3));
     Ok(())
 }
 
@@ -120,19 +122,19 @@ async fn refused(app: &Application) -> Result<()> {
     })
     .await?;
     app.script("document.querySelector('[data-testid=toast] [data-kind=close]').click()").await?;
-    let gone = async || Ok(app.all("toast").await?.is_empty().then_some(()));
-    app.until("the note to go", gone).await
+    let is_hidden = async || Ok(app.all("toast").await?.is_empty().then_some(()));
+    app.until("the note to go", is_hidden).await
 }
 
 /// The server offers the same under another signature, and the person checks again until Octo has the answer.
-async fn look_again(app: &Application, place: &UpdateServer, signature: String) -> Result<()> {
-    place.sign(signature);
-    let asked = place.asked().len();
+async fn look_again(app: &Application, update_server: &UpdateServer, signature: String) -> Result<()> {
+    update_server.sign(signature);
+    let count = update_server.asked().len();
     app.click("update-look").await?;
     let answered = "return !document.querySelector('[data-testid=update-look]').disabled";
     app.until("the answer", async || {
         let is_answered = app.script(answered).await? == true;
-        Ok((is_answered && place.asked().len() > asked).then_some(()))
+        Ok((is_answered && update_server.asked().len() > count).then_some(()))
     })
     .await
 }
@@ -174,11 +176,11 @@ impl UpdateServer {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let url = format!("http://{}", listener.local_addr()?);
         let state = Arc::new(Mutex::new(State { signature, asked: Vec::new() }));
-        let (at, shared) = (url.clone(), Arc::clone(&state));
+        let (server_url, shared_state) = (url.clone(), Arc::clone(&state));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 // A client that disconnects does not matter.
-                let _gone = answer(stream, &at, &shared, &program);
+                let _gone = answer(stream, &server_url, &shared_state, &program);
             }
         });
         Ok(Self { url, state })
@@ -200,8 +202,8 @@ impl UpdateServer {
 
 fn answer(mut stream: TcpStream, url: &str, state: &Mutex<State>, program: &[u8]) -> Result<()> {
     let mut lines = BufReader::new(stream.try_clone()?).lines();
-    let first = lines.next().context("a request")??;
-    let path = first.split_whitespace().nth(1).context("a path")?.to_owned();
+    let request_line = lines.next().context("a request")??;
+    let path = request_line.split_whitespace().nth(1).context("a path")?.to_owned();
     // Up to the empty line that ends the head.
     while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
     let signature = {

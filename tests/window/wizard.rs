@@ -22,9 +22,9 @@ async fn the_first_run_resumes_where_it_was_closed() -> Result<()> {
     let desktop = Desktop::start()?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("notes"));
     fs::create_dir(&work)?;
-    let other = desktop.home().join(".claude/skills/haiku");
-    fs::create_dir_all(&other)?;
-    fs::write(other.join("SKILL.md"), HAIKU)?;
+    let other_skill = desktop.home().join(".claude/skills/haiku");
+    fs::create_dir_all(&other_skill)?;
+    fs::write(other_skill.join("SKILL.md"), HAIKU)?;
     let server = ModelServer::start_with(
         Script::new().text("ok").text("It is a folder of notes. Begin with the newest."),
         ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() },
@@ -49,10 +49,10 @@ async fn the_first_run_resumes_where_it_was_closed() -> Result<()> {
     app.fill("model-name", "scripted-model").await?;
     app.fill("model-key", "sk-test-wrong-0000").await?;
     app.click("model-test").await?;
-    let refused = app.text("model-result[data-check=fails]").await?;
-    assert!(refused.contains(&say("model.fails")), "{refused}");
-    assert!(refused.contains(&say("error.model.test.auth")), "{refused}");
-    assert!(!refused.contains("message was kept"), "no message was sent: {refused}");
+    let message = app.text("model-result[data-check=fails]").await?;
+    assert!(message.contains(&say("model.fails")), "{message}");
+    assert!(message.contains(&say("error.model.test.auth")), "{message}");
+    assert!(!message.contains("message was kept"), "no message was sent: {message}");
     app.picture("wizard-key-refused").await?;
     app.fill("model-key", KEY).await?;
     app.click("model-test").await?;
@@ -67,10 +67,10 @@ async fn the_first_run_resumes_where_it_was_closed() -> Result<()> {
     app.click("onboarding-manner-concise").await?;
     app.fill("onboarding-about", "I keep bees.").await?;
     // Typed text is saved once typing pauses.
-    let kept = "const done = arguments[0]; window.__TAURI_INTERNALS__.invoke('request', { request: { domain: 'app', \
+    let script = "const done = arguments[0]; window.__TAURI_INTERNALS__.invoke('request', { request: { domain: 'app', \
                 call: { type: 'get_settings' } } }).then((reply) => done(reply.settings.onboarding.about), String)";
     app.until("the answers to be kept", async || {
-        Ok((app.script_async(kept).await? == "I keep bees.").then_some(()))
+        Ok((app.script_async(script).await? == "I keep bees.").then_some(()))
     })
     .await?;
     app.close().await?;
@@ -94,8 +94,9 @@ async fn the_first_run_resumes_where_it_was_closed() -> Result<()> {
 
     // The browser: the available ones, and that none is needed.
     app.until("what there is", async || {
-        let told = app.all("onboarding-no-browser").await?.len() + app.all("browser-choice-own").await?.len();
-        Ok((told > 0).then_some(()))
+        let count =
+            app.all("onboarding-no-browser").await?.len() + app.all("browser-choice-own").await?.len();
+        Ok((count > 0).then_some(()))
     })
     .await?;
     app.picture("wizard-browser").await?;
@@ -111,7 +112,7 @@ async fn the_first_run_resumes_where_it_was_closed() -> Result<()> {
     app.click("other-import").await?;
     app.until("the copy", async || Ok(home.join("skills/haiku/SKILL.md").exists().then_some(()))).await?;
     assert_eq!(fs::read_to_string(home.join("skills/haiku/SKILL.md"))?, HAIKU);
-    assert!(other.join("SKILL.md").exists());
+    assert!(other_skill.join("SKILL.md").exists());
     app.text_where("welcome", "that it is there", |text| text.contains("1 skill imported.")).await?;
     app.picture("wizard-skill-imported").await?;
     app.click("onboarding-next").await?;
@@ -131,10 +132,10 @@ async fn the_first_run_resumes_where_it_was_closed() -> Result<()> {
     app.close().await?;
 
     // Its settings are in effect, and it does not start again.
-    let asked = server.requests();
-    let first = asked.last().context("the first session's request")?;
-    assert!(first.user_text().contains(&say("new.try.explain")));
-    assert!(first.body.to_string().contains("Your name is Juno."));
+    let requests = server.requests();
+    let first_request = requests.last().context("the first session's request")?;
+    assert!(first_request.user_text().contains(&say("new.try.explain")));
+    assert!(first_request.body.to_string().contains("Your name is Juno."));
     let app = Application::open(&desktop, &home, Theme::Dark).await?;
     app.find("session-row").await?;
     assert!(app.all("welcome").await?.is_empty());

@@ -7,11 +7,11 @@ use std::{
 };
 
 fn main() -> io::Result<()> {
-    let words = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../words");
-    writeln!(io::stdout(), "cargo::rerun-if-changed={}", words.display())?;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../words");
+    writeln!(io::stdout(), "cargo::rerun-if-changed={}", folder.display())?;
     let mut code = String::new();
     for (name, language) in [("EN", "en"), ("ZH", "zh")] {
-        let mut files = fs::read_dir(words.join(language))?
+        let mut files = fs::read_dir(folder.join(language))?
             .map(|entry| entry.map(|entry| entry.path()))
             .collect::<io::Result<Vec<PathBuf>>>()?;
         files.retain(|file| file.extension().is_some_and(|end| end == "json"));

@@ -46,14 +46,14 @@ impl Chromium {
             .spawn()
             .context("Chromium")?;
         let mut browser = Self { process, profile, port: 0 };
-        let began = Instant::now();
-        let written = browser.folder().join("DevToolsActivePort");
+        let started = Instant::now();
+        let port_file = browser.folder().join("DevToolsActivePort");
         while browser.port == 0 {
-            ensure!(began.elapsed() < PATIENCE, "Chromium never listened");
+            ensure!(started.elapsed() < PATIENCE, "Chromium never listened");
             tokio::time::sleep(Duration::from_millis(20)).await;
-            let told = fs::read_to_string(&written).unwrap_or_default();
-            if told.lines().count() == 2 {
-                browser.port = told.lines().next().unwrap_or_default().parse().context("a port")?;
+            let contents = fs::read_to_string(&port_file).unwrap_or_default();
+            if contents.lines().count() == 2 {
+                browser.port = contents.lines().next().unwrap_or_default().parse().context("a port")?;
             }
         }
         Ok(browser)
@@ -83,13 +83,13 @@ impl Drop for Chromium {
 /// # Errors
 /// When it does not come.
 pub async fn attach(connected: &BrowserConnection, title: &str) -> Result<Page> {
-    let began = Instant::now();
+    let started = Instant::now();
     loop {
         let tabs = connected.tabs.list().await?;
         if let Some(tab) = tabs.into_iter().find(|tab| tab.title == title) {
             return Ok(Page::attach(&connected.link, &tab.target).await?);
         }
-        ensure!(began.elapsed() < PATIENCE, "no tab shows {title}");
+        ensure!(started.elapsed() < PATIENCE, "no tab shows {title}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -99,12 +99,12 @@ pub async fn attach(connected: &BrowserConnection, title: &str) -> Result<Page> 
 /// # Errors
 /// When the page does not answer.
 pub async fn script_result(page: &Page, script: &str) -> Result<Value> {
-    let ask = EvaluateParams {
+    let params = EvaluateParams {
         return_by_value: Some(true),
         await_promise: Some(true),
         ..EvaluateParams::new(script)
     };
-    Ok(page.call(ask, PATIENCE).await?.result.value.unwrap_or_default())
+    Ok(page.call(params, PATIENCE).await?.result.value.unwrap_or_default())
 }
 
 /// The observer's counts, over all frames and shadow roots.
@@ -123,12 +123,12 @@ pub struct Targets {
 /// # Errors
 /// When it does not answer.
 pub async fn targets(page: &Page) -> Result<Targets> {
-    let told = script_result(page, "witness.whole()").await?;
+    let reply = script_result(page, "witness.whole()").await?;
     let number = |name: &str| {
-        let number = told[name].as_u64().and_then(|number| usize::try_from(number).ok());
-        number.with_context(|| format!("the witness says {told}"))
+        let number = reply[name].as_u64().and_then(|number| usize::try_from(number).ok());
+        number.with_context(|| format!("the witness says {reply}"))
     };
-    let missed = told["missed"].as_array().into_iter().flatten();
+    let missed = reply["missed"].as_array().into_iter().flatten();
     let missed = missed.filter_map(|one| one.as_str().map(str::to_owned)).collect();
     Ok(Targets { present: number("present")?, marked: number("marked")?, missed })
 }
@@ -144,6 +144,6 @@ pub async fn input_time(page: &Page, kind: &str) -> Result<Option<f64>> {
 
 /// Returns the current time in the page's units.
 pub fn wall_clock() -> f64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    since.as_secs_f64() * 1e3
+    let elapsed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    elapsed.as_secs_f64() * 1e3
 }

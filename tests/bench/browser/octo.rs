@@ -27,13 +27,13 @@ const TURN: Duration = Duration::from_secs(300);
 ///
 /// # Errors
 /// When it does not do its part.
-pub async fn measure(pages: &[ServedPage], own: &own::OwnFigures) -> Result<ToolResults> {
+pub async fn measure(pages: &[ServedPage], own_figures: &own::OwnFigures) -> Result<ToolResults> {
     let chromium = Chromium::start("about:blank").await?;
-    let mut seen = Vec::new();
+    let mut results = Vec::new();
     for page in pages {
-        seen.push(one(&chromium, page).await.with_context(|| page.page.name.to_owned())?);
+        results.push(one(&chromium, page).await.with_context(|| page.page.name.to_owned())?);
     }
-    Ok(ToolResults { seen, first: own.first_from_nothing, memory: own.memory })
+    Ok(ToolResults { seen: results, first: own_figures.first_from_nothing, memory: own_figures.memory })
 }
 
 /// Returns the model's script for a page.
@@ -41,7 +41,7 @@ fn script(page: &ServedPage) -> Script {
     let (url, button, field, text) = (page.url.clone(), page.page.button, page.page.field, page.page.text);
     Script::from_fn(move |request| {
         let read: String = request.all_results().iter().map(|result| format!("{}\n", result.text)).collect();
-        let number = |what: &str| handle_of(&read, what).unwrap_or_default();
+        let number = |label: &str| handle_of(&read, label).unwrap_or_default();
         let made = request.answers();
         let call = match made {
             0 => json!({ "action": "open", "url": url }),
@@ -61,9 +61,9 @@ fn script(page: &ServedPage) -> Script {
 }
 
 /// Returns the number of a target, where it was last read.
-fn handle_of(read: &str, what: &str) -> Option<u32> {
-    let rest = read.rsplit_once(what)?.1;
-    rest.split_once('[')?.1.split_once(']')?.0.parse().ok()
+fn handle_of(read: &str, label: &str) -> Option<u32> {
+    let remaining = read.rsplit_once(label)?.1;
+    remaining.split_once('[')?.1.split_once(']')?.0.parse().ok()
 }
 
 async fn one(chromium: &Chromium, page: &ServedPage) -> Result<PageResult> {
@@ -107,10 +107,12 @@ async fn one(chromium: &Chromium, page: &ServedPage) -> Result<PageResult> {
     let gaps: Vec<Duration> = server
         .timings()
         .windows(2)
-        .map(|pair| Ok(pair[1].arrived.duration_since(pair[0].last_byte.context("every answer has an end")?)))
+        .map(|pair| {
+            Ok(pair[1].received_at.duration_since(pair[0].last_byte.context("every answer has an end")?))
+        })
         .collect::<Result<_>>()?;
-    let acts = |odd: usize| -> Vec<Duration> {
-        (3..3 + 2 * RUNS).filter(|at| at % 2 == odd).map(|at| gaps[at]).collect()
+    let acts = |remainder: usize| -> Vec<Duration> {
+        (3..3 + 2 * RUNS).filter(|index| index % 2 == remainder).map(|index| gaps[index]).collect()
     };
     let replies: Vec<usize> = texts[3..].iter().map(|text| estimate_tokens(text)).collect();
     let NumberedMarks { whole, listed, shown, targets } = marks(chromium, page, texts[2]).await?;
@@ -159,32 +161,32 @@ async fn marks(chromium: &Chromium, page: &ServedPage, reply: &str) -> Result<Nu
         handles(short).len() == handles(reply).len(),
         "the page shows something else than before:\n{reply}\n{short}"
     );
-    let whole = snapshot.render(WHOLE, RenderFilter::default()).text;
-    let alone = RenderFilter { content: LineSelection::Targets, ..RenderFilter::default() };
-    let (first, every) = (snapshot.render(super::SNAPSHOT, alone), snapshot.render(WHOLE, alone));
+    let full = snapshot.render(WHOLE, RenderFilter::default()).text;
+    let filter = RenderFilter { content: LineSelection::Targets, ..RenderFilter::default() };
+    let (first_render, every) = (snapshot.render(super::SNAPSHOT, filter), snapshot.render(WHOLE, filter));
     let mut counts = Vec::new();
-    for text in [short, &whole] {
+    for text in [short, &full] {
         for number in handles(text) {
-            let Ok(place) = view.refs().lookup(number) else { continue };
-            watched.call_function_on_node(place, TELL, Vec::<Value>::new()).await?;
+            let Ok(node_ref) = view.refs().lookup(number) else { continue };
+            watched.call_function_on_node(node_ref, TELL, Vec::<Value>::new()).await?;
         }
         counts.push(targets(&watched).await?);
     }
-    let all = counts.pop().context("two counts")?;
-    let shown = counts.pop().context("two counts")?;
+    let total = counts.pop().context("two counts")?;
+    let shown_count = counts.pop().context("two counts")?;
     // Each part has its own frame, like the overview.
     let frame = estimate_tokens(reply).saturating_sub(overview.tokens);
-    let read = |first: &RenderedSnapshot, whole: &str| {
-        let rest = if first.omitted.is_empty() { 0 } else { estimate_tokens(whole) };
-        frame + first.tokens + rest + frame * rest.div_ceil(super::SNAPSHOT)
+    let read = |first_render: &RenderedSnapshot, full: &str| {
+        let remaining = if first_render.omitted.is_empty() { 0 } else { estimate_tokens(full) };
+        frame + first_render.tokens + remaining + frame * remaining.div_ceil(super::SNAPSHOT)
     };
     let numbered = |text: &str| handles(text).into_iter().collect::<BTreeSet<_>>();
-    ensure!(numbered(&every.text) == numbered(&whole), "the list of targets has others than the whole page");
+    ensure!(numbered(&every.text) == numbered(&full), "the list of targets has others than the whole page");
     Ok(NumberedMarks {
-        whole: read(&overview, &whole),
-        listed: read(&first, &every.text),
-        shown,
-        targets: all,
+        whole: read(&overview, &full),
+        listed: read(&first_render, &every.text),
+        shown: shown_count,
+        targets: total,
     })
 }
 

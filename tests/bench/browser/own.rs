@@ -59,44 +59,44 @@ pub async fn measure(table: &mut Table, form: &ServedPage) -> Result<OwnFigures>
     let mut firsts = (Vec::new(), Vec::new());
     let mut memories = Vec::new();
     for _ in 0..FIRSTS {
-        let (from_nothing, attached, grown) = first(form).await?;
+        let (from_nothing, attached, growth) = first(form).await?;
         firsts.0.push(from_nothing);
         firsts.1.push(attached);
-        memories.push(grown);
+        memories.push(growth);
     }
     let chromium = Chromium::start(&form.url).await?;
     let connected = chromium.browser().connect().await?;
     let page = attach(&connected, form.page.title).await?;
     page.begin_focus_emulation().await?;
-    for (what, button) in [
+    for (name, button) in [
         ("a click that changes the page", form.page.button),
         ("a click that changes nothing", "button \"Stand still\""),
     ] {
-        let place = place(&page, button).await?;
-        let (mut ours, mut raw) = (MethodTimes::default(), MethodTimes::default());
+        let node_ref = place(&page, button).await?;
+        let (mut octo_times, mut raw) = (MethodTimes::default(), MethodTimes::default());
         for run in 0..=RUNS {
-            let at = page.spot(&place).await.map_err(anyhow::Error::from)?.middle();
-            let raw_times = run_raw(&page, "click", raw_click(&page, at)).await?;
-            let our_times = act(&page, &BrowserAct::Click(place.clone()), "click").await?;
+            let point = page.spot(&node_ref).await.map_err(anyhow::Error::from)?.middle();
+            let raw_times = run_raw(&page, "click", raw_click(&page, point)).await?;
+            let our_times = act(&page, &BrowserAct::Click(node_ref.clone()), "click").await?;
             if run > 0 {
                 raw.push(raw_times);
-                ours.push(our_times);
+                octo_times.push(our_times);
             }
         }
-        rows(table, what, &ours, &raw)?;
+        rows(table, name, &octo_times, &raw)?;
     }
     let field = place(&page, form.page.field).await?;
-    let (mut ours, mut raw) = (MethodTimes::default(), MethodTimes::default());
+    let (mut octo_times, mut raw) = (MethodTimes::default(), MethodTimes::default());
     for run in 0..=RUNS {
         let text = format!("Ada Lovelace {run}");
         let raw_times = run_raw(&page, "input", raw_fill(&page, &field, &text)).await?;
         let our_times = act(&page, &BrowserAct::Fill(field.clone(), text), "input").await?;
         if run > 0 {
             raw.push(raw_times);
-            ours.push(our_times);
+            octo_times.push(our_times);
         }
     }
-    rows(table, "a field filled with some 15 letters", &ours, &raw)?;
+    rows(table, "a field filled with some 15 letters", &octo_times, &raw)?;
     let own = OwnFigures { first_from_nothing: Figures::of(firsts.0.clone())?.median, memory: 0.0 };
     table.add(
         "From no connection to the first click the page felt",
@@ -127,25 +127,27 @@ impl MethodTimes {
     }
 }
 
-fn rows(table: &mut Table, what: &str, ours: &MethodTimes, raw: &MethodTimes) -> Result<()> {
-    let pairs = |ours: &[f64], raw: &[f64]| Figures::of(ours.iter().zip(raw).map(|(ours, raw)| ours - raw));
-    let told = |table: &mut Table, name: &str, times: &[f64]| -> Result<()> {
-        table.add(format!("{what}: {name}"), Unit::Milliseconds, Figures::of(times.iter().copied())?);
+fn rows(table: &mut Table, label: &str, octo_times: &MethodTimes, raw: &MethodTimes) -> Result<()> {
+    let pairs = |octo_times: &[f64], raw: &[f64]| {
+        Figures::of(octo_times.iter().zip(raw).map(|(octo_times, raw)| octo_times - raw))
+    };
+    let add_row = |table: &mut Table, name: &str, times: &[f64]| -> Result<()> {
+        table.add(format!("{label}: {name}"), Unit::Milliseconds, Figures::of(times.iter().copied())?);
         Ok(())
     };
-    told(table, "the same input sent raw", &raw.whole)?;
-    told(table, "Octo's act, without what the page is given to answer", &ours.whole)?;
-    told(table, "what the page is given to answer", &ours.waited)?;
-    let over = pairs(&ours.whole, &raw.whole)?;
+    add_row(table, "the same input sent raw", &raw.whole)?;
+    add_row(table, "Octo's act, without what the page is given to answer", &octo_times.whole)?;
+    add_row(table, "what the page is given to answer", &octo_times.waited)?;
+    let overhead = pairs(&octo_times.whole, &raw.whole)?;
     table.add_with_goal(
-        format!("{what}: Octo's act beyond the raw input"),
+        format!("{label}: Octo's act beyond the raw input"),
         Unit::Milliseconds,
-        over,
+        overhead,
         OVERHEAD,
     );
-    let later = pairs(&ours.felt, &raw.felt)?;
+    let later = pairs(&octo_times.felt, &raw.felt)?;
     table.add_with_goal(
-        format!("{what}: how much later the page feels it"),
+        format!("{label}: how much later the page feels it"),
         Unit::Milliseconds,
         later,
         OVERHEAD,
@@ -162,54 +164,55 @@ async fn first(form: &ServedPage) -> Result<(f64, f64, f64)> {
     let watching = chromium.browser().connect().await?;
     drop(attach(&watching, form.page.title).await?);
     let before = memory::own();
-    let began = wall_clock();
+    let started = wall_clock();
     let connected = browser.connect().await?;
     let page = attach(&connected, form.page.title).await?;
     let attached = wall_clock();
     let mut view = TabView::default();
     let number = number(&mut view, &page, form.page.button).await?;
-    let place = view.locate(&page, number).await?.place;
+    let node_ref = view.locate(&page, number).await?.node_ref;
     page.begin_focus_emulation().await?;
-    page.perform(&BrowserAct::Click(place), Audience::Person).await?;
-    let grown = memory::own() - before;
+    page.perform(&BrowserAct::Click(node_ref), Audience::Person).await?;
+    let growth = memory::own() - before;
     let felt = input_time(&page, "click").await?.context("the click was felt")?;
-    Ok((felt - began, felt - attached, grown))
+    Ok((felt - started, felt - attached, growth))
 }
 
 /// Returns the number of a target, as a model reads it.
-async fn number(view: &mut TabView, page: &Page, what: &str) -> Result<u32> {
+async fn number(view: &mut TabView, page: &Page, label: &str) -> Result<u32> {
     let text = view.refresh(page).await?.render(WHOLE, RenderFilter::default()).text;
-    let rest = text.split_once(what).with_context(|| format!("{what} in {text}"))?.1;
-    let number = rest.split_once('[').and_then(|(_, rest)| rest.split_once(']')).context("a number")?.0;
+    let remaining = text.split_once(label).with_context(|| format!("{label} in {text}"))?.1;
+    let number =
+        remaining.split_once('[').and_then(|(_, remaining)| remaining.split_once(']')).context("a number")?.0;
     Ok(number.parse()?)
 }
 
-async fn place(page: &Page, what: &str) -> Result<NodeRef> {
+async fn place(page: &Page, label: &str) -> Result<NodeRef> {
     let mut view = TabView::default();
-    let number = number(&mut view, page, what).await?;
-    Ok(view.locate(page, number).await?.place)
+    let number = number(&mut view, page, label).await?;
+    Ok(view.locate(page, number).await?.node_ref)
 }
 
 /// Runs Octo's act, while the person watches.
 async fn act(page: &Page, act: &BrowserAct, kind: &str) -> Result<[f64; 3]> {
     script_result(page, "witness.forget()").await?;
-    let (at, began) = (wall_clock(), Instant::now());
-    let done = page.perform(act, Audience::Person).await?;
-    let took = began.elapsed();
+    let (wall_start, started) = (wall_clock(), Instant::now());
+    let outcome = page.perform(act, Audience::Person).await?;
+    let elapsed = started.elapsed();
     rest().await;
     let felt = input_time(page, kind).await?.context("it was felt")?;
-    let waited = done.settle_time.as_secs_f64() * 1e3;
-    Ok([took.as_secs_f64() * 1e3 - waited, felt - at, waited])
+    let waited = outcome.settle_time.as_secs_f64() * 1e3;
+    Ok([elapsed.as_secs_f64() * 1e3 - waited, felt - wall_start, waited])
 }
 
-async fn run_raw(page: &Page, kind: &str, doing: impl Future<Output = Result<()>>) -> Result<[f64; 3]> {
+async fn run_raw(page: &Page, kind: &str, action: impl Future<Output = Result<()>>) -> Result<[f64; 3]> {
     script_result(page, "witness.forget()").await?;
-    let (at, began) = (wall_clock(), Instant::now());
-    doing.await?;
-    let took = began.elapsed();
+    let (wall_start, started) = (wall_clock(), Instant::now());
+    action.await?;
+    let elapsed = started.elapsed();
     rest().await;
     let felt = input_time(page, kind).await?.context("it was felt")?;
-    Ok([took.as_secs_f64() * 1e3, felt - at, 0.0])
+    Ok([elapsed.as_secs_f64() * 1e3, felt - wall_start, 0.0])
 }
 
 /// Waits until one method's pending drawing no longer delays the other.
@@ -231,9 +234,9 @@ async fn raw_click(page: &Page, (x, y): (f64, f64)) -> Result<()> {
 }
 
 /// Sets the focus, selects everything, and types a key per letter: down and up, without waiting in between.
-async fn raw_fill(page: &Page, place: &NodeRef, text: &str) -> Result<()> {
+async fn raw_fill(page: &Page, node_ref: &NodeRef, text: &str) -> Result<()> {
     let focus =
-        FocusParams { backend_node_id: Some(BackendNodeId::new(place.node)), ..FocusParams::default() };
+        FocusParams { backend_node_id: Some(BackendNodeId::new(node_ref.node)), ..FocusParams::default() };
     page.call(focus, PATIENCE).await?;
     let select = DispatchKeyEventParams {
         commands: Some(vec!["selectAll".to_owned()]),

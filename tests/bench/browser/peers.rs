@@ -106,18 +106,18 @@ impl Peer {
 
     /// The handle in a line of its snapshot.
     fn handle(self, line: &str) -> Option<String> {
-        let (before, until) = match self {
+        let (before, after) = match self {
             Self::Playwright => ("[ref=", ']'),
             Self::DevTools => ("uid=", ' '),
         };
-        let rest = line.split_once(before)?.1;
-        Some(rest.split(until).next()?.to_owned())
+        let remaining = line.split_once(before)?.1;
+        Some(remaining.split(after).next()?.to_owned())
     }
 
-    fn handle_of(self, snapshot: &str, what: &str) -> Result<String> {
-        let line = snapshot.lines().find(|line| line.contains(what)).with_context(|| {
+    fn handle_of(self, snapshot: &str, label: &str) -> Result<String> {
+        let line = snapshot.lines().find(|line| line.contains(label)).with_context(|| {
             let begin: String = snapshot.chars().take(3_000).collect();
-            format!("{what} is not in the snapshot:\n{begin}")
+            format!("{label} is not in the snapshot:\n{begin}")
         })?;
         self.handle(line).with_context(|| format!("no handle in {line}"))
     }
@@ -169,7 +169,7 @@ impl Server {
         self.calls += 1;
         let id = self.calls;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await?;
-        let answer = async {
+        let reply = async {
             loop {
                 let line = self.output.next_line().await?.context("it ended")?;
                 let message: Value = serde_json::from_str(&line).context("its answer")?;
@@ -178,7 +178,7 @@ impl Server {
                 }
             }
         };
-        let mut message = tokio::time::timeout(PATIENCE, answer)
+        let mut message = tokio::time::timeout(PATIENCE, reply)
             .await
             .with_context(|| format!("{} does not answer {method}", self.peer.name()))??;
         if let Some(error) = message.get("error") {
@@ -189,16 +189,16 @@ impl Server {
 
     /// Calls a tool; returns the text a model would read, and the duration.
     async fn call(&mut self, (tool, arguments): (&str, Value)) -> Result<(String, Duration)> {
-        let began = Instant::now();
+        let started = Instant::now();
         let result = self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await?;
-        let took = began.elapsed();
+        let elapsed = started.elapsed();
         let parts = result["content"].as_array().into_iter().flatten();
         let text: Vec<&str> = parts.filter_map(|part| part["text"].as_str()).collect();
         let text = text.join("\n");
         if result["isError"] == json!(true) {
             bail!("{}: {tool}: {text}", self.peer.name());
         }
-        Ok((text, took))
+        Ok((text, elapsed))
     }
 
     /// Marks for the page's observer every element that has a handle in a snapshot.
@@ -217,15 +217,15 @@ impl Server {
             }
             Peer::DevTools => {
                 let function = format!("(...all) => {{ for (const one of all) {TELL}; return 1; }}");
-                let mark = |some: &[String]| {
+                let script_for = |some: &[String]| {
                     ("evaluate_script", json!({ "pageId": 1, "function": function, "args": some }))
                 };
                 for some in handles.chunks(50) {
                     // Elements of two frames cannot be passed together, and nodes without an element cannot be
                     // passed at all.
-                    if self.call(mark(some)).await.is_err() {
-                        for one in some.chunks(1) {
-                            let _untold = self.call(mark(one)).await;
+                    if self.call(script_for(some)).await.is_err() {
+                        for handle in some.chunks(1) {
+                            let _untold = self.call(script_for(handle)).await;
                         }
                     }
                 }
@@ -245,16 +245,16 @@ pub async fn measure(
     pages: &[ServedPage],
     form: &ServedPage,
 ) -> Result<ToolResults> {
-    let mut seen = Vec::new();
-    let first = first(peer, modules, form).await?;
+    let mut results = Vec::new();
+    let first_time = first(peer, modules, form).await?;
     let chromium = Chromium::start("about:blank").await?;
     let mut server = Server::start(peer, modules, chromium.port).await?;
     for page in pages {
-        seen.push(one(&mut server, &chromium, page).await.with_context(|| page.page.name.to_owned())?);
+        results.push(one(&mut server, &chromium, page).await.with_context(|| page.page.name.to_owned())?);
     }
     let process = server.process.id().context("it ended")?;
     let memory = memory::proportional(process)?.values().sum();
-    Ok(ToolResults { seen, first, memory })
+    Ok(ToolResults { seen: results, first: first_time, memory })
 }
 
 /// The acts in a page so far.
@@ -272,31 +272,31 @@ async fn one(server: &mut Server, chromium: &Chromium, page: &ServedPage) -> Res
     let peer = server.peer;
     server.call(peer.navigate(&page.url)).await?;
     page.come_to_rest().await;
-    let (snapshot, took) = server.call(peer.snapshot()).await?;
+    let (snapshot, elapsed) = server.call(peer.snapshot()).await?;
     let (button, field) = (page.page.button, page.page.field);
     let mut handles = (peer.handle_of(&snapshot, button)?, peer.handle_of(&snapshot, field)?);
     let mut acts = ActTimes::default();
     for run in 0..RUNS {
-        let (reply, took) = server.call(peer.click(&handles.0)).await?;
-        let (shown, looked) = server.call(peer.snapshot()).await?;
-        acts.clicks.push(took);
-        acts.told.push(took + looked);
+        let (reply, elapsed) = server.call(peer.click(&handles.0)).await?;
+        let (visible, looked) = server.call(peer.snapshot()).await?;
+        acts.clicks.push(elapsed);
+        acts.told.push(elapsed + looked);
         acts.replies.push(estimate_tokens(&reply));
-        acts.with_change.push(estimate_tokens(&reply) + estimate_tokens(&shown));
+        acts.with_change.push(estimate_tokens(&reply) + estimate_tokens(&visible));
         // Some tools number everything again each time.
-        handles = (peer.handle_of(&shown, button)?, peer.handle_of(&shown, field)?);
-        let (reply, took) = server.call(peer.fill(&handles.1, &page.page.text.of(run))).await?;
-        let (shown, _) = server.call(peer.snapshot()).await?;
-        acts.fills.push(took);
+        handles = (peer.handle_of(&visible, button)?, peer.handle_of(&visible, field)?);
+        let (reply, elapsed) = server.call(peer.fill(&handles.1, &page.page.text.of(run))).await?;
+        let (visible, _) = server.call(peer.snapshot()).await?;
+        acts.fills.push(elapsed);
         acts.replies.push(estimate_tokens(&reply));
-        acts.with_change.push(estimate_tokens(&reply) + estimate_tokens(&shown));
-        handles = (peer.handle_of(&shown, button)?, peer.handle_of(&shown, field)?);
+        acts.with_change.push(estimate_tokens(&reply) + estimate_tokens(&visible));
+        handles = (peer.handle_of(&visible, button)?, peer.handle_of(&visible, field)?);
     }
     server.call(peer.navigate("about:blank")).await?;
     server.call(peer.navigate(&page.url)).await?;
     page.come_to_rest().await;
-    let (again, _) = server.call(peer.snapshot()).await?;
-    server.mark(&again).await?;
+    let (next_snapshot, _) = server.call(peer.snapshot()).await?;
+    server.mark(&next_snapshot).await?;
     let connected = chromium.browser().connect().await?;
     let watched = attach(&connected, page.page.title).await?;
     let targets = targets(&watched).await?;
@@ -305,7 +305,7 @@ async fn one(server: &mut Server, chromium: &Chromium, page: &ServedPage) -> Res
         // Neither lists only targets, nor is there more to read.
         listed: estimate_tokens(&snapshot),
         whole: estimate_tokens(&snapshot),
-        look: took,
+        look: elapsed,
         reply: numbers_of(&acts.replies)?.median,
         with_change: numbers_of(&acts.with_change)?.median,
         click: Figures::of_times(&acts.clicks)?,
@@ -322,11 +322,11 @@ async fn first(peer: Peer, modules: &Path, form: &ServedPage) -> Result<f64> {
     // It is loaded before anything attaches.
     drop(attach(&chromium.browser().connect().await?, form.page.title).await?);
     let mut server = Server::start(peer, modules, chromium.port).await?;
-    let began = wall_clock();
+    let started = wall_clock();
     let (snapshot, _) = server.call(peer.snapshot()).await?;
     server.call(peer.click(&peer.handle_of(&snapshot, form.page.button)?)).await?;
     let connected = chromium.browser().connect().await?;
     let page = attach(&connected, form.page.title).await?;
     let felt = input_time(&page, "click").await?.context("the click was felt")?;
-    Ok(felt - began)
+    Ok(felt - started)
 }

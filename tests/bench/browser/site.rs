@@ -55,12 +55,12 @@ impl Site {
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let served = Arc::clone(&served);
-                let answer = move |request: Request<Incoming>| {
-                    let answer = respond(served.get(request.uri().path()));
-                    async move { Ok::<_, Infallible>(answer) }
+                let respond_to = move |request: Request<Incoming>| {
+                    let respond_to = respond(served.get(request.uri().path()));
+                    async move { Ok::<_, Infallible>(respond_to) }
                 };
                 tokio::spawn(
-                    http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(answer)),
+                    http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(respond_to)),
                 );
             }
         });
@@ -98,8 +98,8 @@ fn respond(file: Option<&(&'static str, Bytes)>) -> Response<Full<Bytes>> {
         Some((kind, body)) => (200, *kind, body.clone()),
         None => (404, "text/plain", Bytes::from_static(b"nothing here")),
     };
-    let mut answer = Response::new(Full::new(body));
-    *answer.status_mut() = hyper::StatusCode::from_u16(status).unwrap_or_default();
-    answer.headers_mut().insert("content-type", hyper::header::HeaderValue::from_static(kind));
-    answer
+    let mut response = Response::new(Full::new(body));
+    *response.status_mut() = hyper::StatusCode::from_u16(status).unwrap_or_default();
+    response.headers_mut().insert("content-type", hyper::header::HeaderValue::from_static(kind));
+    response
 }

@@ -73,11 +73,11 @@ impl AddAssign for Bill {
 ///
 /// # Errors
 /// When the provider would refuse a request.
-pub fn replay(trace: &WorkloadTrace, kind: &BenchCacheKind, seed: u64, kept: WarmKeeping) -> Result<Bill> {
+pub fn replay(trace: &WorkloadTrace, kind: &BenchCacheKind, seed: u64, keeping: WarmKeeping) -> Result<Bill> {
     let mut replay = Replay {
         cache: CacheSimulator::new(kind.policy.clone()),
         ideal: CacheSimulator::new(CachePolicy::ideal(kind.policy.prices)),
-        warmth: match kept {
+        warmth: match keeping {
             WarmKeeping::Warm => WarmKeepingCosts::for_cache(&kind.caching, &rates(kind)),
             WarmKeeping::Left => None,
         },
@@ -126,14 +126,14 @@ struct LastRequest<'a> {
 
 impl<'a> Replay<'a> {
     fn send(&mut self, sent: &'a TracedRequest) -> Result<()> {
-        let began = self.cache.now();
+        let start = self.cache.now();
         let usage = self.ask(sent, sent.output)?;
         self.cache.advance(REST);
-        let mut served = self.ideal.replay(&sent.request).map_err(|why| anyhow!(why))?;
-        served.usage.output = sent.output;
-        self.bill.ideal += self.ideal.policy().prices.cost(&served.usage, 0);
+        let mut reply = self.ideal.replay(&sent.request).map_err(|error| anyhow!(error))?;
+        reply.usage.output = sent.output;
+        self.bill.ideal += self.ideal.policy().prices.cost(&reply.usage, 0);
         self.bill.requests += 1;
-        if self.last.as_ref().is_some_and(|last| last.sent.compacts)
+        if self.last.as_ref().is_some_and(|previous| previous.sent.compacts)
             && let Some(compaction) = self.bill.compactions.last_mut()
         {
             compaction.written_after = usage.input + usage.cache_write;
@@ -149,20 +149,20 @@ impl<'a> Replay<'a> {
             cached if usage.cache_write == 0 => cached.max(usage.total_input()),
             cached => cached,
         };
-        self.last = Some(LastRequest { sent, began, cached });
+        self.last = Some(LastRequest { sent, began: start, cached });
         Ok(())
     }
 
     fn ask(&mut self, sent: &TracedRequest, output: u64) -> Result<Usage> {
         let request = &sent.request;
-        let served = self.cache.serve(request.protocol, request.model(), &request.body);
-        let mut served = served.map_err(|why| anyhow!(why))?;
+        let reply = self.cache.serve(request.protocol, request.model(), &request.body);
+        let mut reply = reply.map_err(|error| anyhow!(error))?;
         self.cache.advance(FIRST_TOKEN);
-        self.cache.stream(&mut served);
-        let usage = Usage { output, ..served.usage };
-        self.bill.cost += self.cache.policy().prices.cost(&usage, served.written_long);
+        self.cache.stream(&mut reply);
+        let usage = Usage { output, ..reply.usage };
+        self.bill.cost += self.cache.policy().prices.cost(&usage, reply.written_long);
         self.bill.usage += usage;
-        if let Some(miss) = served.miss {
+        if let Some(miss) = reply.miss {
             *self.bill.misses.entry(miss.reason.as_str()).or_default() += 1;
         }
         Ok(usage)

@@ -127,9 +127,9 @@ impl ScriptedModel {
         }
         match self.steps.pop_front() {
             Some(Step::Read { files, words }) => {
-                let said = seed::words(self.calls, words);
-                let mut output = said.len();
-                let mut reply = Reply::text(said);
+                let reply_text = seed::words(self.calls, words);
+                let mut output = reply_text.len();
+                let mut reply = Reply::text(reply_text);
                 for _ in 0..files {
                     let arguments = json!({ "path": format!("notes/{:04}.txt", self.calls) });
                     output += "file_reader".len() + arguments.to_string().len();
@@ -220,10 +220,14 @@ impl Rig {
         self.model.lock().steps.extend(steps);
     }
 
-    async fn begin(&mut self, words: usize, steps: Vec<Step>) -> Result<broadcast::Receiver<Arc<Envelope>>> {
+    async fn begin(
+        &mut self,
+        word_count: usize,
+        steps: Vec<Step>,
+    ) -> Result<broadcast::Receiver<Arc<Envelope>>> {
         self.script(steps);
         let events = self.octo.events();
-        let blocks = vec![Block::Text { text: seed::words(self.server.requests().len(), words) }];
+        let blocks = vec![Block::Text { text: seed::words(self.server.requests().len(), word_count) }];
         match self.session {
             Some(session) => {
                 self.octo.call(Send { session, blocks }).await?;
@@ -246,10 +250,10 @@ impl Rig {
         ensure!(model.steps.is_empty(), "{} answers were not asked for", model.steps.len());
         let requests = self.server.requests();
         ensure!(requests.len() == model.outputs.len(), "every request was answered once");
-        let first = requests.first().context("a request")?;
+        let first_request = requests.first().context("a request")?;
         ensure!(
-            first.system().contains("\n# Skills\n")
-                && first.tools().iter().any(|tool| tool == "invoke_skill"),
+            first_request.system().contains("\n# Skills\n")
+                && first_request.tools().iter().any(|tool| tool == "invoke_skill"),
             "the figures are of requests that list skills"
         );
         let sent = requests.into_iter().zip(&model.outputs).enumerate().map(|(index, (request, output))| {

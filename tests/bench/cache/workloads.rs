@@ -90,14 +90,14 @@ fn turns(model: impl Fn(usize) -> Option<usize>) -> Vec<Act> {
             acts.push(Act::Pause);
         }
         acts.extend(model(number).map(Act::Model));
-        let words = 15 + number * 7 % 60;
+        let word_count = 15 + number * 7 % 60;
         let mut steps = turn(number);
         acts.push(if number == 6 {
             steps.pop();
             steps.push(Step::Hold { words: 140 });
-            Act::SayAndStop { words, steps, again: vec![Step::Say { words: 140 }] }
+            Act::SayAndStop { words: word_count, steps, again: vec![Step::Say { words: 140 }] }
         } else {
-            Act::Say { words, steps }
+            Act::Say { words: word_count, steps }
         });
     }
     acts

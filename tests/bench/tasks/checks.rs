@@ -24,8 +24,8 @@ pub struct Check {
 /// Timeout of the pipeline's second run.
 const BUILDING: Duration = Duration::from_secs(60);
 
-fn check(what: &'static str, outcome: Result<()>) -> Check {
-    Check { what, fault: outcome.err().map(|error| format!("{error:#}")) }
+fn check(name: &'static str, outcome: Result<()>) -> Check {
+    Check { what: name, fault: outcome.err().map(|error| format!("{error:#}")) }
 }
 
 fn read(folder: &Path, name: &str) -> Result<String> {
@@ -35,8 +35,8 @@ fn read(folder: &Path, name: &str) -> Result<String> {
 /// The slide deck.
 pub fn deck(folder: &Path) -> Vec<Check> {
     let page = read(folder, "deck.html").map(|page| page.to_lowercase());
-    let on_page = |look: &dyn Fn(&str) -> Result<()>| match &page {
-        Ok(page) => look(page),
+    let on_page = |test: &dyn Fn(&str) -> Result<()>| match &page {
+        Ok(page) => test(page),
         Err(error) => bail!("{error:#}"),
     };
     let slides = |page: &str| page.matches("<section").count();
@@ -54,9 +54,9 @@ pub fn deck(folder: &Path) -> Vec<Check> {
         check(
             "nothing is loaded from elsewhere",
             on_page(&|page| {
-                let own = page.replace("http://www.w3.org/", "");
+                let without_namespace = page.replace("http://www.w3.org/", "");
                 for loads in ["http://", "https://", "src=\"//", "<link", "@import"] {
-                    ensure!(!own.contains(loads), "there is {loads}");
+                    ensure!(!without_namespace.contains(loads), "there is {loads}");
                 }
                 Ok(())
             }),
@@ -94,14 +94,14 @@ pub fn deck(folder: &Path) -> Vec<Check> {
 fn join_digit_groups(text: &str) -> String {
     let text = text.replace("&nbsp;", " ").replace("&thinsp;", " ").replace("&#8239;", " ");
     let characters: Vec<char> = text.chars().collect();
-    let between = |index: usize| {
+    let is_between = |index: usize| {
         let digit = |index: Option<usize>| {
             index.and_then(|index| characters.get(index)).is_some_and(char::is_ascii_digit)
         };
         let groups = matches!(characters[index], ',' | '.' | '\'' | ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}');
         groups && digit(index.checked_sub(1)) && digit(Some(index + 1))
     };
-    (0..characters.len()).filter(|&index| !between(index)).map(|index| characters[index]).collect()
+    (0..characters.len()).filter(|&index| !is_between(index)).map(|index| characters[index]).collect()
 }
 
 /// The marketing plan.
@@ -136,14 +136,14 @@ fn rows<const N: usize>(text: &str, columns: [&str; N]) -> Result<Vec<[String; N
 fn budget(folder: &Path) -> Result<()> {
     let mut weeks: BTreeMap<u32, u64> = BTreeMap::new();
     for [channel, week, usd] in rows(&read(folder, "budget.csv")?, ["channel", "week", "usd"])? {
-        let refused = ["television", "tv", "outdoor", "poster", "billboard"];
-        let named = channel.to_lowercase();
-        ensure!(!refused.iter().any(|word| named.contains(word)), "{channel} was refused");
+        let excluded = ["television", "tv", "outdoor", "poster", "billboard"];
+        let channel_name = channel.to_lowercase();
+        ensure!(!excluded.iter().any(|word| channel_name.contains(word)), "{channel} was refused");
         let week = week.parse().with_context(|| format!("week {week}"))?;
         *weeks.entry(week).or_default() += usd.parse::<u64>().with_context(|| format!("{usd} dollars"))?;
     }
-    let sum: u64 = weeks.values().sum();
-    ensure!((16_000..=18_000).contains(&sum), "{sum} dollars in all");
+    let total: u64 = weeks.values().sum();
+    ensure!((16_000..=18_000).contains(&total), "{total} dollars in all");
     for (week, usd) in weeks {
         ensure!((1..=12).contains(&week), "there is no week {week}");
         ensure!(usd <= 3_000, "week {week} costs {usd} dollars");
@@ -155,9 +155,9 @@ fn budget(folder: &Path) -> Result<()> {
 fn calendar(folder: &Path) -> Result<()> {
     let rows = rows(&read(folder, "calendar.csv")?, ["week", "monday", "channel", "what"])?;
     ensure!(rows.len() == 12, "{} lines", rows.len());
-    let first = Date::constant(2027, 3, 1);
+    let first_day = Date::constant(2027, 3, 1);
     for (number, [week, monday, ..]) in (0..).zip(&rows) {
-        let due = (week.clone(), first.checked_add((7 * number).days())?.to_string());
+        let due = (week.clone(), first_day.checked_add((7 * number).days())?.to_string());
         ensure!(*week == (number + 1).to_string(), "week {week} comes as number {}", number + 1);
         ensure!(*monday == due.1, "week {week} begins on {monday}");
     }

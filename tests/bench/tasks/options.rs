@@ -38,31 +38,32 @@ impl Options {
     ///
     /// # Errors
     /// When one is missing or wrong.
-    pub fn read(words: impl Iterator<Item = String>) -> Result<Self> {
-        let words: Vec<String> = words.collect();
-        let given = |name: &str| {
-            let value =
-                words.iter().find_map(|word| word.strip_prefix("--")?.strip_prefix(name)?.strip_prefix('='));
+    pub fn read(arguments: impl Iterator<Item = String>) -> Result<Self> {
+        let arguments: Vec<String> = arguments.collect();
+        let value_of = |name: &str| {
+            let value = arguments
+                .iter()
+                .find_map(|argument| argument.strip_prefix("--")?.strip_prefix(name)?.strip_prefix('='));
             value.filter(|value| !value.trim().is_empty()).map(str::to_owned)
         };
-        let dollars = given("budget").map_or(Ok(BUDGET), |text| text.parse()).context("--budget")?;
+        let dollars = value_of("budget").map_or(Ok(BUDGET), |text| text.parse()).context("--budget")?;
         let budget = Cost::from_dollars(dollars).filter(|budget| *budget > Cost::ZERO);
-        let model = match given("protocol") {
+        let model = match value_of("protocol") {
             Some(protocol_name) => {
-                let key_env = given("key-env").unwrap_or_else(|| "OCTO_API_KEY".to_owned());
+                let key_env = value_of("key-env").unwrap_or_else(|| "OCTO_API_KEY".to_owned());
                 let key = std::env::var(&key_env).ok().filter(|key| !key.trim().is_empty());
                 Some(Model {
                     protocol: protocol(&protocol_name)?,
                     protocol_name,
-                    base_url: given("base-url").context("--protocol needs --base-url")?,
-                    name: given("model").context("--protocol needs --model")?,
+                    base_url: value_of("base-url").context("--protocol needs --base-url")?,
+                    name: value_of("model").context("--protocol needs --model")?,
                     key: key.map(|key| Secret::new(key.trim())),
                     key_env,
                 })
             }
             None => None,
         };
-        let out = given("out").map_or_else(|| build_folder().join("tasks"), PathBuf::from);
+        let out = value_of("out").map_or_else(|| build_folder().join("tasks"), PathBuf::from);
         Ok(Self { model, budget: budget.context("--budget must be more than nothing")?, out })
     }
 }

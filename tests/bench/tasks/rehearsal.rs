@@ -36,17 +36,17 @@ pub fn start(task: &BenchTask, home: &TempHome) -> Result<(ModelServer, ModelDra
     Ok((server, draft))
 }
 
-fn reads(words: &str, files: &[&str]) -> Reply {
+fn reads(text: &str, files: &[&str]) -> Reply {
     let read = |reply: Reply, file: &&str| reply.and_call("file_reader", json!({ "path": file }));
-    files.iter().fold(Reply::text(words), read)
+    files.iter().fold(Reply::text(text), read)
 }
 
 fn writes(reply: Reply, path: &str, content: &str) -> Reply {
     reply.and_call("write", json!({ "path": path, "content": content }))
 }
 
-fn runs(words: &str, command: &str) -> Reply {
-    Reply::text(words).and_call("terminal", json!({ "command": command }))
+fn runs(text: &str, command: &str) -> Reply {
+    Reply::text(text).and_call("terminal", json!({ "command": command }))
 }
 
 const SLIDES: [(&str, &str, &str); 8] = [
@@ -175,18 +175,19 @@ pub fn plan() -> Vec<Reply> {
     ];
     for (week, monday) in (1..).zip(mondays) {
         let channel = if week % 2 == 0 { "podcast" } else { "newsletter" };
-        let (channel, what) = if week == 9 { ("none", "holiday") } else { (channel, "one piece, one offer") };
+        let (channel, content) =
+            if week == 9 { ("none", "holiday") } else { (channel, "one piece, one offer") };
         if week != 9 {
             let _ = writeln!(budget, "{channel},{week},1600");
         }
-        let _ = writeln!(calendar, "{week},{monday},{channel},{what}");
+        let _ = writeln!(calendar, "{week},{monday},{channel},{content}");
     }
-    let written = writes(Reply::text("The plan and its two tables."), "plan.md", PLAN);
-    let written = writes(writes(written, "budget.csv", &budget), "calendar.csv", &calendar);
+    let reply = writes(Reply::text("The plan and its two tables."), "plan.md", PLAN);
+    let reply = writes(writes(reply, "budget.csv", &budget), "calendar.csv", &calendar);
     vec![
         reads("I read what there is first.", &["product.md", "limits.md", "survey.csv"]),
         runs("I count the survey.", "cut -d, -f5 survey.csv | tail -n +2 | sort | uniq -c"),
-        written,
+        reply,
         runs("I add the budget up.", "awk -F, 'NR > 1 { s += $3 } END { print s }' budget.csv"),
         Reply::text("The plan spends 17,600 of 18,000 dollars and leaves the holiday alone."),
     ]
@@ -194,7 +195,7 @@ pub fn plan() -> Vec<Reply> {
 
 /// The content pipeline.
 pub fn pipeline() -> Vec<Reply> {
-    let look = "bash build.sh && ls out && cat out/index.tsv out/problems.txt out/salt-and-light.html";
+    let command = "bash build.sh && ls out && cat out/index.tsv out/problems.txt out/salt-and-light.html";
     let twice = "before=$(cat out/* | cksum) && bash build.sh && [ \"$before\" = \"$(cat out/* | cksum)\" ] && echo same";
     vec![
         reads(
@@ -202,7 +203,7 @@ pub fn pipeline() -> Vec<Reply> {
             &["pipeline.md", "articles/salt-and-light.md", "articles/bridges.md"],
         ),
         writes(Reply::text("The script."), "build.sh", include_str!("rehearsal/build.sh")),
-        runs("I run it and look.", look),
+        runs("I run it and look.", command),
         runs("And once more.", twice),
         Reply::text("build.sh makes four pages; bridges.md is left out, since its date is none."),
     ]

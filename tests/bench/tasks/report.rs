@@ -29,13 +29,13 @@ const COLUMNS: &str = "task,number,purpose,model,at_ms,input,cache_read,cache_wr
                        total_ms,outcome,expected_read,miss\n";
 
 /// Returns every call as a row. Unknown values are empty.
-pub fn csv(done: &[FinishedTask]) -> String {
+pub fn csv(finished: &[FinishedTask]) -> String {
     let mut text = COLUMNS.to_owned();
-    for done in done {
-        for (number, call) in (1..).zip(&done.calls) {
+    for finished in finished {
+        for (number, call) in (1..).zip(&finished.calls) {
             let usage = |class: fn(&Usage) -> u64| call.usage.as_ref().map(class);
             let fields = [
-                done.task.to_owned(),
+                finished.task.to_owned(),
                 i32::to_string(&number),
                 spelled(&json!(call.purpose)),
                 quoted(&call.name),
@@ -76,7 +76,7 @@ fn spelled(value: &Value) -> String {
 }
 
 /// The report.
-pub fn markdown(options: &Options, done: &[FinishedTask]) -> String {
+pub fn markdown(options: &Options, finished: &[FinishedTask]) -> String {
     let mut text = match &options.model {
         Some(model) => format!("Tasks with `{}`, over `{}`.", model.name, model.protocol_name),
         None => "Tasks with the scripted server: its answers are written beforehand and its tokens are bytes / 4, so \
@@ -87,29 +87,29 @@ pub fn markdown(options: &Options, done: &[FinishedTask]) -> String {
         "\n\n| Task | Turns | Calls | Input | Read | Written | Output | Hit rate | Cost $ | Time | Checks |\n\
          | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n",
     );
-    for done in done {
-        let usage = done.spending.usage;
-        let held = done.checks.iter().filter(|check| check.fault.is_none()).count();
+    for finished in finished {
+        let usage = finished.spending.usage;
+        let passed = finished.checks.iter().filter(|check| check.fault.is_none()).count();
         let _ = writeln!(
             text,
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} s | {held} of {} |",
-            done.task,
-            done.turns,
-            done.spending.calls,
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} s | {passed} of {} |",
+            finished.task,
+            finished.turns,
+            finished.spending.calls,
             usage.input,
             usage.cache_read,
             usage.cache_write,
             usage.output,
             share(usage.cache_read, usage.total_input()),
-            cost(&done.spending),
-            done.took.as_secs_f64(),
-            done.checks.len(),
+            cost(&finished.spending),
+            finished.took.as_secs_f64(),
+            finished.checks.len(),
         );
     }
-    for done in done {
-        let _ = write!(text, "\n`{}` {}.", done.task, ended(&done.end));
+    for finished in finished {
+        let _ = write!(text, "\n`{}` {}.", finished.task, ended(&finished.end));
         let mut purposes: BTreeMap<String, usize> = BTreeMap::new();
-        for call in &done.calls {
+        for call in &finished.calls {
             *purposes
                 .entry(format!("{} ({})", spelled(&json!(call.purpose)), spelled(&json!(call.outcome))))
                 .or_default() += 1;
@@ -117,7 +117,7 @@ pub fn markdown(options: &Options, done: &[FinishedTask]) -> String {
         let purposes: Vec<String> =
             purposes.into_iter().map(|(purpose, count)| format!("{count} {purpose}")).collect();
         let _ = writeln!(text, " Calls of its turns: {}.\n", purposes.join(", "));
-        for check in &done.checks {
+        for check in &finished.checks {
             match &check.fault {
                 None => writeln!(text, "- holds: {}", check.what),
                 Some(fault) => writeln!(text, "- **does not hold**: {}: {fault}", check.what),
@@ -125,7 +125,7 @@ pub fn markdown(options: &Options, done: &[FinishedTask]) -> String {
             .unwrap_or_default();
         }
         let files: Vec<String> =
-            done.files.iter().map(|(name, bytes)| format!("`{name}` ({bytes})")).collect();
+            finished.files.iter().map(|(name, bytes)| format!("`{name}` ({bytes})")).collect();
         let files = if files.is_empty() { "nothing".to_owned() } else { files.join(", ") };
         let _ = writeln!(text, "- made, with bytes: {files}");
     }
@@ -142,9 +142,9 @@ fn ended(end: &TurnEnd) -> String {
     }
 }
 
-fn share(part: u64, whole: u64) -> String {
+fn share(part: u64, total: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
-    let share = part as f64 / whole.max(1) as f64;
+    let share = part as f64 / total.max(1) as f64;
     format!("{:.1} %", share * 100.0)
 }
 

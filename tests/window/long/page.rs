@@ -69,17 +69,17 @@ pub struct PageSize {
 
 impl PageSize {
     /// Parses the result of [`FRESH`].
-    pub fn read(said: &Value) -> Result<Self> {
-        let number = |name: &str| said[name].as_u64().with_context(|| format!("{name} in {said}"));
+    pub fn read(reply: &Value) -> Result<Self> {
+        let number = |name: &str| reply[name].as_u64().with_context(|| format!("{name} in {reply}"));
         Ok(Self { nodes: number("nodes")?, waiting: number("waiting")? })
     }
 }
 
 /// Checks that it does not grow from the first to the last.
-pub fn check(held: &[PageSize]) {
-    let (first, last) = (held[0], held[held.len() - 1]);
-    assert!(last.nodes <= first.nodes + NODES, "the page grows: {held:?}");
-    assert!(last.waiting <= first.waiting + WAITING, "what is waited for is not forgotten: {held:?}");
+pub fn check(sizes: &[PageSize]) {
+    let (first, last) = (sizes[0], sizes[sizes.len() - 1]);
+    assert!(last.nodes <= first.nodes + NODES, "the page grows: {sizes:?}");
+    assert!(last.waiting <= first.waiting + WAITING, "what is waited for is not forgotten: {sizes:?}");
 }
 
 /// Returns a script of these steps that reports their result.
@@ -100,20 +100,20 @@ pub fn outcome(mut outcome: Value) -> Result<Value> {
 }
 
 /// Starts a session in a folder; the script returns its id.
-pub fn begin(folder: &Path, words: &str) -> String {
-    let (folder, words) = (json!(folder), json!(words));
+pub fn begin(folder: &Path, text: &str) -> String {
+    let (folder, text) = (json!(folder), json!(text));
     format!(
-        "const before = current()?.dataset.session; type(await fresh(), {folder}); await send({words}); \
+        "const before = current()?.dataset.session; type(await fresh(), {folder}); await send({text}); \
          return until('its row', () => current() && current().dataset.session !== before \
          && current().dataset.session);"
     )
 }
 
 /// Shows a session, waits until it accepts input, and sends a message.
-pub fn say(session: &SessionId, words: &str) -> String {
-    let (session, words) = (json!(session), json!(words));
+pub fn say(session: &SessionId, text: &str) -> String {
+    let (session, text) = (json!(session), json!(text));
     format!(
-        "await show({session}); await until('the end of its turn', () => !at('stop')); await send({words});"
+        "await show({session}); await until('the end of its turn', () => !at('stop')); await send({text});"
     )
 }
 

@@ -38,11 +38,11 @@ use std::{
 use tokio::sync::broadcast::error::RecvError;
 
 /// Timeout for one question to a page or one input.
-const LIMIT: Duration = Duration::from_secs(5);
+const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Name of the isolated world for scripts that inspect and measure. The page's own scripts can neither see nor
 /// change it.
-const WORLD: &str = "octo";
+const ISOLATED_WORLD: &str = "octo";
 
 /// An action on a page. Elements are addressed as in [`crate::TabView`] and [`crate::snapshot::Refs`].
 #[derive(Clone, Debug, PartialEq)]
@@ -83,18 +83,18 @@ impl BrowserAct {
     /// Returns the element that is acted on first.
     fn target(&self) -> Option<&NodeRef> {
         match self {
-            Self::Click(place)
-            | Self::DoubleClick(place)
-            | Self::Type(place, _)
-            | Self::Fill(place, _)
-            | Self::Press(Some(place), _)
-            | Self::PressAtFocus(place, _)
-            | Self::Hover(place)
-            | Self::Drag(place, _)
-            | Self::Select(place, _)
-            | Self::Scroll(ScrollTarget::To(place) | ScrollTarget::By(Some(place), ..))
-            | Self::ClickAt(place, ..)
-            | Self::Upload(place, _) => Some(place),
+            Self::Click(node_ref)
+            | Self::DoubleClick(node_ref)
+            | Self::Type(node_ref, _)
+            | Self::Fill(node_ref, _)
+            | Self::Press(Some(node_ref), _)
+            | Self::PressAtFocus(node_ref, _)
+            | Self::Hover(node_ref)
+            | Self::Drag(node_ref, _)
+            | Self::Select(node_ref, _)
+            | Self::Scroll(ScrollTarget::To(node_ref) | ScrollTarget::By(Some(node_ref), ..))
+            | Self::ClickAt(node_ref, ..)
+            | Self::Upload(node_ref, _) => Some(node_ref),
             Self::Press(None, _)
             | Self::Scroll(ScrollTarget::ToText(_) | ScrollTarget::By(None, ..))
             | Self::Wait(_) => None,
@@ -197,29 +197,29 @@ impl Page {
         }
         let mut events = self.events();
         let touches = !matches!(act, BrowserAct::Wait(_));
-        let left = async {
+        let remaining = async {
             while self.document() == document {
                 if let Err(RecvError::Closed) = events.recv().await {
                     std::future::pending::<()>().await;
                 }
             }
         };
-        let settling = self.observe_reaction();
+        let reaction = self.observe_reaction();
         let pressed_in = || act.target().map_or_else(|| self.session().clone(), session);
         let mut chooser = act.may_open_chooser().then(|| ChooserGuard::suppress(self, pressed_in()));
         // Runs together with the observer, which the page receives before any input.
-        let doing = async {
+        let action = async {
             let watching = async { self.begin_watching(act.target()).await.map_err(ActError::from) };
             tokio::try_join!(biased; watching, self.carry_out(act, audience))
         };
-        let done = tokio::select! {
+        let finished = tokio::select! {
             biased;
-            () = left, if touches => Err(ActError::NavigatedAway),
-            done = doing => done,
+            () = remaining, if touches => Err(ActError::NavigatedAway),
+            finished = action => finished,
         };
         self.release_nodes(act.target());
-        let (mut watch, way) = match done {
-            Ok(done) => done,
+        let (mut watch, outcome) = match finished {
+            Ok(finished) => finished,
             Err(ActError::Page(PageError::Dialog(dialog))) => {
                 return Ok(ActOutcome {
                     method: ActMethod::Input,
@@ -229,34 +229,34 @@ impl Page {
             }
             Err(error) => return Err(error),
         };
-        let done = Instant::now();
-        let came = match way {
+        let finished = Instant::now();
+        let page_reaction = match outcome {
             ActMethod::Nothing => PageReaction::Stayed,
             ActMethod::Input | ActMethod::Set => {
-                settling.finish(ChangeTimeout::of_action(act), &mut watch).await?
+                reaction.finish(ChangeTimeout::of_action(act), &mut watch).await?
             }
         };
-        let asks = matches!(came, PageReaction::Stayed | PageReaction::Moved)
+        let asks = matches!(page_reaction, PageReaction::Stayed | PageReaction::Moved)
             && chooser.as_mut().is_some_and(ChooserGuard::has_asked);
-        let came = if asks { PageReaction::AsksForFiles } else { came };
-        Ok(ActOutcome { method: way, reaction: came, settle_time: done.elapsed() })
+        let page_reaction = if asks { PageReaction::AsksForFiles } else { page_reaction };
+        Ok(ActOutcome { method: outcome, reaction: page_reaction, settle_time: finished.elapsed() })
     }
 
     async fn carry_out(&self, act: &BrowserAct, audience: Audience) -> Result<ActMethod, ActError> {
         match act {
-            BrowserAct::Click(place) => self.click(place, 1, audience).await,
-            BrowserAct::DoubleClick(place) => self.click(place, 2, audience).await,
-            BrowserAct::Type(place, text) => self.type_text(place, text, audience).await,
-            BrowserAct::Fill(place, text) => self.fill(place, text, audience).await,
-            BrowserAct::Press(place, key) => self.press(place.as_ref(), key, audience).await,
-            BrowserAct::Hover(place) => self.hover(place, audience).await,
+            BrowserAct::Click(node_ref) => self.click(node_ref, 1, audience).await,
+            BrowserAct::DoubleClick(node_ref) => self.click(node_ref, 2, audience).await,
+            BrowserAct::Type(node_ref, text) => self.type_text(node_ref, text, audience).await,
+            BrowserAct::Fill(node_ref, text) => self.fill(node_ref, text, audience).await,
+            BrowserAct::Press(node_ref, key) => self.press(node_ref.as_ref(), key, audience).await,
+            BrowserAct::Hover(node_ref) => self.hover(node_ref, audience).await,
             BrowserAct::Drag(from, to) => self.drag(from, to, audience).await,
-            BrowserAct::Select(place, values) => self.select(place, values, audience).await,
+            BrowserAct::Select(node_ref, values) => self.select(node_ref, values, audience).await,
             BrowserAct::Scroll(scroll) => self.scroll(scroll, audience).await,
-            BrowserAct::Wait(wait) => self.wait(wait).await,
-            BrowserAct::PressAtFocus(place, key) => self.press_at_focus(place, key).await,
-            BrowserAct::ClickAt(place, x, y) => self.click_at(place, (*x, *y), audience).await,
-            BrowserAct::Upload(place, files) => self.upload(place, files, audience).await,
+            BrowserAct::Wait(condition) => self.wait(condition).await,
+            BrowserAct::PressAtFocus(node_ref, key) => self.press_at_focus(node_ref, key).await,
+            BrowserAct::ClickAt(node_ref, x, y) => self.click_at(node_ref, (*x, *y), audience).await,
+            BrowserAct::Upload(node_ref, files) => self.upload(node_ref, files, audience).await,
         }
     }
 }

@@ -24,10 +24,10 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// Timeout for a browser's first answer after the handshake, if it does not ask its person.
-const FIRST_ANSWER: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Timeout for the first answer of a browser that was just started. A cold disk or a new profile makes this
 /// slow. An early exit is noticed at once, and the person can cancel.
-const START: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The browser to connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,29 +105,29 @@ impl fmt::Debug for Browser {
 
 impl Browser {
     /// Creates the connection object without looking for a browser.
-    pub fn new(environment: BrowserEnvironment, wanted: BrowserTarget) -> Self {
-        Self::with_transport(environment, wanted, None)
+    pub fn new(environment: BrowserEnvironment, target: BrowserTarget) -> Self {
+        Self::with_transport(environment, target, None)
     }
 
     /// Like `new`, with a wrapper around the transport.
     pub fn with_wrapper(
         environment: BrowserEnvironment,
-        wanted: BrowserTarget,
+        target: BrowserTarget,
         wrap: TransportWrapper,
     ) -> Self {
-        Self::with_transport(environment, wanted, Some(wrap))
+        Self::with_transport(environment, target, Some(wrap))
     }
 
     fn with_transport(
         environment: BrowserEnvironment,
-        wanted: BrowserTarget,
+        target: BrowserTarget,
         wrap: Option<TransportWrapper>,
     ) -> Self {
         Self(Arc::new(BrowserInner {
             environment,
             wrapper: wrap,
             state: watch::Sender::new(AttachmentState::Off),
-            slot: Mutex::new(ConnectionSlot { target: wanted, stage: ConnectionStage::Idle, attempt: 0 }),
+            slot: Mutex::new(ConnectionSlot { target, stage: ConnectionStage::Idle, attempt: 0 }),
             numbers: TabNumbers::default(),
             closing: watch::Sender::new(0),
         }))
@@ -139,10 +139,10 @@ impl Browser {
     }
 
     /// Sets the browser to connect to. Ends a connection to another browser.
-    pub fn set_target(&self, wanted: BrowserTarget) {
+    pub fn set_target(&self, target: BrowserTarget) {
         let changed = {
-            let mut slot = self.slot();
-            std::mem::replace(&mut slot.target, wanted.clone()) != wanted
+            let mut slot = self.lock_slot();
+            std::mem::replace(&mut slot.target, target.clone()) != target
         };
         if changed {
             self.disconnect();
@@ -151,7 +151,7 @@ impl Browser {
 
     /// Finds browsers that accept a connection now. Asks the person nothing and connects to nothing.
     pub async fn find_browsers(&self) -> Vec<ProbedBrowser> {
-        let folder = match &self.slot().target {
+        let folder = match &self.lock_slot().target {
             BrowserTarget::Folder(folder) => Some(folder.clone()),
             BrowserTarget::Any | BrowserTarget::OwnProfile(_) => None,
         };
@@ -167,7 +167,7 @@ impl Browser {
     /// [`ConnectError`]. Nothing is retried.
     pub async fn connect(&self) -> Result<BrowserConnection, ConnectError> {
         let mut outcome = {
-            let mut slot = self.slot();
+            let mut slot = self.lock_slot();
             match &slot.stage {
                 ConnectionStage::Connected(connected) if connected.link.end_reason().is_none() => {
                     return Ok(BrowserConnection { freshness: Freshness::Existing, ..connected.clone() });
@@ -177,14 +177,14 @@ impl Browser {
             }
         };
         match outcome.wait_for(Option::is_some).await {
-            Ok(done) => done.clone().unwrap_or(Err(ConnectError::Cancelled)),
+            Ok(result) => result.clone().unwrap_or(Err(ConnectError::Cancelled)),
             Err(_) => Err(ConnectError::Cancelled),
         }
     }
 
     /// Returns the current connection, if any.
     pub fn connected(&self) -> Option<BrowserConnection> {
-        match &self.slot().stage {
+        match &self.lock_slot().stage {
             ConnectionStage::Connected(connected) if connected.link.end_reason().is_none() => {
                 Some(BrowserConnection { freshness: Freshness::Existing, ..connected.clone() })
             }
@@ -194,7 +194,7 @@ impl Browser {
 
     /// Cancels an attempt. The browser's question may stay on screen, but an answer to it has no effect.
     pub fn cancel(&self) {
-        if let ConnectionStage::Connecting { cancel, .. } = &self.slot().stage {
+        if let ConnectionStage::Connecting { cancel, .. } = &self.lock_slot().stage {
             cancel.cancel();
         }
     }
@@ -202,7 +202,7 @@ impl Browser {
     /// Ends the connection or the attempt. Tabs stay as they are; a browser that Octo started is asked to exit,
     /// which [`Self::closed`] waits for.
     pub fn disconnect(&self) {
-        let mut slot = self.slot();
+        let mut slot = self.lock_slot();
         match std::mem::replace(&mut slot.stage, ConnectionStage::Idle) {
             ConnectionStage::Idle => {}
             ConnectionStage::Connecting { cancel, .. } => cancel.cancel(),
@@ -242,7 +242,7 @@ impl Browser {
         slot: &mut ConnectionSlot,
     ) -> watch::Receiver<Option<Result<BrowserConnection, ConnectError>>> {
         slot.attempt += 1;
-        let (tell, outcome) = watch::channel(None);
+        let (sender, outcome) = watch::channel(None);
         let cancel = CancellationToken::new();
         slot.stage = ConnectionStage::Connecting { outcome: outcome.clone(), cancel: cancel.clone() };
         self.0.state.send_replace(AttachmentState::Looking);
@@ -254,13 +254,13 @@ impl Browser {
                 () = cancel.cancelled() => Err(ConnectError::Cancelled),
                 result = attempt.run() => result,
             };
-            attempt.settle(&result);
-            tell.send_replace(Some(result));
+            attempt.record_result(&result);
+            sender.send_replace(Some(result));
         });
         outcome
     }
 
-    fn slot(&self) -> MutexGuard<'_, ConnectionSlot> {
+    fn lock_slot(&self) -> MutexGuard<'_, ConnectionSlot> {
         // No code under this lock can panic half-way.
         self.0.slot.lock()
     }
@@ -289,18 +289,24 @@ impl ConnectAttempt {
     }
 
     async fn attach(&self, found: Vec<ProbedBrowser>) -> Result<BrowserConnection, ConnectError> {
-        let stranger = found.iter().find(|found| found.probe == Probe::OtherProgram).map(|found| found.port);
-        let first = found.into_iter().find_map(|found| match found.probe {
+        let other_program =
+            found.iter().find(|found| found.probe == Probe::OtherProgram).map(|found| found.port);
+        let browser = found.into_iter().find_map(|found| match found.probe {
             Probe::Flag { socket, .. } => Some((found.candidate.product, AccessMode::Flag, socket)),
             Probe::Approval { socket } => Some((found.candidate.product, AccessMode::Approval, socket)),
             Probe::OtherProgram | Probe::Off => None,
         });
-        let Some((product, mode, socket)) = first else {
-            return Err(stranger.map_or(ConnectError::NoBrowser, |port| ConnectError::PortTaken { port }));
+        let Some((product, mode, socket)) = browser else {
+            return Err(
+                other_program.map_or(ConnectError::NoBrowser, |port| ConnectError::PortTaken { port })
+            );
         };
         if mode == AccessMode::Approval {
-            let since = SystemTime::now();
-            self.show(AttachmentState::WaitingForAllow { browser: product.name().to_owned(), since });
+            let attached_at = SystemTime::now();
+            self.publish_state(AttachmentState::WaitingForAllow {
+                browser: product.name().to_owned(),
+                since: attached_at,
+            });
         }
         // The only socket opened: the connection itself, never a trial one.
         let dialling: BoxFuture<'_, _> = Box::pin(dial(&socket));
@@ -321,15 +327,15 @@ impl ConnectAttempt {
             None => transport,
         };
         let link = Link::with_transport(transport);
-        let patience = match mode {
+        let timeout = match mode {
             // A slow browser does not lose the person's permission, since another attempt would ask them again.
             // They can cancel.
             AccessMode::Approval => Duration::MAX,
-            AccessMode::OwnProfile => START,
-            AccessMode::Flag => FIRST_ANSWER,
+            AccessMode::OwnProfile => START_TIMEOUT,
+            AccessMode::Flag => ANSWER_TIMEOUT,
         };
         let version = link
-            .call(None, crate::cdp::browser_protocol::browser::GetVersionParams {}, patience)
+            .call(None, crate::cdp::browser_protocol::browser::GetVersionParams {}, timeout)
             .await?
             .product;
         let browser = name.map_or_else(|| "Octo".to_owned(), str::to_owned);
@@ -344,7 +350,7 @@ impl ConnectAttempt {
 
     /// Installs it as the connection, unless the attempt was cancelled meanwhile, and watches for its end.
     fn store(&self, connected: &BrowserConnection, state: AttachmentState) -> bool {
-        let mut slot = self.browser.slot();
+        let mut slot = self.browser.lock_slot();
         if slot.attempt != self.number {
             return false;
         }
@@ -353,25 +359,25 @@ impl ConnectAttempt {
         let (ended, inner, number) =
             (connected.link.wait_ended(), Arc::downgrade(&self.browser.0), self.number);
         tokio::spawn(async move {
-            let why = ended.await;
+            let cause = ended.await;
             let Some(inner) = inner.upgrade() else { return };
             let mut slot = inner.slot.lock();
             if slot.attempt == number {
                 slot.stage = ConnectionStage::Idle;
-                inner.state.send_replace(AttachmentState::Lost { why });
+                inner.state.send_replace(AttachmentState::Lost { why: cause });
             }
         });
         true
     }
 
-    fn show(&self, state: AttachmentState) {
-        if self.browser.slot().attempt == self.number {
+    fn publish_state(&self, state: AttachmentState) {
+        if self.browser.lock_slot().attempt == self.number {
             self.browser.0.state.send_replace(state);
         }
     }
 
-    fn settle(&self, result: &Result<BrowserConnection, ConnectError>) {
-        let mut slot = self.browser.slot();
+    fn record_result(&self, result: &Result<BrowserConnection, ConnectError>) {
+        let mut slot = self.browser.lock_slot();
         if result.is_err() && slot.attempt == self.number {
             slot.stage = ConnectionStage::Idle;
             self.browser.0.state.send_replace(AttachmentState::Off);

@@ -27,34 +27,36 @@ pub struct ProbedBrowser {
 pub const DEFAULT_PORT: u16 = 9222;
 
 /// Probes every possible browser in the order of [`candidates`]. Each port is probed once, for the browser that
-/// wrote it last; browsers that are off are left out. If the person named a folder, `named` is the only one
+/// wrote it last; browsers that are off are left out. If the person named a folder, `configured` is the only one
 /// probed.
-pub async fn find(environment: &BrowserEnvironment, named: Option<&Path>) -> Vec<ProbedBrowser> {
+pub async fn find(environment: &BrowserEnvironment, configured: Option<&Path>) -> Vec<ProbedBrowser> {
     let mut found: Vec<ProbedBrowser> = Vec::new();
     let (with_file, without): (Vec<BrowserCandidate>, Vec<BrowserCandidate>) =
-        candidates(environment, named).into_iter().partition(|candidate| candidate.port_file().is_some());
+        candidates(environment, configured)
+            .into_iter()
+            .partition(|candidate| candidate.port_file().is_some());
     let mut files: Vec<(usize, BrowserCandidate, PortFile)> = with_file
         .into_iter()
         .enumerate()
-        .filter_map(|(place, candidate)| {
+        .filter_map(|(index, candidate)| {
             let file = candidate.port_file()?;
-            Some((place, candidate, file))
+            Some((index, candidate, file))
         })
         .collect();
     // Two browsers cannot listen on one port: of two files that name it, the older is stale.
     files.sort_by_key(|(_, candidate, _)| Reverse(candidate.port_written()));
-    let mut asked: Vec<u16> = Vec::new();
+    let mut ports: Vec<u16> = Vec::new();
     files.retain(|(_, _, file)| {
-        let is_first = !asked.contains(&file.port);
-        asked.push(file.port);
+        let is_first = !ports.contains(&file.port);
+        ports.push(file.port);
         is_first
     });
-    files.sort_by_key(|(place, ..)| *place);
+    files.sort_by_key(|(index, ..)| *index);
     for (_, candidate, file) in files {
         push(&mut found, candidate, file.port, Some(&file)).await;
     }
     // A fixed port leaves no file and its owner is unknown, so it is attributed to the first installed browser.
-    if !asked.contains(&DEFAULT_PORT)
+    if !ports.contains(&DEFAULT_PORT)
         && let Some(candidate) = without.into_iter().find(|candidate| candidate.folder.is_dir())
     {
         push(&mut found, candidate, DEFAULT_PORT, None).await;

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use std::{path::PathBuf, time::Duration};
 
 /// Timeout for enabling download events.
-const BROWSER: Duration = Duration::from_secs(5);
+const ENABLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Subscription to download events. The browser reports all downloads; the caller filters by frame.
 #[derive(Debug)]
@@ -84,11 +84,11 @@ impl Downloads {
     /// [`CallError`].
     pub async fn watch(link: &Link) -> Result<Self, CallError> {
         let events = link.events(None);
-        let tell = SetDownloadBehaviorParams {
+        let params = SetDownloadBehaviorParams {
             events_enabled: Some(true),
             ..SetDownloadBehaviorParams::new(SetDownloadBehaviorBehavior::Default)
         };
-        link.call(None, tell, BROWSER).await?;
+        link.call(None, params, ENABLE_TIMEOUT).await?;
         Ok(Self { link: link.clone(), events })
     }
 

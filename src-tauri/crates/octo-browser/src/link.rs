@@ -36,9 +36,9 @@ impl Link {
     /// Starts a link over a transport. Must be called within a tokio runtime.
     pub fn with_transport(transport: impl Transport) -> Self {
         let (orders, inbox) = mpsc::unbounded_channel();
-        let (tell, ended) = watch::channel(None);
+        let (sender, ended) = watch::channel(None);
         let rooms = EventHub::default();
-        tokio::spawn(LinkActor::new(transport, inbox, rooms.clone(), tell).run());
+        tokio::spawn(LinkActor::new(transport, inbox, rooms.clone(), sender).run());
         Self { orders, event_hub: rooms, ended }
     }
 
@@ -55,7 +55,7 @@ impl Link {
         limit: Duration,
     ) -> Result<C::Response, CallError> {
         let method = command.identifier();
-        let (reply, answer) = oneshot::channel();
+        let (reply, response) = oneshot::channel();
         let unreadable = |error: serde_json::Error| CallError::Unreadable {
             method: method.to_string(),
             detail: error.to_string(),
@@ -63,7 +63,7 @@ impl Link {
         let params = serde_json::to_value(command).map_err(unreadable)?;
         let order = LinkOrder::Call { method: method.clone(), session: session.cloned(), params, reply };
         self.orders.send(order).map_err(|_| self.closed())?;
-        match tokio::time::timeout(limit, answer).await {
+        match tokio::time::timeout(limit, response).await {
             Ok(Ok(Ok(answered))) => answered.read().map_err(unreadable),
             Ok(Ok(Err(error))) => Err(error),
             Ok(Err(_)) => Err(self.closed()),

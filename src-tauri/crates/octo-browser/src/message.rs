@@ -55,7 +55,7 @@ impl RawAnswer {
             let repaired = without_lone_surrogates(&self.0);
             if *repaired == *self.0 { Err(error) } else { serde_json::from_str(&repaired) }
         })
-        .map(|whole| whole.result)
+        .map(|envelope| envelope.result)
     }
 }
 
@@ -69,7 +69,7 @@ pub struct CommandRefusal {
 }
 
 /// Code for an answer that arrived but cannot be parsed; JSON-RPC's own code for that.
-const UNREADABLE: i64 = -32700;
+const UNREADABLE_CODE: i64 = -32700;
 
 /// An event from the browser.
 ///
@@ -149,7 +149,7 @@ fn unreadable(text: &str) -> BrowserMessage {
         Some((id, _)) => BrowserMessage::Answer {
             call: CallId::new(id),
             outcome: Err(CommandRefusal {
-                code: UNREADABLE,
+                code: UNREADABLE_CODE,
                 message: "the answer could not be read".to_owned(),
             }),
         },
@@ -214,7 +214,7 @@ mod tests {
                 let read = |answered: RawAnswer| {
                     answered
                         .read()
-                        .map_err(|error| CommandRefusal { code: UNREADABLE, message: error.to_string() })
+                        .map_err(|error| CommandRefusal { code: UNREADABLE_CODE, message: error.to_string() })
                 };
                 (call, outcome.and_then(read))
             }
@@ -246,7 +246,7 @@ mod tests {
         let (call, outcome) = answer(r#"{ "sessionId": "S", "result": { "x": "y" }, "id": 8 }"#);
         assert_eq!((call, outcome.unwrap()["x"].as_str()), (CallId::new(8), Some("y")));
         let (call, outcome) = answer(r#"{"id":9}"#);
-        assert_eq!((call, outcome.unwrap_err().code), (CallId::new(9), UNREADABLE));
+        assert_eq!((call, outcome.unwrap_err().code), (CallId::new(9), UNREADABLE_CODE));
     }
 
     #[test]
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn an_unreadable_message_fails_only_its_own_call() {
         let (call, outcome) = answer(r#"{"id":12,"result":{"x":"#);
-        assert_eq!((call, outcome.unwrap_err().code), (CallId::new(12), UNREADABLE));
+        assert_eq!((call, outcome.unwrap_err().code), (CallId::new(12), UNREADABLE_CODE));
         for text in ["", "{}", "null", "[]", "{\"id\":\"x\"}", "\u{0}", r#"{"method":5}"#] {
             assert!(matches!(parse(text.into()), BrowserMessage::Unreadable), "{text:?}");
         }

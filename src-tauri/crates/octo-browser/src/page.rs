@@ -267,7 +267,7 @@ impl Page {
     /// The future's own errors, and [`PageError::Dialog`], [`PageError::Crashed`] and [`PageError::Detached`].
     pub async fn until_dialog<T>(
         &self,
-        doing: impl Future<Output = Result<T, PageError>>,
+        action: impl Future<Output = Result<T, PageError>>,
     ) -> Result<T, PageError> {
         match self.0.core.state().health {
             PageHealth::Alive => {}
@@ -292,7 +292,7 @@ impl Page {
         };
         tokio::select! {
             biased;
-            result = doing => match result {
+            result = action => match result {
                 // When the page is gone, its session's calls fail at the moment that is reported.
                 Err(PageError::Call(CallError::Gone { .. })) if self.0.core.state().health == PageHealth::Gone => {
                     Err(PageError::Detached)
@@ -313,8 +313,8 @@ impl Page {
     /// # Errors
     ///
     /// [`PageError::NoDialog`] if none is open (any more).
-    pub async fn answer(&self, answer: DialogReply) -> Result<(), PageError> {
-        match dialog::answer(&self.0.core, answer).await {
+    pub async fn answer(&self, reply: DialogReply) -> Result<(), PageError> {
+        match dialog::answer(&self.0.core, reply).await {
             Ok(()) => Ok(()),
             Err(DialogCloseError::None) => Err(PageError::NoDialog),
             Err(DialogCloseError::Call(error)) => Err(PageError::Call(error)),

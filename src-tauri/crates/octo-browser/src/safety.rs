@@ -14,7 +14,7 @@
 //!   [`PageMemory::record_text`].
 //! - Before an action: check the page's location as after a commit, and only then the action's consequences
 //!   with [`judge`]; a page that is not granted is not inspected at all.
-//! - Before text is typed: [`split_secrets`] finds secret placeholders, [`BoundSecret::release`] decides whether the
+//! - Before text is typed: [`split_secrets`] finds secret placeholders, [`SiteBoundSecret::release`] decides whether the
 //!   secret may be typed there, and [`Redactor::learn`] receives its value before the page does.
 
 mod address;
@@ -44,7 +44,7 @@ pub use memory::{PageMemory, SiteQuote};
 pub use nearness::{Nearness, nearness_of};
 pub use redact::Redactor;
 pub use secret::{
-    BoundSecret, SecretFault, SecretName, SecretRelease, SecretTarget, TypedPart, split_secrets,
+    SecretFault, SecretName, SecretRelease, SecretTarget, SiteBoundSecret, TypedPart, split_secrets,
 };
 pub use sink::{
     ActionContext, ActionTarget, JudgedDialog, Judgement, PageAction, Sink, SinkQuestion, TypingMode, judge,

@@ -16,7 +16,7 @@ use crate::{
 use std::{collections::HashMap, time::Duration};
 
 /// Timeout for a command to the browser itself; no page is involved.
-const BROWSER: Duration = Duration::from_secs(5);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A tab, as reported by the browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Tab {
     /// Its address.
     pub url: String,
     /// Its position in its window; `None` in older browsers and for tabs that look alike.
-    pub place: Option<TabPosition>,
+    pub position: Option<TabPosition>,
     /// The tab it was opened from.
     pub opener: Option<TargetId>,
     /// The owner.
@@ -53,17 +53,20 @@ struct TabPositions<'a>(HashMap<(&'a str, &'a str), Option<TabPosition>>);
 
 impl<'a> TabPositions<'a> {
     fn from_entries(tabs: &'a [TargetEntry]) -> Self {
-        let mut places: HashMap<(&str, &str), Option<TabPosition>> = HashMap::new();
+        let mut positions: HashMap<(&str, &str), Option<TabPosition>> = HashMap::new();
         for tab in tabs {
-            let place = tab.embedder_data.as_ref().map(|place| TabPosition {
-                is_active: place.tab_active.unwrap_or(false),
-                is_pinned: place.tab_pinned.unwrap_or(false),
-                index: place.tab_strip_index,
+            let position = tab.embedder_data.as_ref().map(|position| TabPosition {
+                is_active: position.tab_active.unwrap_or(false),
+                is_pinned: position.tab_pinned.unwrap_or(false),
+                index: position.tab_strip_index,
             });
             // Two tabs that look alike are indistinguishable, so both have no position.
-            places.entry((&tab.title, &tab.url)).and_modify(|place| *place = None).or_insert(place);
+            positions
+                .entry((&tab.title, &tab.url))
+                .and_modify(|position| *position = None)
+                .or_insert(position);
         }
-        Self(places)
+        Self(positions)
     }
 
     fn find(&self, page: &TargetEntry) -> Option<TabPosition> {
@@ -122,8 +125,8 @@ impl Tabs {
     ///
     /// [`CallError`].
     pub async fn list(&self) -> Result<Vec<Tab>, CallError> {
-        let list = GetTargetsParams { filter: Some(only(&["page", "tab"])) };
-        let targets = self.link.call(None, ListTargets::new(list), BROWSER).await?.target_infos;
+        let list = GetTargetsParams { filter: Some(kinds_filter(&["page", "tab"])) };
+        let targets = self.link.call(None, ListTargets::new(list), COMMAND_TIMEOUT).await?.target_infos;
         let (tabs, others): (Vec<TargetEntry>, Vec<TargetEntry>) =
             targets.into_iter().partition(|target| target.kind == "tab");
         let places = TabPositions::from_entries(&tabs);
@@ -131,7 +134,7 @@ impl Tabs {
         let numbers = self.numbers.of(pages.iter().map(|page| &page.target_id));
         let tab = |(page, number): (TargetEntry, TabNumber)| Tab {
             number,
-            place: places.find(&page),
+            position: places.find(&page),
             owner: self.numbers.owner(&page.target_id),
             target: page.target_id,
             title: page.title,
@@ -171,7 +174,7 @@ impl Tabs {
     }
 
     async fn create(&self, tab: CreateTargetParams) -> Result<Tab, TabError> {
-        let target = self.link.call(None, tab, BROWSER).await?.target_id;
+        let target = self.link.call(None, tab, COMMAND_TIMEOUT).await?.target_id;
         self.numbers.record_own(&target);
         let number = self.numbers.number(&target);
         let found = self.find(number).await;
@@ -192,7 +195,7 @@ impl Tabs {
             return Err(TabError::NotOurs(tab.number));
         }
         self.link
-            .call(None, CloseTargetParams::new(tab.target.clone()), BROWSER)
+            .call(None, CloseTargetParams::new(tab.target.clone()), COMMAND_TIMEOUT)
             .await
             .map_err(|error| Self::tab_gone_error(tab.number, error))?;
         Ok(())
@@ -205,7 +208,7 @@ impl Tabs {
     /// [`TabError`].
     pub async fn activate(&self, tab: &Tab) -> Result<(), TabError> {
         self.link
-            .call(None, ActivateTargetParams::new(tab.target.clone()), BROWSER)
+            .call(None, ActivateTargetParams::new(tab.target.clone()), COMMAND_TIMEOUT)
             .await
             .map_err(|error| Self::tab_gone_error(tab.number, error))?;
         Ok(())
@@ -217,11 +220,11 @@ impl Tabs {
     ///
     /// [`CallError`].
     pub async fn watch(&self) -> Result<OpenedTabs, CallError> {
-        let known = self.list().await?.into_iter().map(|tab| tab.target).collect();
+        let listed = self.list().await?.into_iter().map(|tab| tab.target).collect();
         let events = self.link.events(None);
-        let discover = SetDiscoverTargetsParams { discover: true, filter: Some(only(&["page"])) };
-        self.link.call(None, discover, BROWSER).await?;
-        Ok(OpenedTabs { tabs: self.clone(), events, known_targets: known })
+        let discover = SetDiscoverTargetsParams { discover: true, filter: Some(kinds_filter(&["page"])) };
+        self.link.call(None, discover, COMMAND_TIMEOUT).await?;
+        Ok(OpenedTabs { tabs: self.clone(), events, known_targets: listed })
     }
 
     fn tab_gone_error(number: TabNumber, error: CallError) -> TabError {
@@ -285,9 +288,9 @@ fn is_page(target: &TargetEntry) -> bool {
 }
 
 /// Builds a filter that passes only these kinds.
-pub(crate) fn only(kinds: &[&str]) -> TargetFilter {
-    let wanted = kinds.iter().map(|kind| FilterEntry { exclude: None, r#type: Some((*kind).to_owned()) });
-    TargetFilter::new(wanted.chain([FilterEntry { exclude: Some(true), r#type: None }]).collect::<Vec<_>>())
+pub(crate) fn kinds_filter(kinds: &[&str]) -> TargetFilter {
+    let filters = kinds.iter().map(|kind| FilterEntry { exclude: None, r#type: Some((*kind).to_owned()) });
+    TargetFilter::new(filters.chain([FilterEntry { exclude: Some(true), r#type: None }]).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -23,11 +23,11 @@ pub struct LocatedElement {
     /// Its current number, which differs from the requested one if it was found again.
     pub number: u32,
     /// Its location.
-    pub place: NodeRef,
+    pub node_ref: NodeRef,
     /// Its description from when it was last seen.
     pub identity: NodeIdentity,
     /// How it was found.
-    pub how: LocateMethod,
+    pub method: LocateMethod,
 }
 
 /// How an element was found.
@@ -46,14 +46,14 @@ pub enum LocateError {
     #[error("element {0} was never named")]
     NeverGiven(u32),
     /// It is gone, without exactly one match. [`TabView::changes`] returns the changes since the last snapshot.
-    #[error("element {number} is gone: {again}")]
+    #[error("element {number} is gone: {refind_error}")]
     Stale {
         /// The number.
         number: u32,
         /// Its description, if still remembered.
-        known: Option<NodeIdentity>,
+        identity: Option<NodeIdentity>,
         /// The reason why it was not found again.
-        again: RefindError,
+        refind_error: RefindError,
     },
     /// The page cannot be read.
     #[error(transparent)]
@@ -67,17 +67,17 @@ impl TabView {
     ///
     /// [`PageError`].
     pub async fn refresh(&mut self, page: &Page) -> Result<&Snapshot, PageError> {
-        let captured = page.capture().await?;
-        Ok(self.apply_capture(&captured))
+        let capture = page.capture().await?;
+        Ok(self.apply_capture(&capture))
     }
 
     /// Adds a page read with [`Page::capture`], for callers that first check where it was read.
-    pub fn apply_capture(&mut self, captured: &PageCapture) -> &Snapshot {
-        self.last.insert(Snapshot::new(captured, &mut self.refs))
+    pub fn apply_capture(&mut self, capture: &PageCapture) -> &Snapshot {
+        self.last.insert(Snapshot::new(capture, &mut self.refs))
     }
 
     /// Forgets the newest snapshot but no numbers: the next report is complete.
-    pub fn forget(&mut self) {
+    pub fn forget_snapshot(&mut self) {
         self.last = None;
     }
 
@@ -98,21 +98,21 @@ impl TabView {
     ///
     /// [`PageError`].
     pub async fn changes(&mut self, page: &Page, budget: usize) -> Result<Diff, PageError> {
-        let captured = page.capture().await?;
-        Ok(self.changes_in(&captured, budget))
+        let capture = page.capture().await?;
+        Ok(self.changes_in(&capture, budget))
     }
 
     /// Like `changes`, for a page read with [`Page::capture`].
-    pub fn changes_in(&mut self, captured: &PageCapture, budget: usize) -> Diff {
-        let now = Snapshot::new(captured, &mut self.refs);
+    pub fn changes_in(&mut self, capture: &PageCapture, budget: usize) -> Diff {
+        let current = Snapshot::new(capture, &mut self.refs);
         let diff = match &self.last {
-            Some(before) => now.diff(before, budget),
+            Some(before) => current.diff(before, budget),
             None => Diff {
                 change: crate::snapshot::ChangeExtent::Page,
-                text: now.render(budget, crate::snapshot::RenderFilter::default()).text,
+                text: current.render(budget, crate::snapshot::RenderFilter::default()).text,
             },
         };
-        self.last = Some(now);
+        self.last = Some(current);
         diff
     }
 
@@ -125,36 +125,40 @@ impl TabView {
     /// current state can be compared with it.
     pub async fn locate(&mut self, page: &Page, number: u32) -> Result<LocatedElement, LocateError> {
         match self.refs.lookup(number) {
-            Ok(place) => {
-                let place = place.clone();
-                if page.is_connected(&place).await? {
-                    return Ok(self.located(number, place, LocateMethod::Same));
+            Ok(node_ref) => {
+                let node_ref = node_ref.clone();
+                if page.is_connected(&node_ref).await? {
+                    return Ok(self.located(number, node_ref, LocateMethod::Same));
                 }
             }
             Err(RefError::NeverGiven { .. }) => return Err(LocateError::NeverGiven(number)),
             Err(RefError::DocumentGone { .. } | RefError::NodeGone { .. }) => {}
         }
-        let known = self.refs.identity(number).cloned();
-        let captured = page.capture().await?;
-        let snapshot = Snapshot::new(&captured, &mut self.refs);
-        let again = match self.refs.lookup(number) {
+        let identity = self.refs.identity(number).cloned();
+        let capture = page.capture().await?;
+        let snapshot = Snapshot::new(&capture, &mut self.refs);
+        let refound = match self.refs.lookup(number) {
             // It was out of the page for a moment.
             Ok(_) => Ok(number),
             Err(_) => self.refs.refind(number, &snapshot),
         };
-        let again = again.map_err(|again| LocateError::Stale { number, known: known.clone(), again })?;
-        let place = self.refs.lookup(again).cloned().map_err(|_| LocateError::Stale {
+        let refound = refound.map_err(|refound| LocateError::Stale {
             number,
-            known,
-            again: RefindError::Nothing { number },
+            identity: identity.clone(),
+            refind_error: refound,
+        })?;
+        let node_ref = self.refs.lookup(refound).cloned().map_err(|_| LocateError::Stale {
+            number,
+            identity,
+            refind_error: RefindError::Nothing { number },
         })?;
         self.last = Some(snapshot);
-        let how = if again == number { LocateMethod::Same } else { LocateMethod::Similar };
-        Ok(self.located(again, place, how))
+        let method = if refound == number { LocateMethod::Same } else { LocateMethod::Similar };
+        Ok(self.located(refound, node_ref, method))
     }
 
-    fn located(&self, number: u32, place: NodeRef, how: LocateMethod) -> LocatedElement {
-        let known = self.refs.identity(number).cloned().unwrap_or_default();
-        LocatedElement { number, place, identity: known, how }
+    fn located(&self, number: u32, node_ref: NodeRef, method: LocateMethod) -> LocatedElement {
+        let identity = self.refs.identity(number).cloned().unwrap_or_default();
+        LocatedElement { number, node_ref, identity, method }
     }
 }

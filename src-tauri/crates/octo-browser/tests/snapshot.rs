@@ -104,13 +104,13 @@ fn whole(name: &str) -> String {
 
 /// Returns the bracketed numbers in a text.
 fn refs_in(text: &str) -> Vec<u32> {
-    text.split('[').skip(1).filter_map(|rest| rest.split_once(']')?.0.parse().ok()).collect()
+    text.split('[').skip(1).filter_map(|remaining| remaining.split_once(']')?.0.parse().ok()).collect()
 }
 
 /// Returns the ref of the first target on the page with this label.
 fn number_of(text: &str, label: &str) -> u32 {
-    let rest = text.split_once(label).expect(label).1;
-    *refs_in(rest).first().expect("a ref")
+    let remaining = text.split_once(label).expect(label).1;
+    *refs_in(remaining).first().expect("a ref")
 }
 
 #[test]
@@ -126,17 +126,17 @@ fn pages_render_as_they_look() {
 fn printed_references_resolve_and_survive_a_recapture() {
     for page in PAGES {
         let mut refs = Refs::default();
-        let captured = captured(page);
-        let first = Snapshot::new(&captured, &mut refs).render(WHOLE, RenderFilter::default());
-        let second = Snapshot::new(&captured, &mut refs);
-        assert_eq!(first, second.render(WHOLE, RenderFilter::default()), "{page}");
+        let capture = captured(page);
+        let rendered = Snapshot::new(&capture, &mut refs).render(WHOLE, RenderFilter::default());
+        let second = Snapshot::new(&capture, &mut refs);
+        assert_eq!(rendered, second.render(WHOLE, RenderFilter::default()), "{page}");
         for budget in [250, 1_000, 4_000, WHOLE] {
             for number in refs_in(&second.render(budget, RenderFilter::default()).text) {
-                assert!(refs.lookup(number).is_ok_and(|place| place.node > 0), "{page}: {number}");
+                assert!(refs.lookup(number).is_ok_and(|node_ref| node_ref.node > 0), "{page}: {number}");
             }
         }
         assert_eq!(
-            second.diff(&Snapshot::new(&captured, &mut refs), 500).change,
+            second.diff(&Snapshot::new(&capture, &mut refs), 500).change,
             ChangeExtent::Nothing,
             "{page}"
         );
@@ -147,8 +147,8 @@ fn printed_references_resolve_and_survive_a_recapture() {
 fn the_budget_holds_and_omissions_are_counted() {
     for page in PAGES {
         let (snapshot, _) = snapshot(page);
-        let all = snapshot.render(WHOLE, RenderFilter::default());
-        assert!(all.omitted.is_empty());
+        let full = snapshot.render(WHOLE, RenderFilter::default());
+        assert!(full.omitted.is_empty());
         for budget in [250, 400, 1_000, 4_000] {
             for content in [LineSelection::All, LineSelection::Targets] {
                 for area in [SnapshotArea::Page, SnapshotArea::Viewport] {
@@ -156,9 +156,9 @@ fn the_budget_holds_and_omissions_are_counted() {
                     assert!(part.tokens <= budget, "{page}: {} of {budget}", part.tokens);
                     assert_eq!(part.tokens, estimate_tokens(&part.text));
                     if (content, area) == (LineSelection::All, SnapshotArea::Page) {
-                        let shown = part.text.lines().count() - part.omitted.len();
+                        let shown_lines = part.text.lines().count() - part.omitted.len();
                         let missing: usize = part.omitted.iter().map(|left| left.lines).sum();
-                        assert_eq!(shown + missing, all.text.lines().count(), "{page} at {budget}");
+                        assert_eq!(shown_lines + missing, full.text.lines().count(), "{page} at {budget}");
                     }
                 }
             }
@@ -171,8 +171,8 @@ fn no_text_contains_a_secret_even_if_the_page_shows_it() {
     let secrets = ["correct horse", "4111", "737", "482913", "battery staple"];
     let mut refs = Refs::default();
     let before = Snapshot::new(&captured("form"), &mut refs);
-    let shown = Snapshot::new(&captured("form-shown"), &mut refs);
-    for snapshot in [&before, &shown] {
+    let visible = Snapshot::new(&captured("form-shown"), &mut refs);
+    for snapshot in [&before, &visible] {
         let texts = [
             snapshot.render(WHOLE, RenderFilter::default()).text,
             snapshot.diff(&before, 2_000).text,
@@ -192,7 +192,7 @@ fn invisible_content_is_omitted_or_marked() {
     let texts = [whole("hostile"), snapshot.read(&PagePart::Whole, 0, WHOLE).expect("the page").text];
     for text in texts {
         assert!(!text.contains("HIDDEN"), "{text}");
-        for seen in [
+        for visible_text in [
             "Visible soup text.",
             "Visible gradient.",
             "Visible on picture.",
@@ -203,13 +203,13 @@ fn invisible_content_is_omitted_or_marked() {
             "Visible fade.",
             "Visible filter.",
         ] {
-            assert!(text.contains(seen), "{seen} in {text}");
+            assert!(text.contains(visible_text), "{visible_text} in {text}");
         }
         assert!(text.chars().all(|char| !matches!(char, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{e0000}'..='\u{e007f}')));
     }
-    for marked in ["white", "blue", "fill", "oklch", "p3", "cut"] {
-        let marked = format!("(in the colour of its background) MARKED-{marked}");
-        assert!(whole("hostile").contains(&marked), "{marked}");
+    for name in ["white", "blue", "fill", "oklch", "p3", "cut"] {
+        let name = format!("(in the colour of its background) MARKED-{name}");
+        assert!(whole("hostile").contains(&name), "{name}");
     }
     assert!(whole("hostile").contains("click \"Visible press\""), "its name is read on any background");
     assert!(!whole("hostile").contains("background) Visible"));
@@ -221,20 +221,20 @@ fn a_long_table_is_folded_and_its_rows_are_searchable() {
     let (snapshot, refs) = snapshot("table");
     let text = snapshot.render(4_000, RenderFilter::default());
     assert!(text.tokens < 1_100, "{}", text.tokens);
-    let left = text.omitted.first().expect("rows are left out");
-    assert!(refs.lookup(left.container_ref.expect("a ref to read by")).is_ok());
+    let omission = text.omitted.first().expect("rows are left out");
+    assert!(refs.lookup(omission.container_ref.expect("a ref to read by")).is_ok());
     let found = snapshot.find(&FindQuery { text: "customer 277".to_owned(), ..FindQuery::default() }, 500);
     assert_eq!((found.matches, found.shown_count), (1, 1));
     assert!(found.text.starts_with("# Customers\n277 | Customer 277 | "), "{}", found.text);
     let buttons = snapshot.find(&FindQuery { text: "delete".to_owned(), role: "button".to_owned() }, 500);
     assert_eq!(buttons.matches, 300);
-    let mut from = 0;
+    let mut start = 0;
     let mut read = String::new();
-    while let Some(page) = snapshot.read(&PagePart::Ref(left.container_ref.expect("a ref")), from, 700) {
+    while let Some(page) = snapshot.read(&PagePart::Ref(omission.container_ref.expect("a ref")), start, 700) {
         assert!(estimate_tokens(&page.text) <= 700);
         read.push_str(&page.text);
         match page.next {
-            Some(next) => from = next,
+            Some(next) => start = next,
             None => break,
         }
     }
@@ -252,8 +252,8 @@ fn a_change_is_a_few_lines_and_keeps_references() {
     assert!(diff.text.contains("+ link \"General\""), "{}", diff.text);
     assert!(diff.text.lines().count() <= 3, "{}", diff.text);
     assert_eq!(number_of(&after.render(WHOLE, RenderFilter::default()).text, "\"Orders\""), orders);
-    let back = before.diff(&after, 500);
-    assert!(back.text.contains("- link \"General\""), "{}", back.text);
+    let reverse = before.diff(&after, 500);
+    assert!(reverse.text.contains("- link \"General\""), "{}", reverse.text);
 }
 
 #[test]
@@ -269,8 +269,8 @@ fn a_stale_reference_says_why_and_is_refound_only_if_unique() {
     }
     let second = Snapshot::new(&reloaded, &mut refs);
     assert!(matches!(refs.lookup(go), Err(RefError::DocumentGone { known: Some(_), .. })));
-    let again = refs.refind(go, &second).expect("one button of this name");
-    assert!(again > go && refs.lookup(again).is_ok());
+    let refound = refs.refind(go, &second).expect("one button of this name");
+    assert!(refound > go && refs.lookup(refound).is_ok());
     assert!(refs.refind(more, &second).is_err(), "two links are named so");
     for frame in &mut reloaded.frames {
         frame.document.0.push('x');
@@ -284,7 +284,7 @@ fn a_stale_reference_says_why_and_is_refound_only_if_unique() {
 fn a_text_of_hundreds_of_parts_is_read_to_its_end() {
     let mut refs = Refs::default();
     let snapshot = Snapshot::new(&captured("docs"), &mut refs);
-    let whole = snapshot.read(&PagePart::Whole, 0, WHOLE).expect("the page").text;
+    let full = snapshot.read(&PagePart::Whole, 0, WHOLE).expect("the page").text;
     let mut text = String::new();
     let mut parts = 0;
     loop {
@@ -295,7 +295,7 @@ fn a_text_of_hundreds_of_parts_is_read_to_its_end() {
             break;
         }
     }
-    assert_eq!(text, whole);
+    assert_eq!(text, full);
     assert!(parts > 200, "{parts}");
     assert_eq!(snapshot.part(&PagePart::Whole, parts + 1, 40), Err(PartError::OutOfRange { parts }));
     assert_eq!(snapshot.part(&PagePart::Whole, usize::MAX, 40), Err(PartError::OutOfRange { parts }));
@@ -337,9 +337,9 @@ fn built(nodes: Vec<Value>, backends: &[i64], parents: &[i64]) -> PageCapture {
 fn a_hundred_thousand_levels_do_not_recurse() {
     let count = 100_000;
     let nodes: Vec<Value> = (0..count)
-        .map(|place| {
-            json!({ "nodeId": place.to_string(), "role": { "value": "generic" }, "name": { "value": "" },
-            "backendDOMNodeId": place + 1, "childIds": [(place + 1).to_string()] })
+        .map(|index| {
+            json!({ "nodeId": index.to_string(), "role": { "value": "generic" }, "name": { "value": "" },
+            "backendDOMNodeId": index + 1, "childIds": [(index + 1).to_string()] })
         })
         .collect();
     let backends: Vec<i64> = (1..=count).collect();
@@ -364,50 +364,53 @@ proptest! {
                 "role": { "value": ROLES[*role] }, "name": { "value": name }, "value": { "value": "secret-value" },
                 "childIds": children.iter().map(ToString::to_string).collect::<Vec<_>>() }))
             .collect();
-        let backends: Vec<i64> = (0..parents.len()).map(|place| i64::try_from(place).unwrap_or_default() % 7).collect();
+        let backends: Vec<i64> = (0..parents.len()).map(|index| i64::try_from(index).unwrap_or_default() % 7).collect();
         let mut refs = Refs::default();
-        let captured = built(nodes, &backends, &parents);
-        let one = Snapshot::new(&captured, &mut refs);
-        let two = Snapshot::new(&captured, &mut refs);
-        prop_assert_eq!(two.diff(&one, 300).change, ChangeExtent::Nothing);
-        let text = two.render(budget, RenderFilter::default());
+        let capture = built(nodes, &backends, &parents);
+        let first = Snapshot::new(&capture, &mut refs);
+        let second = Snapshot::new(&capture, &mut refs);
+        prop_assert_eq!(second.diff(&first, 300).change, ChangeExtent::Nothing);
+        let text = second.render(budget, RenderFilter::default());
         prop_assert!(text.tokens <= budget.max(250));
         let unseen = text.text.contains(['\u{200b}', '\u{202e}']);
         prop_assert!(!unseen);
-        let mut from = 0;
-        while let Some(page) = two.read(&PagePart::Whole, from, 20) {
+        let mut start = 0;
+        while let Some(page) = second.read(&PagePart::Whole, start, 20) {
             match page.next {
-                Some(next) => { prop_assert!(next > from); from = next }
+                Some(next) => { prop_assert!(next > start); start = next }
                 None => break,
             }
         }
-        two.find(&FindQuery { text: "a".to_owned(), ..FindQuery::default() }, 100);
+        second.find(&FindQuery { text: "a".to_owned(), ..FindQuery::default() }, 100);
     }
 }
 
 #[test]
 fn numbers_are_unique_and_keep_their_place() {
     let mut refs = Refs::default();
-    let mut given = Vec::new();
+    let mut earlier = Vec::new();
     // Every process counts its nodes from the start: six copies of one page are six pages of equal nodes.
     for name in ["a", "b", "c", "d", "e", "f"] {
         let origin = format!("https://{name}.example");
-        let mut captured = captured("form");
-        let root = captured.frames.first_mut().expect("a page");
+        let mut capture = captured("form");
+        let root = capture.frames.first_mut().expect("a page");
         root.document = DocumentId(name.to_owned());
         root.origin.clone_from(&origin);
-        captured.frames.truncate(1);
+        capture.frames.truncate(1);
         let numbers =
-            refs_in(&Snapshot::new(&captured, &mut refs).render(WHOLE, RenderFilter::default()).text);
+            refs_in(&Snapshot::new(&capture, &mut refs).render(WHOLE, RenderFilter::default()).text);
         assert!(numbers.len() > 5, "{numbers:?}");
         for number in &numbers {
-            let place = refs.lookup(*number).expect("a place");
-            assert_eq!((place.document.0.as_str(), place.origin.as_str()), (name, origin.as_str()));
-            assert!(!given.contains(number), "{number} was another page's");
+            let node_ref = refs.lookup(*number).expect("a place");
+            assert_eq!((node_ref.document.0.as_str(), node_ref.origin.as_str()), (name, origin.as_str()));
+            assert!(!earlier.contains(number), "{number} was another page's");
         }
-        for old in &given {
-            assert!(matches!(refs.lookup(*old), Err(RefError::DocumentGone { .. })), "{old} on page {name}");
+        for previous in &earlier {
+            assert!(
+                matches!(refs.lookup(*previous), Err(RefError::DocumentGone { .. })),
+                "{previous} on page {name}"
+            );
         }
-        given.extend(numbers);
+        earlier.extend(numbers);
     }
 }

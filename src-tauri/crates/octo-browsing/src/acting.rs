@@ -8,7 +8,7 @@ use crate::{
     card,
     faults::{CHANGED, fault},
     live,
-    perform::{CallReport, written},
+    perform::{CallReport, format_page_text},
     reading::DisallowedPage,
     tabs,
 };
@@ -26,7 +26,7 @@ use tokio::sync::broadcast::error::RecvError;
 /// Budget of a snapshot, in estimated tokens.
 pub(crate) const SNAPSHOT: usize = 4_000;
 /// Budget of a change report, in estimated tokens.
-const CHANGE: usize = 1_200;
+const CHANGE_BUDGET: usize = 1_200;
 
 /// The tab and page that a call works in.
 #[derive(Clone, Copy)]
@@ -34,19 +34,19 @@ pub(crate) struct PageContext<'a> {
     pub connected: &'a BrowserConnection,
     pub tab: &'a Tab,
     pub page: &'a Page,
-    pub leave: &'a BrowserPermission,
+    pub permission: &'a BrowserPermission,
 }
 
 impl BrowserSession {
     /// Reports whether the page reached its destination.
-    pub(crate) async fn arrived(
+    pub(crate) async fn report_navigation(
         &self,
         work: &mut BrowserWork,
-        ground: &PageContext<'_>,
-        arrival: Result<NavigationOutcome, NavigateError>,
-        settling: ReactionObserver,
+        context: &PageContext<'_>,
+        navigation: Result<NavigationOutcome, NavigateError>,
+        reaction: ReactionObserver,
     ) -> Result<CallReport, ToolError> {
-        let words = match arrival {
+        let message = match navigation {
             Ok(NavigationOutcome::Loaded | NavigationOutcome::SameDocument) => "The page is there.",
             Ok(NavigationOutcome::Loading) => "The page is there and still loads.",
             Ok(NavigationOutcome::Waiting) => {
@@ -58,19 +58,19 @@ impl BrowserSession {
             Err(error) => return Err(ToolError::new(format!("The page was not opened: {error}."))),
         };
         // After an immediate redirect the final page is reported; a page that is gone is handled below.
-        let _came = settling.wait().await;
-        self.outcome(work, ground, words).await
+        let _came = reaction.wait().await;
+        self.outcome(work, context, message).await
     }
 
     /// Performs an act in the page that was assessed, unless the page becomes one the turn may not be at.
     pub(crate) async fn act(
         &self,
         work: &mut BrowserWork,
-        ground: &PageContext<'_>,
+        context: &PageContext<'_>,
         found: &AssessedCall,
         act: &BrowserAct,
     ) -> Result<CallReport, ToolError> {
-        let page = ground.page;
+        let page = context.page;
         // Otherwise a background tab is throttled. This lasts until the person takes the page or the turn ends:
         // the page's own menus close when it loses the focus, even between two acts.
         if page.dialog().is_none() {
@@ -79,21 +79,23 @@ impl BrowserSession {
         // If the person was asked about the act, they see where before it is done.
         let audience =
             if found.assessment.risks.is_empty() { Audience::Person } else { Audience::AskedPerson };
-        let doing = page.perform_in(&found.document, act, audience);
-        let Some(done) = self.while_permitted(ground, found, doing).await? else {
-            return self.outcome(work, ground, "Done.").await;
+        let action = page.perform_in(&found.document, act, audience);
+        let Some(result) = self.run_while_permitted(context, found, action).await? else {
+            return self.outcome(work, context, "Done.").await;
         };
-        match done {
-            Ok(done) => self.outcome(work, ground, words_of(&done)).await,
+        match result {
+            Ok(result) => self.outcome(work, context, outcome_text(&result)).await,
             Err(ActError::Page(PageError::Dialog(_))) => {
-                self.outcome(work, ground, "Nothing more was done: a dialog holds the page.").await
+                self.outcome(work, context, "Nothing more was done: a dialog holds the page.").await
             }
             Err(ActError::NavigatedAway) => {
-                let words =
+                let message =
                     "The page went elsewhere before this was done to its end; a part of it may be done.";
-                self.outcome(work, ground, words).await
+                self.outcome(work, context, message).await
             }
-            Err(ActError::Gone) => Err(self.gone(work, ground, "Not done: the element is gone.").await),
+            Err(ActError::Gone) => {
+                Err(self.gone_error(work, context, "Not done: the element is gone.").await)
+            }
             Err(error) => report_failure(page, error),
         }
     }
@@ -102,35 +104,35 @@ impl BrowserSession {
     pub(crate) async fn do_in_page(
         &self,
         work: &mut BrowserWork,
-        ground: &PageContext<'_>,
+        context: &PageContext<'_>,
         found: &AssessedCall,
-        words: &str,
-        doing: impl Future<Output = Result<(), PageError>>,
+        message: &str,
+        action: impl Future<Output = Result<(), PageError>>,
     ) -> Result<CallReport, ToolError> {
-        let settling = ground.page.observe_reaction();
-        let doing = async {
-            doing.await?;
+        let reaction = context.page.observe_reaction();
+        let action = async {
+            action.await?;
             // A page that is gone is handled below.
-            let _came = settling.wait().await;
+            let _came = reaction.wait().await;
             Ok(())
         };
-        if let Some(Err(error)) = self.while_permitted(ground, found, doing).await? {
+        if let Some(Err(error)) = self.run_while_permitted(context, found, action).await? {
             return Err(fault(&error));
         }
-        self.outcome(work, ground, words).await
+        self.outcome(work, context, message).await
     }
 
     /// Runs an operation while the page is where the turn may be; `None` if it navigated away. Nothing starts
     /// in a document other than the one assessed.
-    pub(crate) async fn while_permitted<T>(
+    pub(crate) async fn run_while_permitted<T>(
         &self,
-        ground: &PageContext<'_>,
+        context: &PageContext<'_>,
         found: &AssessedCall,
-        doing: impl Future<Output = T>,
+        action: impl Future<Output = T>,
     ) -> Result<Option<T>, ToolError> {
         // Subscribe before the check, so that no later event is missed.
-        let mut events = ground.page.events();
-        if ground.page.document() != found.document {
+        let mut events = context.page.events();
+        if context.page.document() != found.document {
             return Err(ToolError::new(CHANGED));
         }
         let strayed = async {
@@ -138,7 +140,7 @@ impl BrowserSession {
                 match events.recv().await {
                     Ok(PageEvent::Committed(committed)) => {
                         let address = PageAddress::of_frame(&committed.url, &committed.origin);
-                        if !self.may_be_at(ground.leave, &address) {
+                        if !self.may_be_at(context.permission, &address) {
                             return;
                         }
                     }
@@ -150,7 +152,7 @@ impl BrowserSession {
         tokio::select! {
             biased;
             () = strayed => Ok(None),
-            done = doing => Ok(Some(done)),
+            done = action => Ok(Some(done)),
         }
     }
 
@@ -158,72 +160,73 @@ impl BrowserSession {
     pub(crate) async fn outcome(
         &self,
         work: &mut BrowserWork,
-        ground: &PageContext<'_>,
-        words: &str,
+        context: &PageContext<'_>,
+        message: &str,
     ) -> Result<CallReport, ToolError> {
-        let PageContext { connected, tab, page, leave } = ground;
-        let mut told = CallReport::words(words);
+        let PageContext { connected, tab, page, permission } = context;
+        let mut report = CallReport::from_text(message);
         let committed = page.committed();
         let address = PageAddress::of_frame(&committed.url, &committed.origin);
-        if !self.may_be_at(leave, &address) {
-            work.view(tab.number).forget();
-            told.words = DisallowedPage(address).words(words);
-            return Ok(told);
+        if !self.may_be_at(permission, &address) {
+            work.view(tab.number).forget_snapshot();
+            report.text = DisallowedPage(address).report(message);
+            return Ok(report);
         }
         if let Some(dialog) = page.dialog() {
-            self.keep_out(work, &[Origin::parse(&committed.origin), Origin::parse(&dialog.url)]).await?;
-            told.words = format!(
-                "{words} The page opened a dialog ({}). Nothing else in the page answers until it is answered with action dialog.",
+            self.redact_site_values(work, &[Origin::parse(&committed.origin), Origin::parse(&dialog.url)])
+                .await?;
+            report.text = format!(
+                "{message} The page opened a dialog ({}). Nothing else in the page answers until it is answered with action dialog.",
                 dialog.kind.name()
             );
-            told.page = Some(PageBlock {
+            report.page = Some(PageBlock {
                 origin: live::site_of(page),
                 lines: vec![(PageTextKind::Dialog, PageText::new(dialog.message))],
                 text: PageText::default(),
             });
-            return Ok(told);
+            return Ok(report);
         }
         if !page.is_attached() {
             work.page = None;
-            work.view(tab.number).forget();
-            told.words = format!("{words} The tab was closed.");
-            return Ok(told);
+            work.view(tab.number).forget_snapshot();
+            report.text = format!("{message} The tab was closed.");
+            return Ok(report);
         }
-        let captured = match self.read_permitted(work, ground).await? {
-            Ok(captured) => captured,
+        let capture = match self.read_permitted(work, context).await? {
+            Ok(capture) => capture,
             Err(strayed) => {
-                told.words = strayed.words(words);
-                return Ok(told);
+                report.text = strayed.report(message);
+                return Ok(report);
             }
         };
-        let origin = card::captured_site(&captured);
-        let now = CurrentContent::of(work, tab.number, &captured);
-        told.words.push_str(now.words);
-        (told.page, told.learnt) = (now.page, now.is_whole);
-        told.after = tabs::popups(work, connected, tab).await;
-        if let Some(snapshot) = work.view(tab.number).last().filter(|_| now.is_whole) {
-            told.after.push_str(&self.available_secrets(&origin, snapshot));
+        let origin = card::captured_site(&capture);
+        let current = CurrentContent::of(work, tab.number, &capture);
+        report.text.push_str(current.summary);
+        (report.page, report.learnt) = (current.page, current.is_whole);
+        report.after = tabs::popups(work, connected, tab).await;
+        if let Some(snapshot) = work.view(tab.number).last().filter(|_| current.is_whole) {
+            report.after.push_str(&self.available_secrets(&origin, snapshot));
         }
-        Ok(told)
+        Ok(report)
     }
 
     /// Builds the error for a gone element, including the current content, so that the model need not request
     /// it first.
-    pub(crate) async fn gone(
+    pub(crate) async fn gone_error(
         &self,
         work: &mut BrowserWork,
-        ground: &PageContext<'_>,
-        words: &str,
+        context: &PageContext<'_>,
+        message: &str,
     ) -> ToolError {
-        let captured = match self.read_permitted(work, ground).await {
-            Ok(Ok(captured)) => captured,
-            Ok(Err(strayed)) => return ToolError::new(strayed.words(words)),
-            Err(_) => return ToolError::new(format!("{words} Take a snapshot.")),
+        let capture = match self.read_permitted(work, context).await {
+            Ok(Ok(capture)) => capture,
+            Ok(Err(strayed)) => return ToolError::new(strayed.report(message)),
+            Err(_) => return ToolError::new(format!("{message} Take a snapshot.")),
         };
-        let now = CurrentContent::of(work, ground.tab.number, &captured);
-        let mut text = format!("{words}{}", now.words);
-        if let Some(page) = &now.page {
-            text = format!("{text}\n{}", written(work, page, now.is_whole));
+        let current = CurrentContent::of(work, context.tab.number, &capture);
+        let mut text = format!("{message}{}", current.summary);
+        if let Some(page) = &current.page {
+            text = format!("{text}\n{}", format_page_text(work, page, current.is_whole));
         }
         ToolError::new(text)
     }
@@ -231,24 +234,24 @@ impl BrowserSession {
 
 /// The page's current content, compared with the last read.
 struct CurrentContent {
-    words: &'static str,
+    summary: &'static str,
     page: Option<PageBlock>,
     /// Whether it is the full page and not a change report. Then it is already in the memory.
     is_whole: bool,
 }
 
 impl CurrentContent {
-    fn of(work: &mut BrowserWork, tab: TabNumber, captured: &PageCapture) -> Self {
+    fn of(work: &mut BrowserWork, tab: TabNumber, capture: &PageCapture) -> Self {
         let view = work.view(tab);
-        let budget = if view.last().is_some() { CHANGE } else { SNAPSHOT };
-        let diff = view.changes_in(captured, budget);
+        let budget = if view.last().is_some() { CHANGE_BUDGET } else { SNAPSHOT };
+        let diff = view.changes_in(capture, budget);
         let is_whole = diff.change == ChangeExtent::Page;
         if is_whole {
-            work.learn(tab);
+            work.mark_read(tab);
         }
-        let block = |text| PageBlock { origin: card::captured_site(captured), lines: Vec::new(), text };
+        let block = |text| PageBlock { origin: card::captured_site(capture), lines: Vec::new(), text };
         Self {
-            words: match diff.change {
+            summary: match diff.change {
                 ChangeExtent::Nothing => " Nothing that a snapshot shows has changed.",
                 ChangeExtent::Lines => " What changed (+ new, - gone, ~ now):",
                 ChangeExtent::Page => " The page now:",
@@ -261,21 +264,21 @@ impl CurrentContent {
 
 /// Converts a page act on the found elements; `None` if there is no element to act on.
 pub(crate) fn to_browser_act(act: &PageInteraction, found: &AssessedCall) -> Option<BrowserAct> {
-    let place = || found.element.clone();
+    let element = || found.element.clone();
     Some(match act {
-        PageInteraction::Click(_) => BrowserAct::Click(place()?),
-        PageInteraction::DoubleClick(_) => BrowserAct::DoubleClick(place()?),
-        PageInteraction::Type(_, text) => BrowserAct::Type(place()?, text.clone()),
-        PageInteraction::Fill(_, text) => BrowserAct::Fill(place()?, text.clone()),
+        PageInteraction::Click(_) => BrowserAct::Click(element()?),
+        PageInteraction::DoubleClick(_) => BrowserAct::DoubleClick(element()?),
+        PageInteraction::Type(_, text) => BrowserAct::Type(element()?, text.clone()),
+        PageInteraction::Fill(_, text) => BrowserAct::Fill(element()?, text.clone()),
         PageInteraction::Press(None, key) => match &found.focus {
-            Some(place) => BrowserAct::PressAtFocus(place.clone(), key.clone()),
+            Some(element) => BrowserAct::PressAtFocus(element.clone(), key.clone()),
             None => BrowserAct::Press(None, key.clone()),
         },
-        PageInteraction::Press(Some(_), key) => BrowserAct::Press(Some(place()?), key.clone()),
-        PageInteraction::Hover(_) => BrowserAct::Hover(place()?),
-        PageInteraction::Drag(..) => BrowserAct::Drag(place()?, found.onto.clone()?),
-        PageInteraction::Select(_, values) => BrowserAct::Select(place()?, values.clone()),
-        PageInteraction::Scroll(RequestedScroll::To(_)) => BrowserAct::Scroll(ScrollTarget::To(place()?)),
+        PageInteraction::Press(Some(_), key) => BrowserAct::Press(Some(element()?), key.clone()),
+        PageInteraction::Hover(_) => BrowserAct::Hover(element()?),
+        PageInteraction::Drag(..) => BrowserAct::Drag(element()?, found.drop_target.clone()?),
+        PageInteraction::Select(_, values) => BrowserAct::Select(element()?, values.clone()),
+        PageInteraction::Scroll(RequestedScroll::To(_)) => BrowserAct::Scroll(ScrollTarget::To(element()?)),
         PageInteraction::Scroll(RequestedScroll::ToText(text)) => {
             BrowserAct::Scroll(ScrollTarget::ToText(text.clone()))
         }
@@ -288,13 +291,13 @@ pub(crate) fn to_browser_act(act: &PageInteraction, found: &AssessedCall) -> Opt
         PageInteraction::Wait(RequestedWait::Time(time)) => {
             BrowserAct::Wait(WaitCondition::Time(Duration::from_millis(*time)))
         }
-        PageInteraction::ClickAt(x, y) => BrowserAct::ClickAt(place()?, *x, *y),
-        PageInteraction::Upload(_, files) => BrowserAct::Upload(place()?, files.clone()),
+        PageInteraction::ClickAt(x, y) => BrowserAct::ClickAt(element()?, *x, *y),
+        PageInteraction::Upload(_, files) => BrowserAct::Upload(element()?, files.clone()),
     })
 }
 
-fn words_of(done: &ActOutcome) -> &'static str {
-    match (done.method, &done.reaction) {
+fn outcome_text(outcome: &ActOutcome) -> &'static str {
+    match (outcome.method, &outcome.reaction) {
         (ActMethod::Nothing, _) => "Nothing had to be done: it is so already.",
         (_, PageReaction::Navigated(LoadProgress::Partial)) => "Done. The page still loads.",
         (_, PageReaction::Navigated(LoadProgress::AwaitingServer)) => {
@@ -315,8 +318,8 @@ fn words_of(done: &ActOutcome) -> &'static str {
 
 /// Reports why an act failed. Page text is put into the block.
 fn report_failure(page: &Page, error: ActError) -> Result<CallReport, ToolError> {
-    let in_block = |words: String, lines, text| CallReport {
-        words,
+    let in_block = |message: String, lines, text| CallReport {
+        text: message,
         page: Some(PageBlock { origin: card::current_site(page), lines, text }),
         ..CallReport::default()
     };
@@ -326,20 +329,20 @@ fn report_failure(page: &Page, error: ActError) -> Result<CallReport, ToolError>
         )),
         ActError::NavigatedAway => Err(ToolError::new(CHANGED)),
         ActError::Page(error) => Err(fault(&error)),
-        ActError::Covered(cover) => Ok(in_block(
+        ActError::Covered(obstacle) => Ok(in_block(
             "Not done: something else covers the element and would be pressed instead.".to_owned(),
-            vec![(PageTextKind::Element, PageText::new(cover.description))],
+            vec![(PageTextKind::Element, PageText::new(obstacle.description))],
             PageText::default(),
         )),
         ActError::Unfit(unfit) => {
-            let words = format!("Not done: {unfit}.");
+            let message = format!("Not done: {unfit}.");
             match unfit {
                 UnsupportedAct::NoSuchOption(options) => Ok(in_block(
-                    format!("{words} The first it has:"),
+                    format!("{message} The first it has:"),
                     Vec::new(),
                     PageText::new(options.join("\n")),
                 )),
-                _ => Err(ToolError::new(words)),
+                _ => Err(ToolError::new(message)),
             }
         }
     }

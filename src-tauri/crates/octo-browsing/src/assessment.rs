@@ -6,7 +6,7 @@ use crate::{
     BrowserSession,
     acting::PageContext,
     browser_session::BrowserWork,
-    card::{line, name_of, view_of, whole_text},
+    card::{full_text, line, name_of, question_view},
     faults::fault,
     risks::risks,
     tabs,
@@ -28,7 +28,7 @@ use octo_tools::{
 use std::sync::Arc;
 
 /// Maximum length of a text given to a page at once, in characters: all of it is shown to the person.
-const WHOLE: usize = 32_000;
+const MAX_GIVEN_TEXT: usize = 32_000;
 
 /// The targets found.
 #[derive(Clone, Default)]
@@ -38,7 +38,7 @@ pub(crate) struct AssessedCall {
     pub tab: Option<Tab>,
     /// The element acted on, and the drop target of a drag.
     pub element: Option<NodeRef>,
-    pub onto: Option<NodeRef>,
+    pub drop_target: Option<NodeRef>,
     /// The focused element, for a key that is sent there.
     pub focus: Option<NodeRef>,
     /// Permissions to type secrets into the element now, in the order of the text.
@@ -46,7 +46,7 @@ pub(crate) struct AssessedCall {
     /// The inspected document; empty if the call touches none.
     pub document: String,
     /// Note that a number was matched to another, similar element.
-    pub note: Option<String>,
+    pub remark: Option<String>,
 }
 
 /// Returns the kind of step that a call is.
@@ -73,28 +73,28 @@ fn step(deed: &BrowserAction) -> PageStep {
 impl BrowserSession {
     /// Assesses a call against the existing grants. Waits while the person controls the page, because assessing
     /// reads the page.
-    pub(crate) async fn look(
+    pub(crate) async fn assess_call(
         &self,
-        wish: &BrowserRequest,
-        standing: &BrowserPermission,
+        request: &BrowserRequest,
+        permission: &BrowserPermission,
     ) -> Result<AssessedCall, ToolError> {
-        if wish.action == BrowserAction::Status {
+        if request.action == BrowserAction::Status {
             return Ok(AssessedCall::default());
         }
-        if let Some(text) = whole_text(&wish.action).filter(|text| text.chars().count() > WHOLE) {
+        if let Some(text) = full_text(&request.action).filter(|text| text.chars().count() > MAX_GIVEN_TEXT) {
             return Err(ToolError::new(format!(
-                "That is {} characters at once; {WHOLE} is the most the person can be shown. Nothing was done: make it shorter, or in parts.",
+                "That is {} characters at once; {MAX_GIVEN_TEXT} is the most the person can be shown. Nothing was done: make it shorter, or in parts.",
                 text.chars().count()
             )));
         }
         let connected = self.connect().await?;
         loop {
-            self.in_hand().await;
+            self.wait_for_agent().await;
             tokio::select! {
                 biased;
                 // Nothing is read while the person acts: assessing restarts once they hand the page back.
-                () = self.taken() => {}
-                found = self.assess_while_controlled(&connected, wish, standing) => return found,
+                () = self.wait_for_person() => {}
+                found = self.assess_while_controlled(&connected, request, permission) => return found,
             }
         }
     }
@@ -102,29 +102,29 @@ impl BrowserSession {
     async fn assess_while_controlled(
         &self,
         connected: &BrowserConnection,
-        wish: &BrowserRequest,
-        standing: &BrowserPermission,
+        request: &BrowserRequest,
+        permission: &BrowserPermission,
     ) -> Result<AssessedCall, ToolError> {
         let mut work = self.work().await;
         self.recall(&work).await?;
-        work.over(self.0.browser.attachment());
-        let found = self.look_in(&mut work, connected, wish, standing).await;
+        work.set_attachment(self.0.browser.attachment());
+        let found = self.assess_in(&mut work, connected, request, permission).await;
         if let Some(page) = &work.page {
             page.release_nodes(found.as_ref().ok().and_then(|found| found.element.as_ref()));
         }
-        work.assessed = found.as_ref().ok().map(|found| (wish.clone(), found.clone()));
+        work.assessed = found.as_ref().ok().map(|found| (request.clone(), found.clone()));
         found
     }
 
     /// Assesses a call. For a page that the grant does not cover, only its address is read.
-    pub(crate) async fn look_in(
+    pub(crate) async fn assess_in(
         &self,
         work: &mut BrowserWork,
         connected: &BrowserConnection,
-        wish: &BrowserRequest,
-        leave: &BrowserPermission,
+        request: &BrowserRequest,
+        permission: &BrowserPermission,
     ) -> Result<AssessedCall, ToolError> {
-        let mut found = self.look_at(work, connected, wish, leave).await?;
+        let mut found = self.assess_target(work, connected, request, permission).await?;
         // A page may name an element after text typed elsewhere, and repeat it in a dialog. Redact before
         // cutting to a line, because the rest of a cut value would not be recognised.
         if let Some(target) = &mut found.assessment.target {
@@ -133,32 +133,36 @@ impl BrowserSession {
         Ok(found)
     }
 
-    async fn look_at(
+    async fn assess_target(
         &self,
         work: &mut BrowserWork,
         connected: &BrowserConnection,
-        wish: &BrowserRequest,
-        leave: &BrowserPermission,
+        request: &BrowserRequest,
+        permission: &BrowserPermission,
     ) -> Result<AssessedCall, ToolError> {
-        let step = step(&wish.action);
-        match &wish.action {
+        let step = step(&request.action);
+        match &request.action {
             BrowserAction::Status | BrowserAction::Tabs => Ok(AssessedCall::default()),
             BrowserAction::Open { url } => {
                 let address = PageAddress::of(url);
-                let assessment =
-                    BrowserAssessment { fingerprint: url.clone(), ..self.leads(work, step, &address, url) };
+                let assessment = BrowserAssessment {
+                    fingerprint: url.clone(),
+                    ..self.assess_destination(work, step, &address, url)
+                };
                 Ok(AssessedCall { assessment, ..AssessedCall::default() })
             }
             BrowserAction::Navigate { url } => {
-                let tab = tabs::tab_in_use(work, connected, wish).await?;
+                let tab = tabs::tab_in_use(work, connected, request).await?;
                 let address = PageAddress::of(url);
-                let mark = format!("{} {url}", tab.number);
-                let assessment =
-                    BrowserAssessment { fingerprint: mark, ..self.leads(work, step, &address, url) };
+                let key = format!("{} {url}", tab.number);
+                let assessment = BrowserAssessment {
+                    fingerprint: key,
+                    ..self.assess_destination(work, step, &address, url)
+                };
                 Ok(AssessedCall { assessment, tab: Some(tab), ..AssessedCall::default() })
             }
             BrowserAction::Close => {
-                let tab = tabs::named(connected, wish).await?;
+                let tab = tabs::named_tab(connected, request).await?;
                 let whose = match tab.owner {
                     TabOwner::Octo if self.0.browser.has_opened(tab.number, self.0.session) => None,
                     TabOwner::Octo => Some("was opened in another conversation"),
@@ -179,54 +183,55 @@ impl BrowserSession {
             | BrowserAction::Find { .. }
             | BrowserAction::Read { .. }
             | BrowserAction::Screenshot { .. } => {
-                let tab = tabs::tab_to_read(work, connected, wish).await?;
+                let tab = tabs::tab_to_read(work, connected, request).await?;
                 let address = tabs::address_of(work, connected, &tab).await;
-                let place = self.place(step, &address);
+                let location = self.location_question(step, &address);
                 let assessment = BrowserAssessment {
-                    location: place,
+                    location,
                     fingerprint: tab.number.to_string(),
                     ..BrowserAssessment::default()
                 };
                 Ok(AssessedCall { assessment, tab: Some(tab), ..AssessedCall::default() })
             }
             BrowserAction::Back => {
-                let tab = tabs::tab_in_use(work, connected, wish).await?;
+                let tab = tabs::tab_in_use(work, connected, request).await?;
                 let page = work.attached(connected, &tab).await?;
-                let entry = page.entry(HistoryDirection::Back).await.map_err(|error| match error {
-                    NavigateError::Page(error) => fault(&error),
-                    error => ToolError::new(format!("Not done: {error}.")),
-                })?;
+                let entry =
+                    page.history_address(HistoryDirection::Back).await.map_err(|error| match error {
+                        NavigateError::Page(error) => fault(&error),
+                        error => ToolError::new(format!("Not done: {error}.")),
+                    })?;
                 // The destination counts, not the page being left, which may be an unwanted one.
-                let place = self.place(step, &PageAddress::of(&entry));
-                let mark = format!("{} {entry}", tab.number);
+                let location = self.location_question(step, &PageAddress::of(&entry));
+                let key = format!("{} {entry}", tab.number);
                 let assessment =
-                    BrowserAssessment { location: place, fingerprint: mark, ..BrowserAssessment::default() };
+                    BrowserAssessment { location, fingerprint: key, ..BrowserAssessment::default() };
                 Ok(AssessedCall { assessment, tab: Some(tab), ..AssessedCall::default() })
             }
             BrowserAction::Page(_)
             | BrowserAction::Dialog(_)
             | BrowserAction::Download { .. }
-            | BrowserAction::Evaluate { .. } => self.look_at_act(work, connected, wish, leave).await,
+            | BrowserAction::Evaluate { .. } => self.assess_act(work, connected, request, permission).await,
         }
     }
 
-    async fn look_at_act(
+    async fn assess_act(
         &self,
         work: &mut BrowserWork,
         connected: &BrowserConnection,
-        wish: &BrowserRequest,
-        leave: &BrowserPermission,
+        request: &BrowserRequest,
+        permission: &BrowserPermission,
     ) -> Result<AssessedCall, ToolError> {
-        let tab = tabs::tab_in_use(work, connected, wish).await?;
+        let tab = tabs::tab_in_use(work, connected, request).await?;
         let page = work.attached(connected, &tab).await?;
         // Read before the address: if the page navigates in between, acts on this document are refused.
         let document = page.document();
         let committed = page.committed();
         let address = PageAddress::of_frame(&committed.url, &committed.origin);
-        let place = self.place(PageStep::Act, &address);
+        let location = self.location_question(PageStep::Act, &address);
         let mut found = AssessedCall {
             assessment: BrowserAssessment {
-                location: place,
+                location,
                 fingerprint: format!("{} {document}", tab.number),
                 ..BrowserAssessment::default()
             },
@@ -235,19 +240,19 @@ impl BrowserSession {
             ..AssessedCall::default()
         };
         // No page is inspected before its site is granted; questions about its content follow after that.
-        if !self.may_be_at(leave, &address) {
+        if !self.may_be_at(permission, &address) {
             found.assessment.inspected = InspectionDepth::LocationOnly;
             return Ok(found);
         }
-        self.keep_out(work, &[Origin::parse(&committed.origin)]).await?;
+        self.redact_site_values(work, &[Origin::parse(&committed.origin)]).await?;
         let secrets = self.0.browser.secrets();
-        let ground = PageContext { connected, tab: &tab, page: &page, leave };
+        let context = PageContext { connected, tab: &tab, page: &page, permission };
         let is_read = work.view(tab.number).last().is_some();
-        let about = ActContext { session: self, ground, address: &address, secrets, is_read };
-        match &wish.action {
-            BrowserAction::Dialog(answer) => {
+        let about = ActContext { session: self, page_context: context, address: &address, secrets, is_read };
+        match &request.action {
+            BrowserAction::Dialog(reply) => {
                 let dialog = page.dialog().ok_or_else(|| ToolError::new("No dialog is open."))?;
-                if let DialogAnswer::Accept(text) = answer {
+                if let DialogAnswer::Accept(text) = reply {
                     let kind = match dialog.kind {
                         octo_browser::DialogKind::Alert => JudgedDialog::Alert,
                         octo_browser::DialogKind::Confirm => JudgedDialog::Confirm,
@@ -256,7 +261,12 @@ impl BrowserSession {
                     };
                     let text = text.as_deref().unwrap_or_default();
                     let action = PageAction::AcceptDialog { kind, message: &dialog.message, text };
-                    about.judged(&mut found.assessment, work, (&Origin::parse(&dialog.url), None), action);
+                    about.add_consequences(
+                        &mut found.assessment,
+                        work,
+                        (&Origin::parse(&dialog.url), None),
+                        action,
+                    );
                     found.assessment.target = Some(PageElement {
                         role: dialog.kind.name().to_owned(),
                         name: dialog.message.clone(),
@@ -266,7 +276,7 @@ impl BrowserSession {
             }
             BrowserAction::Evaluate { script } => {
                 let origin = Origin::parse(&committed.origin);
-                about.judged(&mut found.assessment, work, (&origin, None), PageAction::Evaluate);
+                about.add_consequences(&mut found.assessment, work, (&origin, None), PageAction::Evaluate);
                 found.assessment.fingerprint.push_str(&format!(" {script}"));
             }
             BrowserAction::Download { target } => about.download(work, *target, &mut found).await?,
@@ -277,7 +287,7 @@ impl BrowserSession {
     }
 
     /// Returns an address's destination, and the data it would disclose there.
-    fn leads(
+    fn assess_destination(
         &self,
         work: &BrowserWork,
         step: PageStep,
@@ -293,19 +303,23 @@ impl BrowserSession {
             target: ActionTarget::Unknown,
             action: PageAction::Navigate { url },
         };
-        let place = self.place(step, address);
+        let location = self.location_question(step, address);
         let forbidden =
-            matches!(place.as_ref().map(|place| &place.access), Some(LocationAccess::Never { .. }));
+            matches!(location.as_ref().map(|location| &location.access), Some(LocationAccess::Never { .. }));
         let risks = if forbidden { Vec::new() } else { risks(&judge(&act, &work.read().memory)) };
-        BrowserAssessment { location: place, risks, ..BrowserAssessment::default() }
+        BrowserAssessment { location, risks, ..BrowserAssessment::default() }
     }
 
     /// Returns the question for an address, if the turn may not be there yet.
-    fn place(&self, step: PageStep, address: &PageAddress) -> Option<octo_tools::BrowserLocation> {
+    fn location_question(
+        &self,
+        step: PageStep,
+        address: &PageAddress,
+    ) -> Option<octo_tools::BrowserLocation> {
         let entry = match self.grants().check(safety::TabNumber(0), step, address) {
             SiteVerdict::Allowed(_) => LocationAccess::Open,
-            SiteVerdict::Refused(why) => LocationAccess::Never { why: why.to_string() },
-            SiteVerdict::Ask(question) => match question.longest() {
+            SiteVerdict::Refused(reason) => LocationAccess::Never { why: reason.to_string() },
+            SiteVerdict::Ask(question) => match question.max_lifetime() {
                 GrantLifetime::Always => LocationAccess::Asks,
                 GrantLifetime::Task => LocationAccess::AsksEachTurn,
                 GrantLifetime::Once => LocationAccess::AsksEachTime,
@@ -325,23 +339,23 @@ impl BrowserSession {
     }
 
     /// Returns whether a call with this grant may be where the page is now.
-    pub(crate) fn may_be_at(&self, leave: &BrowserPermission, address: &PageAddress) -> bool {
+    pub(crate) fn may_be_at(&self, permission: &BrowserPermission, address: &PageAddress) -> bool {
         let (mut grants, tab) = (self.grants(), safety::TabNumber(0));
-        let place = leave.assessment.location.iter().map(|place| &place.site);
+        let locations = permission.assessment.location.iter().map(|locations| &locations.site);
         let mut allow = |site: &str, shortest: GrantLifetime| {
             if let SiteVerdict::Ask(question) = grants.check(tab, PageStep::Navigate, &PageAddress::of(site))
-                && question.longest() >= shortest
+                && question.max_lifetime() >= shortest
             {
                 let _kept = grants.allow(tab, question, GrantLifetime::Task);
             }
         };
         // A site that needs a grant each time is granted only to the call that was asked about.
-        leave.granted.iter().for_each(|site| allow(site, GrantLifetime::Task));
-        place.for_each(|site| allow(site, GrantLifetime::Once));
+        permission.granted.iter().for_each(|site| allow(site, GrantLifetime::Task));
+        locations.for_each(|site| allow(site, GrantLifetime::Once));
         match grants.check(tab, PageStep::Commit, address) {
             SiteVerdict::Allowed(_) => true,
             SiteVerdict::Ask(question) => {
-                leave.navigation == NavigationScope::Web
+                permission.navigation == NavigationScope::Web
                     && matches!(question.kind(), SiteKind::Web | SiteKind::Near)
             }
             SiteVerdict::Refused(_) => false,
@@ -350,13 +364,13 @@ impl BrowserSession {
 
     /// Returns a call as shown to the person before it runs: from the assessed state, and without content of a
     /// page that is not granted.
-    pub(crate) async fn view(&self, wish: &BrowserRequest) -> Result<BrowserView, ToolError> {
+    pub(crate) async fn preview_view(&self, request: &BrowserRequest) -> Result<BrowserView, ToolError> {
         let assessed = self.work().await.assessed.take();
         let found = match assessed {
-            Some((assessed, found)) if assessed == *wish => found,
-            _ => self.look(wish, &BrowserPermission::none()).await?,
+            Some((assessed, found)) if assessed == *request => found,
+            _ => self.assess_call(request, &BrowserPermission::none()).await?,
         };
-        let mut view = view_of(wish, &found);
+        let mut view = question_view(request, &found);
         self.work().await.redact(&mut view);
         // The element is shown as it appears in the page.
         //
@@ -364,14 +378,14 @@ impl BrowserSession {
         // that lock, is taken.
         let page = self.work().await.page.clone();
         if !found.assessment.risks.is_empty()
-            && let (Some(place), Some(tab), Some(page)) = (&found.element, &found.tab, page)
+            && let (Some(element), Some(tab), Some(page)) = (&found.element, &found.tab, page)
         {
             view.picture = loop {
-                self.in_hand().await;
+                self.wait_for_agent().await;
                 tokio::select! {
                     biased;
-                    () = self.taken() => {}
-                    picture = self.crop(tab.number, &page, place) => break picture,
+                    () = self.wait_for_person() => {}
+                    picture = self.crop(tab.number, &page, element) => break picture,
                 }
             };
         }

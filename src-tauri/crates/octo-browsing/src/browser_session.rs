@@ -35,8 +35,8 @@ pub(crate) const STOPPED: &str =
 pub(crate) const TAKEN: &str = "The person took the page over before this was done to its end; a part of it may be done, and nothing was read. The next call waits until they hand it back: take a snapshot then.";
 
 /// How long a tab may take to wake up, and the polling interval.
-const WAKING: Duration = Duration::from_secs(5);
-const GLANCE: Duration = Duration::from_millis(100);
+const WAKE_TIMEOUT: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How long clearing the overlay of a released page may take.
 const CLEAR_TIMEOUT: Duration = Duration::from_millis(500);
@@ -52,10 +52,10 @@ pub(crate) struct BrowserSessionInner {
     pub root: SessionId,
     pub outputs: Outputs,
     work: tokio::sync::Mutex<BrowserWork>,
-    pub shown: Mutex<LiveState>,
+    pub live: Mutex<LiveState>,
     /// Locked while a picture for the person is taken: one at a time.
     pub camera: tokio::sync::Mutex<()>,
-    pub hand: watch::Sender<PageController>,
+    pub controller: watch::Sender<PageController>,
     /// Whether the person had the page since the model was last informed.
     taken: AtomicBool,
     /// Cancelled when the page is released, and then replaced by a new token.
@@ -90,12 +90,12 @@ impl BrowserSession {
     pub(crate) fn new(
         browser: HomeBrowser,
         (session, root): (SessionId, SessionId),
-        known: Arc<PageKnowledge>,
+        knowledge: Arc<PageKnowledge>,
     ) -> Self {
-        let hand = watch::Sender::new(PageController::Agent);
+        let controller = watch::Sender::new(PageController::Agent);
         let work = BrowserWork {
-            fetching: SessionDownloads::new(hand.subscribe()),
-            known,
+            fetching: SessionDownloads::new(controller.subscribe()),
+            known: knowledge,
             ..BrowserWork::default()
         };
         let outputs = browser.paths().outputs(session);
@@ -105,9 +105,9 @@ impl BrowserSession {
             root,
             outputs: Outputs::new(outputs),
             work: tokio::sync::Mutex::new(work),
-            shown: Mutex::default(),
+            live: Mutex::default(),
             camera: tokio::sync::Mutex::default(),
-            hand,
+            controller,
             taken: AtomicBool::new(false),
             leaving: Mutex::default(),
         }))
@@ -121,15 +121,15 @@ impl BrowserSession {
 
     /// Releases the page immediately: cancels running work, clears the overlay, and detaches from the tab,
     /// which is left as it is. The tab remains the one in use for the next call.
-    pub fn let_go(&self) {
-        drop(self.leave());
+    pub fn release(&self) {
+        drop(self.release_and_restore());
     }
 
-    /// Like `let_go`, returning a handle to wait until the page is restored.
-    pub(crate) fn leave(&self) -> JoinHandle<()> {
+    /// Like `release`, returning a handle to wait until the page is restored.
+    pub(crate) fn release_and_restore(&self) -> JoinHandle<()> {
         std::mem::take(&mut *self.0.leaving.lock()).cancel();
-        self.0.hand.send_replace(PageController::Agent);
-        self.tell(None);
+        self.0.controller.send_replace(PageController::Agent);
+        self.display(None);
         let session = self.clone();
         tokio::spawn(async move {
             // The holder of the lock was cancelled a moment ago.
@@ -146,13 +146,13 @@ impl BrowserSession {
     }
 
     /// Hands the page to the person or back to the agent.
-    pub fn hand(&self, hand: PageController) {
-        if hand == PageController::Person {
+    pub fn set_controller(&self, controller: PageController) {
+        if controller == PageController::Person {
             self.0.taken.store(true, Ordering::Relaxed);
         }
-        self.0.hand.send_replace(hand);
-        self.alter(|page| page.controller = hand);
-        if hand == PageController::Person {
+        self.0.controller.send_replace(controller);
+        self.change_page(|page| page.controller = controller);
+        if controller == PageController::Person {
             self.end_acting();
         }
     }
@@ -164,7 +164,7 @@ impl BrowserSession {
             // The running call gives up now.
             let work = session.work().await;
             if let Some(page) =
-                work.page.as_ref().filter(|_| *session.0.hand.borrow() == PageController::Person)
+                work.page.as_ref().filter(|_| *session.0.controller.borrow() == PageController::Person)
             {
                 page.end_focus_emulation();
             }
@@ -172,20 +172,20 @@ impl BrowserSession {
     }
 
     /// Waits until the agent controls the page.
-    pub(crate) async fn in_hand(&self) {
-        let mut hand = self.0.hand.subscribe();
+    pub(crate) async fn wait_for_agent(&self) {
+        let mut controller = self.0.controller.subscribe();
         // This struct owns the sender, so the wait ends only when the page is handed back.
-        let _ours = hand.wait_for(|hand| *hand == PageController::Agent).await;
+        let _ours = controller.wait_for(|controller| *controller == PageController::Agent).await;
     }
 
     /// Waits until the person controls the page.
-    pub(crate) async fn taken(&self) {
-        let mut hand = self.0.hand.subscribe();
-        let _ours = hand.wait_for(|hand| *hand == PageController::Person).await;
+    pub(crate) async fn wait_for_person(&self) {
+        let mut controller = self.0.controller.subscribe();
+        let _ours = controller.wait_for(|controller| *controller == PageController::Person).await;
     }
 
     /// Returns who controlled the page since the model was last informed. Call this only when reporting it.
-    pub(crate) fn handed(&self) -> ControlHistory {
+    pub(crate) fn take_control_history(&self) -> ControlHistory {
         if self.0.taken.swap(false, Ordering::Relaxed) {
             ControlHistory::Returned
         } else {
@@ -198,20 +198,20 @@ impl BrowserSession {
     }
 
     /// Returns the token that is cancelled when the page is released.
-    pub(crate) fn leaving(&self) -> CancellationToken {
+    pub(crate) fn release_token(&self) -> CancellationToken {
         self.0.leaving.lock().clone()
     }
 
     /// Runs an operation in the page, cancelling it when the page is released.
-    async fn until_released<T>(
+    async fn run_until_released<T>(
         &self,
-        doing: impl Future<Output = Result<T, ToolError>>,
+        action: impl Future<Output = Result<T, ToolError>>,
     ) -> Result<T, ToolError> {
-        let leaving = self.leaving();
+        let stop_signal = self.release_token();
         tokio::select! {
             biased;
-            () = leaving.cancelled() => Err(ToolError::new(STOPPED)),
-            done = doing => done,
+            () = stop_signal.cancelled() => Err(ToolError::new(STOPPED)),
+            done = action => done,
         }
     }
 
@@ -252,7 +252,7 @@ impl BrowserWork {
         }
         let page = match Page::attach(&connected.link, &tab.target).await {
             // The browser discarded the tab: bringing it to the front wakes it.
-            Err(PageError::Silent(Liveness::Discarded)) => wake(connected, tab).await?,
+            Err(PageError::Silent(Liveness::Discarded)) => wake_tab(connected, tab).await?,
             attached => attached,
         };
         let page = page.map_err(|error| crate::faults::fault(&error))?;
@@ -263,19 +263,19 @@ impl BrowserWork {
 
     /// Records the attachment in use. A change is reported to the model, because the browser may have been
     /// restarted.
-    pub fn over(&mut self, attachment: u64) {
+    pub fn set_attachment(&mut self, attachment: u64) {
         self.reattached |= self.attachment.is_some_and(|before| before != attachment);
         self.attachment = Some(attachment);
     }
 
     /// Remembers the whole newest snapshot of a tab as read, because the full text is in a file.
-    pub fn learn(&mut self, tab: TabNumber) {
+    pub fn mark_read(&mut self, tab: TabNumber) {
         let Some(snapshot) = self.views.get(&tab).and_then(TabView::last) else { return };
         self.read().memory.record_page(&snapshot.texts());
     }
 
     /// Returns the page knowledge of the session and its relatives.
-    pub fn known(&self) -> &PageKnowledge {
+    pub fn knowledge(&self) -> &PageKnowledge {
         &self.known
     }
 
@@ -292,8 +292,8 @@ impl BrowserWork {
     /// Redacts secrets in a card's page text.
     pub fn redact(&self, view: &mut BrowserView) {
         let target = view.target.as_mut().map(|target| &mut target.name);
-        for shown in view.title.as_mut().into_iter().chain(target) {
-            *shown = self.redacted(shown);
+        for text in view.title.as_mut().into_iter().chain(target) {
+            *text = self.redacted(text);
         }
     }
 
@@ -305,13 +305,13 @@ impl BrowserWork {
 
 /// Wakes a discarded tab and attaches to it. The awakened page has another target id, which may take a moment
 /// to be found under the same tab number.
-async fn wake(connected: &BrowserConnection, tab: &Tab) -> Result<Result<Page, PageError>, ToolError> {
+async fn wake_tab(connected: &BrowserConnection, tab: &Tab) -> Result<Result<Page, PageError>, ToolError> {
     connected
         .tabs
         .activate(tab)
         .await
         .map_err(|error| ToolError::new(format!("The tab sleeps and was not woken: {error}.")))?;
-    let until = tokio::time::Instant::now() + WAKING;
+    let deadline = tokio::time::Instant::now() + WAKE_TIMEOUT;
     loop {
         let attached = Page::attach(&connected.link, &tab.target).await;
         let sleeps = matches!(
@@ -319,39 +319,39 @@ async fn wake(connected: &BrowserConnection, tab: &Tab) -> Result<Result<Page, P
             Err(PageError::Silent(Liveness::Discarded)
                 | PageError::Call(octo_browser::CallError::Gone { .. }))
         );
-        if !sleeps || tokio::time::Instant::now() >= until {
+        if !sleeps || tokio::time::Instant::now() >= deadline {
             return Ok(attached);
         }
-        tokio::time::sleep(GLANCE).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
 impl BrowserControl for BrowserSession {
     fn assess(
         &self,
-        wish: &BrowserRequest,
-        standing: &BrowserPermission,
+        request: &BrowserRequest,
+        permission: &BrowserPermission,
     ) -> BoxFuture<'static, Result<BrowserAssessment, ToolError>> {
-        let (session, wish, standing) = (self.clone(), wish.clone(), standing.clone());
+        let (session, request, permission) = (self.clone(), request.clone(), permission.clone());
         Box::pin(async move {
-            let looking = async { Ok(session.look(&wish, &standing).await?.assessment) };
-            session.until_released(looking).await
+            let looking = async { Ok(session.assess_call(&request, &permission).await?.assessment) };
+            session.run_until_released(looking).await
         })
     }
 
-    fn preview(&self, wish: &BrowserRequest) -> BoxFuture<'static, Result<BrowserView, ToolError>> {
-        let (session, wish) = (self.clone(), wish.clone());
-        Box::pin(async move { session.until_released(session.view(&wish)).await })
+    fn preview(&self, request: &BrowserRequest) -> BoxFuture<'static, Result<BrowserView, ToolError>> {
+        let (session, request) = (self.clone(), request.clone());
+        Box::pin(async move { session.run_until_released(session.preview_view(&request)).await })
     }
 
     fn execute(
         &self,
-        wish: BrowserRequest,
-        leave: BrowserPermission,
+        request: BrowserRequest,
+        permission: BrowserPermission,
         call: CallId,
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
         let session = self.clone();
-        Box::pin(async move { session.perform(wish, leave, call, cancel).await })
+        Box::pin(async move { session.perform(request, permission, call, cancel).await })
     }
 }

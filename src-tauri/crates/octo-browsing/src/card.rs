@@ -13,18 +13,18 @@ use octo_tools::{BrowserAction, BrowserRequest, DialogAnswer, PageInteraction, R
 const MAX_FINISHED_TEXT: usize = 400;
 
 /// Returns the full text that a call gives to a page or its address.
-pub(crate) fn whole_text(action: &BrowserAction) -> Option<String> {
+pub(crate) fn full_text(action: &BrowserAction) -> Option<String> {
     kind_and_text(action).1
 }
 
 /// Returns a call as displayed in its question: in full, because the person decides on everything given to the
 /// page.
-pub(crate) fn view_of(request: &BrowserRequest, call: &AssessedCall) -> BrowserView {
+pub(crate) fn question_view(request: &BrowserRequest, call: &AssessedCall) -> BrowserView {
     let (kind, text) = kind_and_text(&request.action);
     BrowserView {
         action: kind,
         target: call.assessment.target.clone(),
-        site: call.assessment.location.as_ref().map(|place| place.site.clone()),
+        site: call.assessment.location.as_ref().map(|location| location.site.clone()),
         title: call.tab.as_ref().map(|tab| line(&tab.title)),
         tab: call.tab.as_ref().map(|tab| tab.number.0),
         text,
@@ -34,15 +34,15 @@ pub(crate) fn view_of(request: &BrowserRequest, call: &AssessedCall) -> BrowserV
 }
 
 /// Returns a finished call for display; the beginning of its text is enough.
-pub(crate) fn done_view_of(request: &BrowserRequest, call: &AssessedCall) -> BrowserView {
-    let mut view = view_of(request, call);
+pub(crate) fn finished_view(request: &BrowserRequest, call: &AssessedCall) -> BrowserView {
+    let mut view = question_view(request, call);
     view.text = view.text.map(|text| {
         let mut characters = text.chars();
-        let mut kept: String = characters.by_ref().take(MAX_FINISHED_TEXT).collect();
+        let mut excerpt: String = characters.by_ref().take(MAX_FINISHED_TEXT).collect();
         if characters.next().is_some() {
-            kept.push('\u{2026}');
+            excerpt.push('\u{2026}');
         }
-        kept
+        excerpt
     });
     view
 }
@@ -103,8 +103,8 @@ pub(crate) fn current_site(page: &Page) -> String {
 }
 
 /// Returns the site that a captured page was read at, wherever the page is now.
-pub(crate) fn captured_site(captured: &PageCapture) -> String {
-    let root = captured.frames.first();
+pub(crate) fn captured_site(capture: &PageCapture) -> String {
+    let root = capture.frames.first();
     root.map(|root| live::site_at(&root.url, &root.origin)).unwrap_or_default()
 }
 
@@ -158,8 +158,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_of_tabs_says_scheme_and_host_alone() {
-        for (url, said) in [
+    fn a_list_of_tabs_shows_scheme_and_host_only() {
+        for (url, expected) in [
             ("https://shop.example/orders/17?token=x#y", "https://shop.example"),
             ("http://127.0.0.1:3000/a", "http://127.0.0.1:3000"),
             ("file:///home/ada/taxes/2025.pdf", "file://"),
@@ -180,7 +180,7 @@ mod tests {
             ("about:blank", ""),
             ("data:text/html,secret", ""),
         ] {
-            assert_eq!(origin_of(url), said, "{url}");
+            assert_eq!(origin_of(url), expected, "{url}");
         }
     }
 }

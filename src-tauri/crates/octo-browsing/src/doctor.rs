@@ -11,36 +11,36 @@ use octo_protocol::{
 };
 
 /// The first version that asks its person.
-const ASKS_SINCE: u32 = 144;
+const FIRST_ASKING_VERSION: u32 = 144;
 
 impl HomeBrowser {
     /// Returns the browsers of this machine that were used or that answer, with their probe results. Asks the
     /// person nothing.
     pub async fn find(&self) -> FoundBrowsers {
         let found = octo_browser::find(self.environment(), None).await;
-        let named = match self.named_folder() {
+        let configured = match self.named_folder() {
             Some(folder) => octo_browser::find(self.environment(), Some(&folder)).await,
             None => Vec::new(),
         };
-        let door = |found: &ProbedBrowser| match found.probe {
+        let port = |found: &ProbedBrowser| match found.probe {
             Probe::Flag { .. } => BrowserAccess::Open,
             Probe::Approval { .. } => BrowserAccess::Asks,
             Probe::OtherProgram | Probe::Off => BrowserAccess::Closed,
         };
         let mut browsers: Vec<FoundBrowser> = Vec::new();
-        let known = candidates(self.environment(), None).into_iter().filter(|one| one.folder.is_dir());
-        let answering = named.iter().chain(&found);
-        for candidate in answering.clone().map(|found| found.candidate.clone()).chain(known) {
+        let installed = candidates(self.environment(), None).into_iter().filter(|one| one.folder.is_dir());
+        let answering = configured.iter().chain(&found);
+        for candidate in answering.clone().map(|found| found.candidate.clone()).chain(installed) {
             let folder = candidate.folder.display().to_string();
             if browsers.iter().any(|browser| browser.folder == folder) {
                 continue;
             }
-            let heard = answering.clone().find(|found| found.candidate.folder == candidate.folder);
+            let answer = answering.clone().find(|found| found.candidate.folder == candidate.folder);
             browsers.push(FoundBrowser {
                 id: state::id_of(candidate.product),
                 name: candidate.product.name().to_owned(),
                 folder,
-                access: heard.map_or(BrowserAccess::Closed, door),
+                access: answer.map_or(BrowserAccess::Closed, port),
                 allow_address: candidate.product.switch_page().to_owned(),
             });
         }
@@ -51,20 +51,26 @@ impl HomeBrowser {
     pub async fn examine(&self) -> Vec<BrowserCheck> {
         let choice = self.choice();
         let installed = executables(self.environment());
-        let found = if choice == BrowserChoice::Own { Vec::new() } else { self.found().await };
+        let found = if choice == BrowserChoice::Own { Vec::new() } else { self.running_browsers().await };
         let state = self.state();
-        let mut checks = vec![self.installed(installed.first().map(|(product, _)| product.name()), &choice)];
+        let mut checks =
+            vec![self.check_installed(installed.first().map(|(product, _)| product.name()), &choice)];
         if choice != BrowserChoice::Own {
-            checks.push(version(&state, &found, OwnProfileSupport::HERE));
-            checks.push(listens(&state, &found, &installed, OwnProfileSupport::HERE));
+            checks.push(check_version(&state, &found, OwnProfileSupport::HERE));
+            checks.push(check_listening(&state, &found, &installed, OwnProfileSupport::HERE));
         }
-        checks.push(attached(&state));
-        checks.push(self.works(&state).await);
-        checks.push(private(&state, &found, &known(self.environment()), OwnProfileSupport::HERE));
+        checks.push(check_attached(&state));
+        checks.push(self.check_page(&state).await);
+        checks.push(check_access(
+            &state,
+            &found,
+            &known_products(self.environment()),
+            OwnProfileSupport::HERE,
+        ));
         checks
     }
 
-    fn installed(&self, name: Option<&str>, choice: &BrowserChoice) -> BrowserCheck {
+    fn check_installed(&self, name: Option<&str>, choice: &BrowserChoice) -> BrowserCheck {
         let about = BrowserCheckKind::Installed;
         match (choice, name) {
             (BrowserChoice::Off, _) => BrowserCheck {
@@ -72,13 +78,13 @@ impl HomeBrowser {
                 ..check(about, BrowserCheckResult::Broken, ApiError::new("browser.off"))
             },
             (_, Some(name)) => {
-                let note = ApiError::new("browser.check.installed").arg("browser", name);
-                check(about, BrowserCheckResult::Fine, note)
+                let explanation = ApiError::new("browser.check.installed").arg("browser", name);
+                check(about, BrowserCheckResult::Fine, explanation)
             }
             // A browser in a folder that the person named may be installed anywhere.
             (BrowserChoice::Folder { path }, None) => {
-                let note = ApiError::new("browser.check.folder").arg("folder", path);
-                check(about, BrowserCheckResult::Notice, note)
+                let explanation = ApiError::new("browser.check.folder").arg("folder", path);
+                check(about, BrowserCheckResult::Notice, explanation)
             }
             (_, None) => BrowserCheck {
                 repair: Some(BrowserRepair::ChooseFolder),
@@ -88,17 +94,17 @@ impl HomeBrowser {
     }
 
     /// Opens, reads and closes an empty page of Octo's own.
-    async fn works(&self, state: &BrowserState) -> BrowserCheck {
+    async fn check_page(&self, state: &BrowserState) -> BrowserCheck {
         let about = BrowserCheckKind::Works;
         let Some(connected) = self.connected() else {
-            let why = match state {
+            let cause = match state {
                 BrowserState::WaitingForAllow { .. } => "browser.check.once_allowed",
                 BrowserState::Apart
                 | BrowserState::Looking
                 | BrowserState::Attached { .. }
                 | BrowserState::Lost { .. } => "browser.check.not_attached",
             };
-            return check(about, BrowserCheckResult::Skipped, ApiError::new(why));
+            return check(about, BrowserCheckResult::Skipped, ApiError::new(cause));
         };
         let tried = async {
             let tab = connected.tabs.open_behind("about:blank").await.map_err(|error| error.to_string())?;
@@ -113,9 +119,9 @@ impl HomeBrowser {
         };
         match tried.await {
             Ok(()) => check(about, BrowserCheckResult::Fine, ApiError::new("browser.check.works")),
-            Err(why) => BrowserCheck {
+            Err(cause) => BrowserCheck {
                 repair: Some(BrowserRepair::Attach),
-                ..check(about, BrowserCheckResult::Broken, ApiError::new("browser.unreachable").detail(why))
+                ..check(about, BrowserCheckResult::Broken, ApiError::new("browser.unreachable").detail(cause))
             },
         }
     }
@@ -143,32 +149,37 @@ impl OwnProfileSupport {
     }
 }
 
-fn check(about: BrowserCheckKind, result: BrowserCheckResult, note: ApiError) -> BrowserCheck {
-    BrowserCheck { about, result, note, repair: None }
+fn check(about: BrowserCheckKind, result: BrowserCheckResult, message: ApiError) -> BrowserCheck {
+    BrowserCheck { about, result, note: message, repair: None }
 }
 
 /// Checks the version, if known. A browser that asks its person reveals it only after approval, but only recent
 /// ones ask.
-fn version(state: &BrowserState, found: &[ProbedBrowser], own: OwnProfileSupport) -> BrowserCheck {
+fn check_version(state: &BrowserState, found: &[ProbedBrowser], support: OwnProfileSupport) -> BrowserCheck {
     let about = BrowserCheckKind::Version;
-    let told = match state {
+    let browser_version = match state {
         BrowserState::Attached { version, .. } => Some(version.clone()),
         _ => found.iter().find_map(|found| match &found.probe {
             Probe::Flag { version, .. } => Some(version.clone()),
             Probe::Approval { .. } | Probe::OtherProgram | Probe::Off => None,
         }),
     };
-    let major = told.as_deref().and_then(major_of);
+    let major = browser_version.as_deref().and_then(major_of);
     let asks = found.iter().any(|found| matches!(found.probe, Probe::Approval { .. }));
-    match (major, told) {
-        (Some(major), Some(told)) if major < ASKS_SINCE => {
-            let note = ApiError::new("browser.check.old").arg("version", told).arg("needed", ASKS_SINCE);
+    match (major, browser_version) {
+        (Some(major), Some(browser_version)) if major < FIRST_ASKING_VERSION => {
+            let message = ApiError::new("browser.check.old")
+                .arg("version", browser_version)
+                .arg("needed", FIRST_ASKING_VERSION);
             // A browser with its own profile asks no question, whatever its version.
-            BrowserCheck { repair: Some(own.repair()), ..check(about, BrowserCheckResult::Notice, note) }
+            BrowserCheck {
+                repair: Some(support.repair()),
+                ..check(about, BrowserCheckResult::Notice, message)
+            }
         }
-        (_, Some(told)) => {
-            let note = ApiError::new("browser.check.version").arg("version", told);
-            check(about, BrowserCheckResult::Fine, note)
+        (_, Some(browser_version)) => {
+            let message = ApiError::new("browser.check.version").arg("version", browser_version);
+            check(about, BrowserCheckResult::Fine, message)
         }
         (_, None) if asks => check(about, BrowserCheckResult::Fine, ApiError::new("browser.check.asks")),
         (_, None) => check(about, BrowserCheckResult::Skipped, ApiError::new("browser.check.no_version")),
@@ -179,25 +190,28 @@ fn major_of(version: &str) -> Option<u32> {
     version.rsplit('/').next()?.split('.').next()?.parse().ok()
 }
 
-fn listens(
+fn check_listening(
     state: &BrowserState,
     found: &[ProbedBrowser],
     installed: &[(&'static octo_browser::BrowserProduct, std::path::PathBuf)],
-    own: OwnProfileSupport,
+    support: OwnProfileSupport,
 ) -> BrowserCheck {
     let about = BrowserCheckKind::Listens;
     if let BrowserState::Attached { browser, .. } = state {
-        let note = ApiError::new("browser.check.listens").arg("browser", browser);
-        return check(about, BrowserCheckResult::Fine, note);
+        let message = ApiError::new("browser.check.listens").arg("browser", browser);
+        return check(about, BrowserCheckResult::Fine, message);
     }
     let answers = |found: &&ProbedBrowser| matches!(found.probe, Probe::Flag { .. } | Probe::Approval { .. });
     if let Some(found) = found.iter().find(answers) {
-        let note = ApiError::new("browser.check.listens").arg("browser", found.candidate.product.name());
-        return check(about, BrowserCheckResult::Fine, note);
+        let message = ApiError::new("browser.check.listens").arg("browser", found.candidate.product.name());
+        return check(about, BrowserCheckResult::Fine, message);
     }
-    if let Some(stranger) = found.iter().find(|found| found.probe == Probe::OtherProgram) {
-        let note = ApiError::new("browser.port_taken").arg("port", stranger.port);
-        return BrowserCheck { repair: Some(own.repair()), ..check(about, BrowserCheckResult::Broken, note) };
+    if let Some(other_program) = found.iter().find(|found| found.probe == Probe::OtherProgram) {
+        let message = ApiError::new("browser.port_taken").arg("port", other_program.port);
+        return BrowserCheck {
+            repair: Some(support.repair()),
+            ..check(about, BrowserCheckResult::Broken, message)
+        };
     }
     let address = installed
         .iter()
@@ -205,30 +219,32 @@ fn listens(
         .or(installed.first())
         .map(|(product, _)| product.switch_page().to_owned());
     BrowserCheck {
-        repair: Some(address.map_or_else(|| own.repair(), |address| BrowserRepair::CopyAddress { address })),
+        repair: Some(
+            address.map_or_else(|| support.repair(), |address| BrowserRepair::CopyAddress { address }),
+        ),
         ..check(about, BrowserCheckResult::Broken, ApiError::new("browser.none_listens"))
     }
 }
 
-fn attached(state: &BrowserState) -> BrowserCheck {
+fn check_attached(state: &BrowserState) -> BrowserCheck {
     let about = BrowserCheckKind::Attached;
     let attach = Some(BrowserRepair::Attach);
     match state {
         BrowserState::Attached { browser, .. } => {
-            let note = ApiError::new("browser.check.attached").arg("browser", browser);
-            check(about, BrowserCheckResult::Fine, note)
+            let message = ApiError::new("browser.check.attached").arg("browser", browser);
+            check(about, BrowserCheckResult::Fine, message)
         }
         BrowserState::Apart | BrowserState::Looking => BrowserCheck {
             repair: attach,
             ..check(about, BrowserCheckResult::Notice, ApiError::new("browser.check.not_attached"))
         },
         BrowserState::WaitingForAllow { browser, .. } => {
-            let note = ApiError::new("browser.check.waiting").arg("browser", browser);
+            let message = ApiError::new("browser.check.waiting").arg("browser", browser);
             // Only the person can press Allow, so the note tells them where; the button can only end the
             // waiting.
             BrowserCheck {
                 repair: Some(BrowserRepair::StopWaiting),
-                ..check(about, BrowserCheckResult::Notice, note)
+                ..check(about, BrowserCheckResult::Notice, message)
             }
         }
         BrowserState::Lost { error } => {
@@ -238,20 +254,20 @@ fn attached(state: &BrowserState) -> BrowserCheck {
 }
 
 /// Returns each known browser brand once.
-fn known(environment: &BrowserEnvironment) -> Vec<&'static BrowserProduct> {
+fn known_products(environment: &BrowserEnvironment) -> Vec<&'static BrowserProduct> {
     candidates(environment, None).into_iter().map(|candidate| candidate.product).collect()
 }
 
-fn private(
+fn check_access(
     state: &BrowserState,
     found: &[ProbedBrowser],
-    known: &[&'static BrowserProduct],
-    own: OwnProfileSupport,
+    products: &[&'static BrowserProduct],
+    support: OwnProfileSupport,
 ) -> BrowserCheck {
     let about = BrowserCheckKind::Private;
-    let notice = |note, repair| BrowserCheck {
+    let notice = |message, repair| BrowserCheck {
         repair: Some(repair),
-        ..check(about, BrowserCheckResult::Notice, note)
+        ..check(about, BrowserCheckResult::Notice, message)
     };
     let where_to_switch =
         |product: &BrowserProduct| BrowserRepair::CopyAddress { address: product.switch_page().to_owned() };
@@ -263,10 +279,10 @@ fn private(
         // It admitted Octo without asking, and its port was not among those probed: its file may be missing.
         (None, BrowserState::Attached { browser, way: AttachMethod::Switch, .. }) => notice(
             ApiError::new("browser.check.switch_unseen").arg("browser", browser),
-            known
+            products
                 .iter()
                 .find(|product| product.name() == browser)
-                .map_or_else(|| own.repair(), |product| where_to_switch(product)),
+                .map_or_else(|| support.repair(), |product| where_to_switch(product)),
         ),
         (None, _) => check(about, BrowserCheckResult::Fine, ApiError::new("browser.check.private")),
     }
@@ -278,7 +294,7 @@ mod tests {
     use octo_protocol::{Language, words};
 
     #[test]
-    fn versions_are_read_however_a_browser_calls_itself() {
+    fn the_version_of_every_browser_name_parses() {
         for (version, major) in [
             ("Chrome/156.0.7340.0", Some(156)),
             ("HeadlessChrome/99.1", Some(99)),
@@ -290,49 +306,49 @@ mod tests {
     }
 
     #[test]
-    fn while_the_browser_asks_its_line_says_where_to_answer_and_can_end_the_waiting() {
+    fn a_waiting_check_says_where_to_answer_and_can_be_cancelled() {
         let waiting = BrowserState::WaitingForAllow { browser: "Chrome".to_owned(), since: 0 };
-        let line = attached(&waiting);
+        let check = check_attached(&waiting);
         assert_eq!(
-            (line.result, line.repair),
+            (check.result, check.repair),
             (BrowserCheckResult::Notice, Some(BrowserRepair::StopWaiting))
         );
-        let words = words::explain(Language::En, &line.note);
-        assert!(words.contains("Chrome") && words.contains("press Allow"), "{words}");
+        let message = words::explain(Language::En, &check.note);
+        assert!(message.contains("Chrome") && message.contains("press Allow"), "{message}");
     }
 
     #[test]
-    fn a_profile_of_its_own_is_recommended_only_where_it_can_be() {
-        let none = |own| listens(&BrowserState::Apart, &[], &[], own).repair;
-        assert_eq!(none(OwnProfileSupport::Starts), Some(BrowserRepair::UseOwn));
-        assert_eq!(none(OwnProfileSupport::CannotStart), Some(BrowserRepair::ChooseFolder));
-        let old = BrowserState::Attached {
+    fn octos_own_profile_is_recommended_only_where_it_is_supported() {
+        let repair_of = |support| check_listening(&BrowserState::Apart, &[], &[], support).repair;
+        assert_eq!(repair_of(OwnProfileSupport::Starts), Some(BrowserRepair::UseOwn));
+        assert_eq!(repair_of(OwnProfileSupport::CannotStart), Some(BrowserRepair::ChooseFolder));
+        let outdated = BrowserState::Attached {
             browser: "Chromium".to_owned(),
             version: "Chrome/120.0".to_owned(),
             way: AttachMethod::Switch,
         };
-        let repair = |own| version(&old, &[], own).repair;
+        let repair = |support| check_version(&outdated, &[], support).repair;
         assert_eq!(repair(OwnProfileSupport::Starts), Some(BrowserRepair::UseOwn));
         assert_eq!(repair(OwnProfileSupport::CannotStart), Some(BrowserRepair::ChooseFolder));
     }
     #[test]
-    fn who_was_let_in_by_a_switch_hears_what_to_do_wherever_its_port_is() {
+    fn the_private_check_explains_a_debugging_switch_at_any_port() {
         let attached = |browser: &str| BrowserState::Attached {
             browser: browser.to_owned(),
             version: "Chrome/156.0".to_owned(),
             way: AttachMethod::Switch,
         };
-        let known = known(&BrowserEnvironment::of_process());
-        let line = private(&attached("Chromium"), &[], &known, OwnProfileSupport::Starts);
+        let products = known_products(&BrowserEnvironment::of_process());
+        let check = check_access(&attached("Chromium"), &[], &products, OwnProfileSupport::Starts);
         let address = "chrome://inspect/#remote-debugging".to_owned();
-        assert_eq!(line.result, BrowserCheckResult::Notice);
-        assert_eq!(line.repair, Some(BrowserRepair::CopyAddress { address }));
+        assert_eq!(check.result, BrowserCheckResult::Notice);
+        assert_eq!(check.repair, Some(BrowserRepair::CopyAddress { address }));
         for language in [Language::En, Language::Zh] {
-            let words = words::explain(language, &line.note);
-            assert!(words.contains("Chromium") && !words.contains(['?', '{']), "{words}");
+            let message = words::explain(language, &check.note);
+            assert!(message.contains("Chromium") && !message.contains(['?', '{']), "{message}");
         }
         // An unknown browser has no settings page to open.
-        let repair = private(&attached("Other"), &[], &known, OwnProfileSupport::Starts).repair;
+        let repair = check_access(&attached("Other"), &[], &products, OwnProfileSupport::Starts).repair;
         assert_eq!(repair, Some(BrowserRepair::UseOwn));
     }
 }

@@ -21,7 +21,7 @@ use tokio::{
 };
 
 /// How long a requested download may take to begin.
-const BEGINNING: Duration = Duration::from_secs(5);
+const BEGIN_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long to wait for a requested download; a longer one is reported later.
 const REQUESTED_WAIT: Duration = Duration::from_secs(10);
 /// How long to wait for a download that another act caused.
@@ -42,7 +42,7 @@ pub(crate) enum ExpectedDownload {
 pub(crate) struct DownloadReport {
     /// The name given by its server or page.
     pub name: String,
-    pub course: DownloadStatus,
+    pub status: DownloadStatus,
 }
 
 /// Progress of a download.
@@ -80,7 +80,7 @@ impl DownloadReport {
     /// Formats it as one line. It is put into the block, because file names and text derived from them are
     /// page-controlled.
     pub fn line(&self) -> String {
-        match &self.course {
+        match &self.status {
             DownloadStatus::Done { path: Some(path), bytes } => {
                 format!("there, {bytes} bytes: {}", path.display())
             }
@@ -113,15 +113,15 @@ pub(crate) struct SessionDownloads {
     /// The page whose downloads are accepted, and which of them.
     guard: Arc<Mutex<DownloadGuard>>,
     /// Events received but not processed yet.
-    news: VecDeque<DownloadUpdate>,
+    updates: VecDeque<DownloadUpdate>,
     /// The names of the downloads in progress.
-    coming: HashMap<String, String>,
+    in_progress: HashMap<String, String>,
 }
 
 impl SessionDownloads {
     /// Creates it for a session with this page control.
-    pub fn new(hand: watch::Receiver<PageController>) -> Self {
-        let guard = DownloadGuard { hand: Some(hand), ..DownloadGuard::default() };
+    pub fn new(controller: watch::Receiver<PageController>) -> Self {
+        let guard = DownloadGuard { hand: Some(controller), ..DownloadGuard::default() };
         Self { guard: Arc::new(Mutex::new(guard)), ..Self::default() }
     }
 
@@ -134,7 +134,7 @@ impl SessionDownloads {
         self.guard.lock().page = Some(page.downgrade());
         self.drain();
         if self.listening.is_none() {
-            self.coming.clear();
+            self.in_progress.clear();
             let listening = DownloadListener::begin(connected, Arc::clone(&self.guard)).await;
             let unguarded = |error| {
                 ToolError::new(format!(
@@ -154,49 +154,51 @@ impl SessionDownloads {
     }
 
     /// Returns the downloads since the last query. Waits briefly for those that have just begun.
-    pub async fn told(&mut self, awaiting: ExpectedDownload) -> Vec<DownloadReport> {
-        let began = Instant::now();
-        let (mut until, limit) = match awaiting {
-            ExpectedDownload::AFile => (began + BEGINNING, began + REQUESTED_WAIT),
-            ExpectedDownload::Nothing => (began, began + INCIDENTAL_WAIT),
+    pub async fn take_reports(&mut self, awaiting: ExpectedDownload) -> Vec<DownloadReport> {
+        let started = Instant::now();
+        let (mut deadline, limit) = match awaiting {
+            ExpectedDownload::AFile => (started + BEGIN_TIMEOUT, started + REQUESTED_WAIT),
+            ExpectedDownload::Nothing => (started, started + INCIDENTAL_WAIT),
         };
-        let (mut told, mut fresh) = (Vec::new(), HashSet::new());
+        let (mut reports, mut fresh) = (Vec::new(), HashSet::new());
         loop {
             self.drain();
-            while let Some(news) = self.news.pop_front() {
+            while let Some(news) = self.updates.pop_front() {
                 match news {
                     DownloadUpdate::Began { guid, name } => {
-                        self.coming.insert(guid.clone(), name);
+                        self.in_progress.insert(guid.clone(), name);
                         fresh.insert(guid);
-                        until = limit;
+                        deadline = limit;
                     }
-                    DownloadUpdate::Came { guid, course } => {
+                    DownloadUpdate::Came { guid, course: status } => {
                         fresh.remove(&guid);
-                        let name = self.coming.remove(&guid);
-                        told.extend(name.map(|name| DownloadReport { name, course }));
+                        let name = self.in_progress.remove(&guid);
+                        reports.extend(name.map(|name| DownloadReport { name, status }));
                     }
                 }
             }
-            if fresh.is_empty() && (awaiting == ExpectedDownload::Nothing || !told.is_empty()) {
+            if fresh.is_empty() && (awaiting == ExpectedDownload::Nothing || !reports.is_empty()) {
                 break;
             }
             let Some(listening) = &mut self.listening else { break };
-            match timeout_at(until, listening.heard.recv()).await {
-                Ok(Some(news)) => self.news.push_back(news),
+            match timeout_at(deadline, listening.receiver.recv()).await {
+                Ok(Some(news)) => self.updates.push_back(news),
                 Ok(None) => self.listening = None,
                 Err(_) => break,
             }
         }
-        let coming = fresh.iter().filter_map(|guid| self.coming.get(guid));
-        told.extend(coming.map(|name| DownloadReport { name: name.clone(), course: DownloadStatus::Coming }));
-        told
+        let downloads = fresh.iter().filter_map(|guid| self.in_progress.get(guid));
+        reports.extend(
+            downloads.map(|name| DownloadReport { name: name.clone(), status: DownloadStatus::Coming }),
+        );
+        reports
     }
 
     /// Processes the events received so far.
     fn drain(&mut self) {
         while let Some(listening) = &mut self.listening {
-            match listening.heard.try_recv() {
-                Ok(news) => self.news.push_back(news),
+            match listening.receiver.try_recv() {
+                Ok(news) => self.updates.push_back(news),
                 Err(mpsc::error::TryRecvError::Disconnected) => self.listening = None,
                 Err(mpsc::error::TryRecvError::Empty) => return,
             }

@@ -53,10 +53,10 @@ pub(crate) struct ElementFacts {
     /// The element.
     pub element: Element,
     /// The kind of sensitive data that visible fields outside any form ask for.
-    pub loose: Option<SensitiveData>,
+    pub outside_forms: Option<SensitiveData>,
     /// The kinds of sensitive data that all visible fields of its document ask for, where the document can be
     /// queried.
-    pub known: Vec<SensitiveData>,
+    pub in_document: Vec<SensitiveData>,
     /// The labels of the options to be chosen.
     pub options: Vec<String>,
     /// The language that the document declares.
@@ -65,32 +65,32 @@ pub(crate) struct ElementFacts {
 
 impl ElementFacts {
     /// Returns whether the element has no name and no text that describes its effect.
-    pub fn is_mute(&self) -> bool {
+    pub fn is_unlabelled(&self) -> bool {
         std::iter::once(&self.element.name).chain(&self.element.texts).all(|text| text.trim().is_empty())
     }
 
     /// Returns a fingerprint that tells the element the person is asked about from a later state: its text,
     /// link target and form target.
-    pub fn mark(&self) -> String {
+    pub fn fingerprint(&self) -> String {
         let Element { name, texts, href, download, form, .. } = &self.element;
         let form = match form {
             OwningForm::Form(form) => Some((&form.action, &form.method, &form.submits)),
             OwningForm::None | OwningForm::Unknown => None,
         };
-        let all = format!("{name:?} {texts:?} {href:?} {download:?} {form:?} {:?}", self.options);
-        blake3::hash(all.as_bytes()).to_hex().to_string()
+        let description = format!("{name:?} {texts:?} {href:?} {download:?} {form:?} {:?}", self.options);
+        blake3::hash(description.as_bytes()).to_hex().to_string()
     }
 }
 
 /// Inspects an element. The result is `None` if the inspection failed: every act on the element then needs a
 /// question.
-pub(crate) async fn of(
+pub(crate) async fn inspect_element(
     page: &Page,
-    place: &NodeRef,
+    node_ref: &NodeRef,
     (role, name): (&str, &str),
     chosen: &[String],
 ) -> Result<Option<ElementFacts>, PageError> {
-    let reply = page.call_function_on_node(place, LOOK_SCRIPT, vec![chosen.into()]).await?;
+    let reply = page.call_function_on_node(node_ref, LOOK_SCRIPT, vec![chosen.into()]).await?;
     Ok(serde_json::from_value::<LookReply>(reply).ok().and_then(|reply| parse_reply(reply, role, name)))
 }
 
@@ -112,8 +112,8 @@ fn parse_reply(reply: LookReply, role: &str, name: &str) -> Option<ElementFacts>
             submits: form.submits,
         })
     });
-    let loose = reply.loose.into_iter().map(field).filter_map(|field| field.sensitive()).min();
-    let known = reply.everywhere.into_iter().map(field).filter_map(|field| field.sensitive()).collect();
+    let nearby = reply.loose.into_iter().map(field).filter_map(|field| field.sensitive()).min();
+    let in_document = reply.everywhere.into_iter().map(field).filter_map(|field| field.sensitive()).collect();
     let element = Element {
         role: if role.is_empty() { reply.tag.clone() } else { role.to_owned() },
         name: name.to_owned(),
@@ -129,7 +129,7 @@ fn parse_reply(reply: LookReply, role: &str, name: &str) -> Option<ElementFacts>
         form,
     };
     let language = Some(reply.language).filter(|language| !language.is_empty());
-    Some(ElementFacts { element, loose, known, options: reply.options, language })
+    Some(ElementFacts { element, outside_forms: nearby, in_document, options: reply.options, language })
 }
 
 fn field(reply: LookField) -> FieldFacts {

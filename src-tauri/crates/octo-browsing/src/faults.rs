@@ -26,8 +26,8 @@ pub(crate) fn fault(error: &PageError) -> ToolError {
         PageError::Silent(octo_browser::Liveness::Discarded) => ToolError::new(
             "The tab crashed, or the browser put it to sleep and it did not wake up. Open its address in a new tab, or ask the person to load it again.",
         ),
-        PageError::Silent(why) => ToolError::new(format!(
-            "The tab does not answer: {why}. Use another tab, or ask the person to look at it."
+        PageError::Silent(cause) => ToolError::new(format!(
+            "The tab does not answer: {cause}. Use another tab, or ask the person to look at it."
         )),
         PageError::Call(error) => ToolError::new(format!("The page did not do it: {error}.")),
     }
@@ -39,8 +39,8 @@ pub(crate) fn not_found(error: &LocateError) -> ToolError {
         LocateError::NeverGiven(number) => ToolError::new(format!(
             "There is no element {number}. Numbers come from action snapshot; nothing was done."
         )),
-        LocateError::Stale { number, again, .. } => {
-            ToolError::new(format!("Element {number} is gone ({again}); nothing was done."))
+        LocateError::Stale { number, refind_error, .. } => {
+            ToolError::new(format!("Element {number} is gone ({refind_error}); nothing was done."))
         }
         LocateError::Page(error) => fault(error),
     }

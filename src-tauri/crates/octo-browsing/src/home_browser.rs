@@ -55,7 +55,7 @@ struct HomeBrowserInner {
     store: Store,
     /// The session that opened each tab, while the app runs: no number is reused.
     opened: Mutex<HashMap<TabNumber, SessionId>>,
-    news: broadcast::Sender<BrowserUpdate>,
+    updates: broadcast::Sender<BrowserUpdate>,
     /// Number of attachments so far.
     attachments: AtomicU64,
 }
@@ -64,7 +64,7 @@ struct HomeBrowserInner {
 struct AttachmentStatus {
     choice: BrowserChoice,
     /// The last reported state.
-    told: BrowserState,
+    published: BrowserState,
     /// The reason why the last attempt failed.
     failure: Option<ApiError>,
     /// Set if the person declined or cancelled, or the browser fell silent after asking them. The browser's
@@ -77,7 +77,7 @@ struct AttachmentStatus {
 }
 
 impl AttachmentStatus {
-    fn hear(&mut self) {
+    fn handle_events(&mut self) {
         self.acted += 1;
         self.held_back = None;
     }
@@ -95,7 +95,7 @@ impl HomeBrowser {
         let browser = Browser::new(environment.clone(), BrowserTarget::Any);
         let status = AttachmentStatus {
             choice,
-            told: BrowserState::Apart,
+            published: BrowserState::Apart,
             failure: None,
             held_back: None,
             acted: 0,
@@ -112,7 +112,7 @@ impl HomeBrowser {
             known: Mutex::default(),
             store,
             opened: Mutex::default(),
-            news: broadcast::channel(UPDATE_BUFFER).0,
+            updates: broadcast::channel(UPDATE_BUFFER).0,
             attachments: AtomicU64::new(0),
         };
         let home = Self(Arc::new(inner));
@@ -120,7 +120,7 @@ impl HomeBrowser {
         tokio::spawn(async move {
             while states.changed().await.is_ok() {
                 let Some(inner) = weak.upgrade() else { return };
-                Self(inner).tell();
+                Self(inner).publish_state();
             }
         });
         home
@@ -135,20 +135,20 @@ impl HomeBrowser {
             return BrowserSession(open);
         }
         sessions.retain(|_, open| open.strong_count() > 0);
-        let new = BrowserSession::new(self.clone(), (session, root), self.knowledge_of(root));
-        sessions.insert(session, Arc::downgrade(&new.0));
-        new
+        let session_of = BrowserSession::new(self.clone(), (session, root), self.knowledge_of(root));
+        sessions.insert(session, Arc::downgrade(&session_of.0));
+        session_of
     }
 
     fn knowledge_of(&self, root: SessionId) -> Arc<PageKnowledge> {
-        let mut all = self.0.known.lock();
-        if let Some(known) = all.get(&root).and_then(Weak::upgrade) {
-            return known;
+        let mut knowledge = self.0.known.lock();
+        if let Some(existing) = knowledge.get(&root).and_then(Weak::upgrade) {
+            return existing;
         }
-        all.retain(|_, known| known.strong_count() > 0);
-        let known = Arc::default();
-        all.insert(root, Arc::downgrade(&known));
-        known
+        knowledge.retain(|_, existing| existing.strong_count() > 0);
+        let existing = Arc::default();
+        knowledge.insert(root, Arc::downgrade(&existing));
+        existing
     }
 
     /// Returns the browser session of a session that already has one.
@@ -196,12 +196,12 @@ impl HomeBrowser {
 
     /// Returns the attachment's state.
     pub fn state(&self) -> BrowserState {
-        self.0.status.lock().told.clone()
+        self.0.status.lock().published.clone()
     }
 
     /// Subscribes to events from now on.
     pub fn watch(&self) -> broadcast::Receiver<BrowserUpdate> {
-        self.0.news.subscribe()
+        self.0.updates.subscribe()
     }
 
     /// Applies a choice of browser. Ends a connection to another browser.
@@ -212,7 +212,7 @@ impl HomeBrowser {
                 return;
             }
             status.choice = choice.clone();
-            status.hear();
+            status.handle_events();
         }
         self.detach().await;
     }
@@ -233,7 +233,7 @@ impl HomeBrowser {
 
     /// Records an action of the person: tools may ask for the browser again.
     pub fn person_acted(&self) {
-        self.0.status.lock().hear();
+        self.0.status.lock().handle_events();
     }
 
     /// Returns the attachment, making one if necessary. While the browser asks the person this waits as long as
@@ -244,15 +244,15 @@ impl HomeBrowser {
     /// The reason for the failure. Nothing is retried automatically.
     pub async fn connect(&self) -> Result<BrowserConnection, ApiError> {
         let acted = self.0.status.lock().acted;
-        let wanted = match self.wanted() {
-            Ok(wanted) => wanted,
-            Err(error) => return Err(self.failed(error)),
+        let target = match self.target() {
+            Ok(target) => target,
+            Err(error) => return Err(self.record_failure(error)),
         };
-        self.0.browser.set_target(wanted);
+        self.0.browser.set_target(target);
         let connected = match self.0.browser.connect().await {
             Ok(connected) => connected,
             Err(error) => {
-                let told = state::connect_error(&error);
+                let api_error = state::connect_error(&error);
                 let mut status = self.0.status.lock();
                 let is_held_back = match error {
                     // The answer belongs to this question, whatever else the person did while it was open.
@@ -266,10 +266,10 @@ impl HomeBrowser {
                     | ConnectError::Launch(_) => false,
                 };
                 if is_held_back {
-                    status.held_back = Some(told.clone());
+                    status.held_back = Some(api_error.clone());
                 }
                 drop(status);
-                return Err(self.failed(told));
+                return Err(self.record_failure(api_error));
             }
         };
         {
@@ -291,36 +291,36 @@ impl HomeBrowser {
 
     /// Ends the attachment, or cancels the attempt. Tabs stay as they are.
     pub async fn detach(&self) {
-        let begun = matches!(
+        let is_active = matches!(
             *self.0.browser.state().borrow(),
             AttachmentState::Looking | AttachmentState::WaitingForAllow { .. }
         );
-        if begun {
+        if is_active {
             // No page is in use yet. Waiting callers learn that the attempt was cancelled and that the
             // browser's own question may stay open.
             self.0.browser.disconnect();
-            self.failed(state::connect_error(&ConnectError::Cancelled));
+            self.record_failure(state::connect_error(&ConnectError::Cancelled));
             return;
         }
         self.0.status.lock().failure = None;
-        self.let_go().await;
+        self.release_pages().await;
         self.0.browser.disconnect();
-        self.tell();
+        self.publish_state();
         // Octo's own browser saves its data before it exits.
         self.0.browser.wait_closed().await;
     }
 
     /// Makes every session release its page. Waits a moment at most for their overlays to be cleared.
-    async fn let_go(&self) {
+    async fn release_pages(&self) {
         let sessions: Vec<BrowserSession> =
             self.0.sessions.lock().values().filter_map(Weak::upgrade).map(BrowserSession).collect();
-        let leaving = futures::future::join_all(sessions.iter().map(BrowserSession::leave));
+        let leaves = futures::future::join_all(sessions.iter().map(BrowserSession::release_and_restore));
         // A page that does not answer keeps the pointer until it expires.
-        let _late = tokio::time::timeout(RELEASE_TIMEOUT, leaving).await;
+        let _late = tokio::time::timeout(RELEASE_TIMEOUT, leaves).await;
     }
 
     /// Finds browsers that accept a connection now, without asking the person.
-    pub(crate) async fn found(&self) -> Vec<ProbedBrowser> {
+    pub(crate) async fn running_browsers(&self) -> Vec<ProbedBrowser> {
         octo_browser::find(&self.0.environment, self.named_folder().as_deref()).await
     }
 
@@ -334,18 +334,20 @@ impl HomeBrowser {
         }
     }
 
-    fn wanted(&self) -> Result<BrowserTarget, ApiError> {
+    fn target(&self) -> Result<BrowserTarget, ApiError> {
         match self.choice() {
             BrowserChoice::Automatic => Ok(BrowserTarget::Any),
             BrowserChoice::Folder { path } => Ok(BrowserTarget::Folder(PathBuf::from(path))),
             BrowserChoice::Off => Err(ApiError::new("browser.off")),
             BrowserChoice::Installed { id } => {
-                let known = candidates(&self.0.environment, None);
-                let mut of_it = known.into_iter().filter(|one| state::id_of(one.product) == id);
+                let installed = candidates(&self.0.environment, None);
+                let mut of_it =
+                    installed.into_iter().filter(|candidate| state::id_of(candidate.product) == id);
                 let first =
                     of_it.next().ok_or_else(|| ApiError::new("browser.unknown").arg("browser", &id))?;
                 // The folder that this browser was used with.
-                let chosen = std::iter::once(first.clone()).chain(of_it).find(|one| one.folder.is_dir());
+                let chosen =
+                    std::iter::once(first.clone()).chain(of_it).find(|candidate| candidate.folder.is_dir());
                 Ok(BrowserTarget::Folder(chosen.unwrap_or(first).folder))
             }
             BrowserChoice::Own => {
@@ -359,26 +361,26 @@ impl HomeBrowser {
         }
     }
 
-    fn failed(&self, error: ApiError) -> ApiError {
+    fn record_failure(&self, error: ApiError) -> ApiError {
         self.0.status.lock().failure = Some(error.clone());
-        self.tell();
+        self.publish_state();
         error
     }
 
     /// Reports the state if it differs from the last reported one.
-    fn tell(&self) {
-        let now = self.0.browser.state().borrow().clone();
+    fn publish_state(&self) {
+        let current = self.0.browser.state().borrow().clone();
         let mut status = self.0.status.lock();
-        let state = state::told(now, status.failure.as_ref());
-        if status.told != state {
-            status.told = state.clone();
+        let state = state::to_browser_state(current, status.failure.as_ref());
+        if status.published != state {
+            status.published = state.clone();
             // It is not an error if no client is watching.
-            let _nobody = self.0.news.send(BrowserUpdate::State(state));
+            let _nobody = self.0.updates.send(BrowserUpdate::State(state));
         }
     }
 
     pub(crate) fn publish_page(&self, session: SessionId, page: Option<LivePage>) {
-        let _nobody = self.0.news.send(BrowserUpdate::Page(session, page.map(Box::new)));
+        let _nobody = self.0.updates.send(BrowserUpdate::Page(session, page.map(Box::new)));
     }
 
     pub(crate) fn blobs(&self) -> Blobs {
@@ -409,7 +411,7 @@ mod tests {
     const PAGE: &str = "<browser_page origin=\"https://bank.example\">\nThe balance of the account 4711-0815-2233-9981 is rather low this month, says the bank.\n</browser_page>";
 
     #[tokio::test]
-    async fn what_a_sub_agent_read_is_known_to_the_session_it_came_from_and_to_no_other() {
+    async fn page_knowledge_is_shared_between_a_sub_agent_and_its_parent_only() {
         let home = tempfile::tempdir().unwrap();
         let secrets = PersonSecrets::new(KeyRing::of_system(KeychainState::Unavailable), &[]);
         let blobs = Blobs::new(home.path());
@@ -417,16 +419,18 @@ mod tests {
         let paths =
             HomePaths::new(home.path(), &octo_workspace::HomeLocation::by_variable(home.path().to_owned()));
         let browser = HomeBrowser::new(paths, (store, blobs), BrowserChoice::Automatic, secrets);
-        let (root, child, stranger) = (SessionId::new(), SessionId::new(), SessionId::new());
-        let (parent, sub, other) =
-            (browser.session(root, root), browser.session(child, root), browser.session(stranger, stranger));
-        sub.work().await.known().told(PAGE);
-        let carried =
-            "The balance of the account 4711-0815-2233-9981 is rather low this month, says the bank.";
+        let (root, child, unrelated) = (SessionId::new(), SessionId::new(), SessionId::new());
+        let (parent, sub, unrelated_session) = (
+            browser.session(root, root),
+            browser.session(child, root),
+            browser.session(unrelated, unrelated),
+        );
+        sub.work().await.knowledge().record_message(PAGE);
+        let text = "The balance of the account 4711-0815-2233-9981 is rather low this month, says the bank.";
         let knows = async |session: &BrowserSession| {
-            session.work().await.read().memory.find_quote(carried, None).is_some()
+            session.work().await.read().memory.find_quote(text, None).is_some()
         };
         assert!(knows(&sub).await && knows(&parent).await);
-        assert!(!knows(&other).await);
+        assert!(!knows(&unrelated_session).await);
     }
 }

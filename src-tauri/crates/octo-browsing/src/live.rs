@@ -14,11 +14,11 @@ use tokio_util::sync::CancellationToken;
 /// Minimum interval between two pictures.
 const PICTURE_INTERVAL: Duration = Duration::from_millis(500);
 /// Timeout for a picture. A tab that is not painted never delivers one.
-const TAKING: Duration = Duration::from_secs(2);
+const PICTURE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Number of pictures kept: the window may still request the previous one.
 const MAX_PICTURES: usize = 4;
 /// JPEG quality of 100: the pictures are displayed small, for half a second.
-const QUALITY: i64 = 55;
+const JPEG_QUALITY: i64 = 55;
 
 /// The displayed state of a page.
 #[derive(Default)]
@@ -45,22 +45,22 @@ pub(crate) struct PictureGuard {
 impl Drop for PictureGuard {
     fn drop(&mut self) {
         self.taking.abort();
-        let (session, page, leaving) = (self.session.clone(), self.page.clone(), self.leaving.clone());
+        let (session, page, stop_signal) = (self.session.clone(), self.page.clone(), self.leaving.clone());
         let ended = {
-            let mut shown = session.0.shown.lock();
-            shown.ended += 1;
-            shown.ended
+            let mut live = session.0.live.lock();
+            live.ended += 1;
+            live.ended
         };
         tokio::spawn(async move {
             let taking = async {
                 let _one_at_a_time = session.0.camera.lock().await;
-                if session.0.shown.lock().ended == ended {
-                    session.take(&page).await;
+                if session.0.live.lock().ended == ended {
+                    session.take_picture(&page).await;
                 }
             };
             tokio::select! {
                 biased;
-                () = leaving.cancelled() => {}
+                () = stop_signal.cancelled() => {}
                 () = taking => {}
             }
         });
@@ -70,23 +70,26 @@ impl Drop for PictureGuard {
 impl BrowserSession {
     /// Returns the page displayed now.
     pub fn live(&self) -> Option<LivePage> {
-        self.0.shown.lock().page.clone()
+        self.0.live.lock().page.clone()
     }
 
     /// Returns a picture of the page, as JPEG; `None` if it was discarded.
     pub fn picture(&self, number: u32) -> Option<Arc<[u8]>> {
-        let shown = self.0.shown.lock();
-        shown.pictures.iter().find(|(known, _)| *known == number).map(|(_, bytes)| Arc::clone(bytes))
+        let live = self.0.live.lock();
+        live.pictures
+            .iter()
+            .find(|(shown_number, _)| *shown_number == number)
+            .map(|(_, bytes)| Arc::clone(bytes))
     }
 
     /// Displays a page, or that none is in use.
-    pub(crate) fn tell(&self, page: Option<LivePage>) {
+    pub(crate) fn display(&self, page: Option<LivePage>) {
         let changed = {
-            let mut shown = self.0.shown.lock();
+            let mut live = self.0.live.lock();
             if page.is_none() {
-                shown.pictures.clear();
+                live.pictures.clear();
             }
-            std::mem::replace(&mut shown.page, page.clone()) != page
+            std::mem::replace(&mut live.page, page.clone()) != page
         };
         if changed {
             self.0.browser.publish_page(self.0.session, page);
@@ -100,9 +103,9 @@ impl BrowserSession {
         tab: u32,
         title: String,
         call: CallId,
-        mark: Option<PageMark>,
+        target: Option<PageMark>,
     ) -> PictureGuard {
-        let picture = self.0.shown.lock().page.as_ref().and_then(|page| page.picture);
+        let picture = self.0.live.lock().page.as_ref().and_then(|page| page.picture);
         let live = LivePage {
             session: self.0.session,
             call: Some(call),
@@ -110,10 +113,10 @@ impl BrowserSession {
             site: site_of(page),
             title,
             picture,
-            mark,
-            controller: *self.0.hand.borrow(),
+            mark: target,
+            controller: *self.0.controller.borrow(),
         };
-        self.tell(Some(live));
+        self.display(Some(live));
         let (session, page) = (self.clone(), page.clone());
         let taking = tokio::spawn({
             let (session, page) = (session.clone(), page.clone());
@@ -126,66 +129,66 @@ impl BrowserSession {
                 loop {
                     // If a picture for the previous call is being taken, it shows this page as well.
                     if let Ok(_one_at_a_time) = session.0.camera.try_lock() {
-                        session.take(&page).await;
+                        session.take_picture(&page).await;
                     }
                     tokio::time::sleep(PICTURE_INTERVAL).await;
                 }
             }
         });
-        PictureGuard { taking, leaving: session.leaving(), session, page }
+        PictureGuard { taking, leaving: session.release_token(), session, page }
     }
 
     /// Takes a picture and displays it. A picture that does not arrive is not awaited.
-    async fn take(&self, page: &Page) {
+    async fn take_picture(&self, page: &Page) {
         let command = CaptureScreenshotParams {
             format: Some(CaptureScreenshotFormat::Jpeg),
-            quality: Some(QUALITY),
+            quality: Some(JPEG_QUALITY),
             optimize_for_speed: Some(true),
             ..CaptureScreenshotParams::default()
         };
-        let Ok(taken) = page.call(command, TAKING).await else { return };
-        let text: &str = taken.data.as_ref();
+        let Ok(picture) = page.call(command, PICTURE_TIMEOUT).await else { return };
+        let text: &str = picture.data.as_ref();
         let Ok(bytes) = BASE64_STANDARD.decode(text) else { return };
         let number = {
-            let mut shown = self.0.shown.lock();
-            shown.last += 1;
-            let number = shown.last;
-            if shown.page.is_none() {
+            let mut live_state = self.0.live.lock();
+            live_state.last += 1;
+            let number = live_state.last;
+            if live_state.page.is_none() {
                 return;
             }
-            shown.pictures.push_back((number, bytes.into()));
-            while shown.pictures.len() > MAX_PICTURES {
-                shown.pictures.pop_front();
+            live_state.pictures.push_back((number, bytes.into()));
+            while live_state.pictures.len() > MAX_PICTURES {
+                live_state.pictures.pop_front();
             }
             number
         };
         let site = site_of(page);
-        self.alter(|live| (live.picture, live.site) = (Some(number), site));
+        self.change_page(|live| (live.picture, live.site) = (Some(number), site));
     }
 
     /// Changes the displayed page under the lock, because its control may have changed since it was last read.
-    pub(crate) fn alter(&self, change: impl FnOnce(&mut LivePage)) {
-        let told = {
-            let mut shown = self.0.shown.lock();
-            let Some(page) = &mut shown.page else { return };
+    pub(crate) fn change_page(&self, change: impl FnOnce(&mut LivePage)) {
+        let changed = {
+            let mut live = self.0.live.lock();
+            let Some(page) = &mut live.page else { return };
             let before = page.clone();
             change(page);
             (*page != before).then(|| page.clone())
         };
-        if told.is_some() {
-            self.0.browser.publish_page(self.0.session, told);
+        if changed.is_some() {
+            self.0.browser.publish_page(self.0.session, changed);
         }
     }
 
     /// Sets the displayed page's title.
-    pub(crate) fn entitle(&self, title: &str) {
+    pub(crate) fn set_title(&self, title: &str) {
         let title = card::line(title);
-        self.alter(|page| page.title = title);
+        self.change_page(|page| page.title = title);
     }
 
     /// Marks the call as finished: no act is pending.
-    pub(crate) fn rest(&self) {
-        self.alter(|page| (page.call, page.mark) = (None, None));
+    pub(crate) fn mark_finished(&self) {
+        self.change_page(|page| (page.call, page.mark) = (None, None));
     }
 }
 
@@ -202,13 +205,13 @@ pub(crate) fn site_at(url: &str, origin: &str) -> String {
 }
 
 /// Converts a position to a fraction of the picture.
-pub(crate) async fn mark(page: &Page, spot: Spot) -> Option<PageMark> {
-    let view = page.call(GetLayoutMetricsParams {}, TAKING).await.ok()?.css_layout_viewport;
+pub(crate) async fn page_mark(page: &Page, spot: Spot) -> Option<PageMark> {
+    let view = page.call(GetLayoutMetricsParams {}, PICTURE_TIMEOUT).await.ok()?.css_layout_viewport;
     let (width, height) = (view.client_width as f64, view.client_height as f64);
     if width < 1.0 || height < 1.0 {
         return None;
     }
-    let part = |value: f64, whole: f64| (value / whole).clamp(0.0, 1.0);
+    let part = |value: f64, full: f64| (value / full).clamp(0.0, 1.0);
     Some(PageMark {
         x: part(spot.left, width),
         y: part(spot.top, height),

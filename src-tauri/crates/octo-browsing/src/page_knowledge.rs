@@ -3,7 +3,7 @@
 
 use crate::{BrowserSession, HomeBrowser, browser_session::BrowserWork, snapshot_files::in_folder};
 use octo_browser::safety::{
-    BoundSecret, Origin, PageMemory, Redactor, SecretName, Site, TypedPart, parse_blocks, split_secrets,
+    Origin, PageMemory, Redactor, SecretName, Site, SiteBoundSecret, TypedPart, parse_blocks, split_secrets,
 };
 use octo_protocol::{Block, SessionId};
 use octo_tools::ToolError;
@@ -35,7 +35,7 @@ pub(crate) struct ReadTexts {
     /// Redacts secret values in text that is read.
     pub redactor: Redactor,
     /// The secrets being redacted, with the change counter at which they were loaded.
-    kept_out: (u64, Vec<BoundSecret>),
+    redacted_secrets: (u64, Vec<SiteBoundSecret>),
 }
 
 impl PageKnowledge {
@@ -45,26 +45,30 @@ impl PageKnowledge {
     }
 
     /// Records the page texts in a message to the model. Returns their sites.
-    pub fn told(&self, text: &str) -> Vec<Site> {
-        let shown = parse_blocks(text);
+    pub fn record_message(&self, text: &str) -> Vec<Site> {
+        let blocks = parse_blocks(text);
         let mut read = self.read();
-        for (site, text) in &shown {
+        for (site, text) in &blocks {
             read.memory.record_text(site, text);
         }
         drop(read);
-        shown.into_iter().map(|(site, _)| site).collect()
+        blocks.into_iter().map(|(site, _)| site).collect()
     }
 
     /// Redacts the values of these secrets from now on.
-    async fn keep_out(&self, browser: &HomeBrowser, secrets: Vec<BoundSecret>) -> Result<(), ToolError> {
+    async fn redact_secrets(
+        &self,
+        browser: &HomeBrowser,
+        secrets: Vec<SiteBoundSecret>,
+    ) -> Result<(), ToolError> {
         for secret in secrets {
             let changes = browser.secrets().changes();
             {
-                let (known, kept_out) = &mut self.read().kept_out;
-                if *known != changes {
-                    (*known, *kept_out) = (changes, Vec::new());
+                let (current, redacted_secrets) = &mut self.read().redacted_secrets;
+                if *current != changes {
+                    (*current, *redacted_secrets) = (changes, Vec::new());
                 }
-                if kept_out.contains(&secret) {
+                if redacted_secrets.contains(&secret) {
                     continue;
                 }
             }
@@ -79,45 +83,45 @@ impl PageKnowledge {
                 // A value too short to be redacted is never typed.
                 let _never_typed = read.redactor.learn(&secret.name, &value);
             }
-            read.kept_out.1.push(secret);
+            read.redacted_secrets.1.push(secret);
         }
         Ok(())
     }
 
     async fn recall(&self, browser: &HomeBrowser, root: SessionId) -> Result<(), ToolError> {
         let paths = browser.paths().clone();
-        let told = browser.store().read(move |reader| {
-            let (mut pages, mut calls, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+        let history = browser.store().read(move |reader| {
+            let (mut pages, mut calls, mut saved_texts) = (Vec::new(), Vec::new(), Vec::new());
             for session in reader.conversation_sources(root)? {
                 pages.extend(reader.calls_containing(session, PAGE_MARKER, MAX_PAGES)?);
                 calls.extend(reader.calls_containing(session, SECRET_MARKER, MAX_CALLS)?);
-                kept.extend(in_folder(&paths.outputs(session)));
+                saved_texts.extend(in_folder(&paths.outputs(session)));
             }
-            Ok((pages, calls, kept))
+            Ok((pages, calls, saved_texts))
         });
-        let (pages, calls, kept) = told.await.map_err(|error| {
+        let (pages, calls, saved_texts) = history.await.map_err(|error| {
             tracing::warn!(%error, "what was read of pages is not known again");
             ToolError::new(
                 "What was read in this conversation before could not be looked up. Nothing was done.",
             )
         })?;
-        for (site, text) in kept {
+        for (site, text) in saved_texts {
             self.read().memory.record_text(&site, &text);
         }
         let mut sites = Vec::new();
         for block in pages {
             let Block::ToolResult(result) = block else { continue };
-            for site in self.told(&result.text) {
+            for site in self.record_message(&result.text) {
                 if !sites.contains(&site) {
                     sites.push(site);
                 }
             }
         }
         let origins: Vec<Origin> = sites.into_iter().map(Origin::Site).collect();
-        let named: Vec<SecretName> = calls.iter().flat_map(names_in).collect();
-        let mut secrets = browser.secrets().bound_to(&origins);
-        secrets.extend(named.iter().filter_map(|name| browser.secrets().named(name)));
-        self.keep_out(browser, secrets).await
+        let names: Vec<SecretName> = calls.iter().flat_map(names_in).collect();
+        let mut secrets = browser.secrets().for_origins(&origins);
+        secrets.extend(names.iter().filter_map(|name| browser.secrets().find(name)));
+        self.redact_secrets(browser, secrets).await
     }
 }
 
@@ -125,16 +129,16 @@ impl PageKnowledge {
 fn names_in(block: &Block) -> Vec<SecretName> {
     let Block::ToolCall(call) = block else { return Vec::new() };
     // Parse from each match separately: an invalid placeholder must not hide later ones.
-    let places = call.arguments.match_indices(SECRET_MARKER).map(|(at, _)| at);
-    let named = places.filter_map(|at| {
-        let rest = call.arguments.get(at..)?;
-        let end = rest.find("}}")? + 2;
-        match split_secrets(rest.get(..end)?).ok()?.pop()? {
+    let markers = call.arguments.match_indices(SECRET_MARKER).map(|(start, _)| start);
+    let names = markers.filter_map(|start| {
+        let remaining = call.arguments.get(start..)?;
+        let end = remaining.find("}}")? + 2;
+        match split_secrets(remaining.get(..end)?).ok()?.pop()? {
             TypedPart::Secret(name) => Some(name),
             TypedPart::Text(_) => None,
         }
     });
-    named.collect()
+    names.collect()
 }
 
 impl BrowserSession {
@@ -142,8 +146,8 @@ impl BrowserSession {
     /// compaction, text read at one site must still not be carried to another, and a typed value must still not
     /// be read.
     pub(crate) async fn recall(&self, work: &BrowserWork) -> Result<(), ToolError> {
-        let known = work.known();
-        known.recalled.get_or_try_init(|| known.recall(&self.0.browser, self.0.root)).await.map(drop)
+        let knowledge = work.knowledge();
+        knowledge.recalled.get_or_try_init(|| knowledge.recall(&self.0.browser, self.0.root)).await.map(drop)
     }
 
     /// Redacts the values that belong to these sites from now on. Called before a page of these sites is read:
@@ -152,9 +156,13 @@ impl BrowserSession {
     /// # Errors
     ///
     /// If the keychain does not answer: a page whose secrets cannot be redacted is not read.
-    pub(crate) async fn keep_out(&self, work: &BrowserWork, origins: &[Origin]) -> Result<(), ToolError> {
-        let secrets = self.0.browser.secrets().bound_to(origins);
-        work.known().keep_out(&self.0.browser, secrets).await
+    pub(crate) async fn redact_site_values(
+        &self,
+        work: &BrowserWork,
+        origins: &[Origin],
+    ) -> Result<(), ToolError> {
+        let secrets = self.0.browser.secrets().for_origins(origins);
+        work.knowledge().redact_secrets(&self.0.browser, secrets).await
     }
 }
 
@@ -164,7 +172,7 @@ mod tests {
     use octo_protocol::{CallId, ToolCall};
 
     #[test]
-    fn names_are_found_in_a_call_however_broken_it_is() {
+    fn secret_names_are_found_in_malformed_calls() {
         let names = |arguments: &str| {
             let (id, name) = (CallId::new(), "browser".to_owned());
             let call = ToolCall { id, provider_id: String::new(), name, arguments: arguments.to_owned() };

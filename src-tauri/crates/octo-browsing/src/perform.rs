@@ -27,9 +27,9 @@ use std::{fmt::Write, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 /// Maximum length of a block in characters, whatever its budget: a token is rarely longer than four.
-const BLOCK: usize = 24_000;
+const MAX_BLOCK: usize = 24_000;
 /// Timeout for a script.
-const SCRIPT: Duration = Duration::from_secs(10);
+const SCRIPT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum length of a script's result, in characters. Allowed scripts run in the page's own world.
 const MAX_SCRIPT_RESULT: usize = 4_000;
 /// Maximum length of the model's input displayed on a card.
@@ -45,7 +45,7 @@ const DOWNLOAD_NOT_ASKED: &str = "\n(The person was not asked about a file, so i
 #[derive(Default)]
 pub(crate) struct CallReport {
     /// Octo's own text.
-    pub words: String,
+    pub text: String,
     /// The page's text.
     pub page: Option<PageBlock>,
     /// Octo's text after the page's.
@@ -59,8 +59,8 @@ pub(crate) struct CallReport {
 }
 
 impl CallReport {
-    pub fn words(words: impl Into<String>) -> Self {
-        Self { words: words.into(), ..Self::default() }
+    pub fn from_text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
     }
 }
 
@@ -68,41 +68,41 @@ impl BrowserSession {
     /// Performs a call.
     pub(crate) async fn perform(
         &self,
-        wish: BrowserRequest,
-        leave: BrowserPermission,
+        request: BrowserRequest,
+        permission: BrowserPermission,
         call: CallId,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
-        if wish.action == BrowserAction::Status {
-            return Ok(self.status(&wish));
+        if request.action == BrowserAction::Status {
+            return Ok(self.status(&request));
         }
-        let leaving = self.leaving();
+        let stop_signal = self.release_token();
         let stopped = || ToolError::new(STOPPED);
-        let done = tokio::select! {
+        let result = tokio::select! {
             biased;
             () = cancel.cancelled() => Err(stopped()),
-            () = leaving.cancelled() => Err(stopped()),
-            done = self.perform_in_page(&wish, &leave, call) => done,
+            () = stop_signal.cancelled() => Err(stopped()),
+            result = self.perform_in_page(&request, &permission, call) => result,
         };
-        self.rest();
-        done
+        self.mark_finished();
+        result
     }
 
     async fn perform_in_page(
         &self,
-        wish: &BrowserRequest,
-        leave: &BrowserPermission,
+        request: &BrowserRequest,
+        permission: &BrowserPermission,
         call: CallId,
     ) -> Result<ToolOutput, ToolError> {
         let connected = self.connect().await?;
-        self.in_hand().await;
+        self.wait_for_agent().await;
         let mut work = self.work().await;
         let work = &mut *work;
         // Checked before every step: no input is sent and nothing is read once the person has the page.
         tokio::select! {
             biased;
-            () = self.taken() => Err(ToolError::new(TAKEN)),
-            done = self.perform_while_controlled(work, &connected, wish, leave, call) => done,
+            () = self.wait_for_person() => Err(ToolError::new(TAKEN)),
+            done = self.perform_while_controlled(work, &connected, request, permission, call) => done,
         }
     }
 
@@ -110,70 +110,70 @@ impl BrowserSession {
         &self,
         work: &mut BrowserWork,
         connected: &BrowserConnection,
-        wish: &BrowserRequest,
-        leave: &BrowserPermission,
+        request: &BrowserRequest,
+        permission: &BrowserPermission,
         call: CallId,
     ) -> Result<ToolOutput, ToolError> {
         self.recall(work).await?;
-        work.over(self.0.browser.attachment());
-        let found = self.look_in(work, connected, wish, leave).await?;
-        if !leave.covers(&found.assessment) {
-            let only_granted =
-                leave.assessment.inspected == InspectionDepth::LocationOnly && leave.is_at(&found.assessment);
+        work.set_attachment(self.0.browser.attachment());
+        let found = self.assess_in(work, connected, request, permission).await?;
+        if !permission.covers(&found.assessment) {
+            let only_granted = permission.assessment.inspected == InspectionDepth::LocationOnly
+                && permission.is_at(&found.assessment);
             return Err(ToolError::new(if only_granted { ACT_NOT_ASKED } else { CHANGED }));
         }
         // A download is accepted if the person was asked about one, and stopped otherwise.
         let is_asked = found.assessment.risks.contains(&PageRisk::Downloads);
         let awaiting = if is_asked { ExpectedDownload::AFile } else { ExpectedDownload::Nothing };
         let _expecting = work.fetching.expect(awaiting);
-        let done = self.done(work, connected, wish, &found, leave, call).await;
-        let mut told = done.map_err(|error| ToolError::new(work.redacted(&error.text)))?;
-        report_downloads(work, awaiting, &mut told).await;
-        if self.handed() == ControlHistory::Returned {
-            told.words.insert_str(
+        let result = self.perform_action(work, connected, request, &found, permission, call).await;
+        let mut report = result.map_err(|error| ToolError::new(work.redacted(&error.text)))?;
+        report_downloads(work, awaiting, &mut report).await;
+        if self.take_control_history() == ControlHistory::Returned {
+            report.text.insert_str(
                 0,
                 "(The person worked in the page and handed it back: it may have changed since you saw it.)\n",
             );
         }
         if std::mem::take(&mut work.reattached) {
-            told.words.insert_str(0, "(Octo was attached to the browser anew.)\n");
+            report.text.insert_str(0, "(Octo was attached to the browser anew.)\n");
         }
-        if let Some(note) = &found.note {
-            let _ = writeln!(told.after, "{note}");
+        if let Some(remark) = &found.remark {
+            let _ = writeln!(report.after, "{remark}");
         }
-        Ok(self.output(work, wish, &found, told))
+        Ok(self.output(work, request, &found, report))
     }
 
     fn output(
         &self,
         work: &mut BrowserWork,
-        wish: &BrowserRequest,
+        request: &BrowserRequest,
         found: &AssessedCall,
-        told: CallReport,
+        report: CallReport,
     ) -> ToolOutput {
-        let mut text = told.words.trim_end().to_owned();
-        if let Some(page) = &told.page {
-            let _ = write!(text, "\n{}", written(work, page, told.learnt));
+        let mut text = report.text.trim_end().to_owned();
+        if let Some(page) = &report.page {
+            let _ = write!(text, "\n{}", format_page_text(work, page, report.learnt));
         }
-        if !told.after.trim().is_empty() {
-            let _ = write!(text, "\n{}", told.after.trim());
+        if !report.after.trim().is_empty() {
+            let _ = write!(text, "\n{}", report.after.trim());
         }
         // Octo's text outside the block repeats names and titles of the page.
         let text = work.redacted(&text);
-        let mut view = card::done_view_of(wish, found);
+        let mut view = card::finished_view(request, found);
         work.redact(&mut view);
         view.output = text.chars().take(MAX_CARD_TEXT).collect();
-        view.picture = told.picture;
-        view.text = view.text.or(told.file);
+        view.picture = report.picture;
+        view.text = view.text.or(report.file);
         if let Some(page) = &work.page {
             view.site = Some(card::current_site(page));
         }
         let text = text.trim().to_owned();
-        ToolOutput { text, images: told.images, view: ToolView::Browser(view), outcome: Outcome::Done }
+        ToolOutput { text, images: report.images, view: ToolView::Browser(view), outcome: Outcome::Done }
     }
 
-    fn status(&self, wish: &BrowserRequest) -> ToolOutput {
-        let words = match self.0.browser.state() {
+    fn status(&self, request: &BrowserRequest) -> ToolOutput {
+        let status = match self.0.browser.state() {
             BrowserState::Apart => {
                 "Not attached to a browser. The first call that needs one attaches.".to_owned()
             }
@@ -184,23 +184,25 @@ impl BrowserSession {
             BrowserState::Attached { browser, version, .. } => format!("Attached to {browser} ({version})."),
             BrowserState::Lost { error } => crate::state::for_model(&error).text,
         };
-        let mut view = card::view_of(wish, &AssessedCall::default());
-        view.output.clone_from(&words);
-        ToolOutput { text: words, images: Vec::new(), view: ToolView::Browser(view), outcome: Outcome::Done }
+        let mut view = card::question_view(request, &AssessedCall::default());
+        view.output.clone_from(&status);
+        ToolOutput { text: status, images: Vec::new(), view: ToolView::Browser(view), outcome: Outcome::Done }
     }
 
-    async fn done(
+    async fn perform_action(
         &self,
         work: &mut BrowserWork,
         connected: &BrowserConnection,
-        wish: &BrowserRequest,
+        request: &BrowserRequest,
         found: &AssessedCall,
-        leave: &BrowserPermission,
+        permission: &BrowserPermission,
         call: CallId,
     ) -> Result<CallReport, ToolError> {
-        let tab = match (&wish.action, &found.tab) {
+        let tab = match (&request.action, &found.tab) {
             (BrowserAction::Tabs, _) => return tabs::list(self, work, connected).await,
-            (BrowserAction::Open { url }, _) => return self.open(work, connected, url, leave, call).await,
+            (BrowserAction::Open { url }, _) => {
+                return self.open(work, connected, url, permission, call).await;
+            }
             (BrowserAction::Close, Some(tab)) => return tabs::close(work, connected, tab).await,
             (_, Some(tab)) => tab,
             (_, None) => return Err(ToolError::new(CHANGED)),
@@ -216,60 +218,60 @@ impl BrowserSession {
             tab.number.0,
             work.redacted(&card::title_of(found)),
             call,
-            self.mark(&page, found).await,
+            self.act_position(&page, found).await,
         );
-        let ground = PageContext { connected, tab, page: &page, leave };
-        match &wish.action {
+        let context = PageContext { connected, tab, page: &page, permission };
+        match &request.action {
             BrowserAction::Navigate { url } => {
-                let settling = page.observe_reaction();
-                let arrival = page.navigate(url).await;
-                self.arrived(work, &ground, arrival, settling).await
+                let reaction = page.observe_reaction();
+                let navigation = page.navigate(url).await;
+                self.report_navigation(work, &context, navigation, reaction).await
             }
             BrowserAction::Back => {
-                let settling = page.observe_reaction();
-                let arrival = page.travel_history(HistoryDirection::Back).await;
-                self.arrived(work, &ground, arrival, settling).await
+                let reaction = page.observe_reaction();
+                let navigation = page.travel_history(HistoryDirection::Back).await;
+                self.report_navigation(work, &context, navigation, reaction).await
             }
             BrowserAction::Focus => {
                 page.bring_to_front().await.map_err(|error| fault(&error))?;
-                let mut told = self.snapshot(work, &ground, PageLines::All, 1).await?;
-                told.words = format!("Tab {} is in use now.", tab.number);
-                Ok(told)
+                let mut report = self.snapshot(work, &context, PageLines::All, 1).await?;
+                report.text = format!("Tab {} is in use now.", tab.number);
+                Ok(report)
             }
-            BrowserAction::Snapshot { lines, part } => self.snapshot(work, &ground, *lines, *part).await,
-            BrowserAction::Find { text } => self.find(work, &ground, text).await,
-            BrowserAction::Read { target, part } => self.read(work, &ground, *target, *part).await,
+            BrowserAction::Snapshot { lines, part } => self.snapshot(work, &context, *lines, *part).await,
+            BrowserAction::Find { text } => self.find(work, &context, text).await,
+            BrowserAction::Read { target, part } => self.read(work, &context, *target, *part).await,
             BrowserAction::Screenshot { target, numbered } => {
                 let boxes = match numbered {
                     ElementNumbers::Yes => ElementLabels::Numbered,
                     ElementNumbers::No => ElementLabels::None,
                 };
-                self.screenshot(work, &ground, *target, boxes).await
+                self.screenshot(work, &context, *target, boxes).await
             }
-            BrowserAction::Dialog(answer) => {
-                let answer = match answer {
+            BrowserAction::Dialog(reply) => {
+                let reply = match reply {
                     DialogAnswer::Accept(Some(text)) => DialogReply::AcceptWith(text.clone()),
                     DialogAnswer::Accept(None) => DialogReply::Accept,
                     DialogAnswer::Dismiss => DialogReply::Dismiss,
                 };
-                let doing = page.answer(answer);
-                self.do_in_page(work, &ground, found, "The dialog was answered.", doing).await
+                let action = page.answer(reply);
+                self.do_in_page(work, &context, found, "The dialog was answered.", action).await
             }
             BrowserAction::Evaluate { script } => {
-                match self.while_permitted(&ground, found, evaluate(&page, script)).await? {
-                    Some(told) => told,
+                match self.run_while_permitted(&context, found, evaluate(&page, script)).await? {
+                    Some(report) => report,
                     // The script started, and the page navigated.
-                    None => self.outcome(work, &ground, "The script ran; what it answered is lost.").await,
+                    None => self.outcome(work, &context, "The script ran; what it answered is lost.").await,
                 }
             }
             BrowserAction::Download { .. } => {
-                let place = found.element.clone().ok_or_else(|| ToolError::new(CHANGED))?;
-                self.act(work, &ground, found, &BrowserAct::Click(place)).await
+                let element = found.element.clone().ok_or_else(|| ToolError::new(CHANGED))?;
+                self.act(work, &context, found, &BrowserAct::Click(element)).await
             }
             BrowserAction::Page(act) => {
                 let act = to_browser_act(act, found).ok_or_else(|| ToolError::new(CHANGED))?;
                 let act = self.with_secrets(work, act, found).await?;
-                self.act(work, &ground, found, &act).await
+                self.act(work, &context, found, &act).await
             }
             BrowserAction::Status
             | BrowserAction::Tabs
@@ -279,9 +281,9 @@ impl BrowserSession {
     }
 
     /// Returns the position of the coming act, for display to the person.
-    async fn mark(&self, page: &Page, found: &AssessedCall) -> Option<octo_protocol::PageMark> {
-        let place = found.element.as_ref()?;
-        live::mark(page, page.spot(place).await.ok()?).await
+    async fn act_position(&self, page: &Page, found: &AssessedCall) -> Option<octo_protocol::PageMark> {
+        let element = found.element.as_ref()?;
+        live::page_mark(page, page.spot(element).await.ok()?).await
     }
 
     async fn open(
@@ -289,7 +291,7 @@ impl BrowserSession {
         work: &mut BrowserWork,
         connected: &BrowserConnection,
         url: &str,
-        leave: &BrowserPermission,
+        permission: &BrowserPermission,
         call: CallId,
     ) -> Result<CallReport, ToolError> {
         let failed =
@@ -302,22 +304,22 @@ impl BrowserSession {
         work.use_tab(&tab);
         let page = work.attached(connected, &tab).await?;
         let _watching = self.watch(&page, tab.number.0, String::new(), call, None);
-        let settling = page.observe_reaction();
-        let arrival = page.navigate(url).await;
+        let reaction = page.observe_reaction();
+        let navigation = page.navigate(url).await;
         opened.keep();
-        let ground = PageContext { connected, tab: &tab, page: &page, leave };
-        let mut told = self.arrived(work, &ground, arrival, settling).await?;
-        told.words.insert_str(0, &format!("Tab {} was opened. ", tab.number));
-        Ok(told)
+        let context = PageContext { connected, tab: &tab, page: &page, permission };
+        let mut report = self.report_navigation(work, &context, navigation, reaction).await?;
+        report.text.insert_str(0, &format!("Tab {} was opened. ", tab.number));
+        Ok(report)
     }
 
     /// Takes a picture of an element for the person who is asked about it. It is stored, so secrets are
     /// covered. The browser is not brought to the front, because the person is about to answer in Octo's own
     /// window.
-    pub(crate) async fn crop(&self, tab: TabNumber, page: &Page, place: &NodeRef) -> Option<BlobHash> {
+    pub(crate) async fn crop(&self, tab: TabNumber, page: &Page, node_ref: &NodeRef) -> Option<BlobHash> {
         // The element is pictured without the overlay.
         let _drawn = page.clear_overlay().await;
-        let area = page.area_of(place).await.ok()?;
+        let area = page.area_of(node_ref).await.ok()?;
         let mut work = self.work().await;
         let redactor = work.read().redactor.clone();
         let shot = work
@@ -364,33 +366,34 @@ impl Drop for NewTabGuard {
 }
 
 /// Formats page text for the model: marked, bounded, and remembered as read at that site.
-pub(crate) fn written(work: &mut BrowserWork, page: &PageBlock, is_learnt: bool) -> String {
+pub(crate) fn format_page_text(work: &mut BrowserWork, page: &PageBlock, is_learnt: bool) -> String {
     if let Ok(site) = page.origin.parse::<Site>() {
         if !is_learnt {
             work.read().memory.record_text(&site, page.text.raw());
         }
-        page.lines.iter().for_each(|(_, said)| work.read().memory.record_text(&site, said.raw()));
+        page.lines.iter().for_each(|(_, text)| work.read().memory.record_text(&site, text.raw()));
     }
-    block(page, BLOCK, &work.read().redactor)
+    block(page, MAX_BLOCK, &work.read().redactor)
 }
 
 /// Adds a report on files downloaded by the page, whenever they arrived.
-async fn report_downloads(work: &mut BrowserWork, awaiting: ExpectedDownload, told: &mut CallReport) {
-    let files = work.fetching.told(awaiting).await;
+async fn report_downloads(work: &mut BrowserWork, awaiting: ExpectedDownload, report: &mut CallReport) {
+    let files = work.fetching.take_reports(awaiting).await;
     if files.is_empty() {
         if awaiting == ExpectedDownload::AFile {
-            told.words.push_str(" No file has come of it.");
+            report.text.push_str(" No file has come of it.");
         }
         return;
     }
-    let block =
-        told.page.get_or_insert_with(|| PageBlock { origin: "downloads".to_owned(), ..PageBlock::default() });
+    let block = report
+        .page
+        .get_or_insert_with(|| PageBlock { origin: "downloads".to_owned(), ..PageBlock::default() });
     block.lines.extend(files.iter().map(|file| (PageTextKind::Download, PageText::new(file.line()))));
-    told.after.push_str("\n(Files of this page: see Download.)");
-    if files.iter().any(|file| matches!(file.course, DownloadStatus::Unasked { .. })) {
-        told.after.push_str(DOWNLOAD_NOT_ASKED);
+    report.after.push_str("\n(Files of this page: see Download.)");
+    if files.iter().any(|file| matches!(file.status, DownloadStatus::Unasked { .. })) {
+        report.after.push_str(DOWNLOAD_NOT_ASKED);
     }
-    told.file = files.into_iter().find_map(|file| match file.course {
+    report.file = files.into_iter().find_map(|file| match file.status {
         DownloadStatus::Done { path, .. } | DownloadStatus::Unasked { kept: path, .. } => {
             path.map(|path| path.display().to_string())
         }
@@ -406,16 +409,16 @@ async fn evaluate(page: &Page, script: &str) -> Result<CallReport, ToolError> {
         user_gesture: Some(false),
         ..EvaluateParams::new(script)
     };
-    let answer = page.call(run, SCRIPT).await.map_err(|error| fault(&error))?;
-    let failed = answer.exception_details.is_some();
-    let said = match answer.result.value {
+    let reply = page.call(run, SCRIPT_TIMEOUT).await.map_err(|error| fault(&error))?;
+    let failed = reply.exception_details.is_some();
+    let output = match reply.result.value {
         Some(serde_json::Value::String(text)) => text,
         Some(value) => value.to_string(),
-        None => answer.result.description.unwrap_or_else(|| "undefined".to_owned()),
+        None => reply.result.description.unwrap_or_else(|| "undefined".to_owned()),
     };
-    let mut told = CallReport::words(if failed { "The script failed:" } else { "The script ran:" });
-    let text: String = said.chars().take(MAX_SCRIPT_RESULT).collect();
-    told.page =
+    let mut report = CallReport::from_text(if failed { "The script failed:" } else { "The script ran:" });
+    let text: String = output.chars().take(MAX_SCRIPT_RESULT).collect();
+    report.page =
         Some(PageBlock { origin: card::current_site(page), lines: Vec::new(), text: PageText::new(text) });
-    Ok(told)
+    Ok(report)
 }

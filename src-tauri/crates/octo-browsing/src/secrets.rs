@@ -5,7 +5,7 @@ use crate::{BrowserSession, assessment::AssessedCall, browser_session::BrowserWo
 use octo_browser::{
     BrowserAct, Page,
     safety::{
-        BoundSecret, Origin, OwningForm, SecretFault, SecretName, SecretRelease, SecretTarget, Site,
+        Origin, OwningForm, SecretFault, SecretName, SecretRelease, SecretTarget, Site, SiteBoundSecret,
         TypedPart, split_secrets,
     },
     snapshot::NodeRef,
@@ -19,14 +19,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Minimum length of a stored value: shorter ones could not be redacted (see
 /// [`octo_browser::safety::Redactor`]).
-const SHORTEST: usize = 4;
+const MIN_VALUE_CHARS: usize = 4;
 /// Maximum length of a stored value, in bytes: longer ones are not passwords, and keychains have limits.
-const LONGEST: usize = 1_024;
+const MAX_VALUE_BYTES: usize = 1_024;
 
 /// The person's secrets, by name.
 pub struct PersonSecrets {
     keys: KeyRing,
-    known: RwLock<Vec<BoundSecret>>,
+    secrets: RwLock<Vec<SiteBoundSecret>>,
     /// Change counter.
     changes: AtomicU64,
 }
@@ -34,16 +34,16 @@ pub struct PersonSecrets {
 impl PersonSecrets {
     /// Creates them from the list in the settings; the values stay in the keychain.
     pub fn new(keys: KeyRing, listed: &[SiteSecret]) -> Self {
-        let secrets = Self { keys, known: RwLock::default(), changes: AtomicU64::new(0) };
-        secrets.follow(listed);
+        let secrets = Self { keys, secrets: RwLock::default(), changes: AtomicU64::new(0) };
+        secrets.apply_list(listed);
         secrets
     }
 
     /// Applies the list as stored now.
-    pub fn follow(&self, listed: &[SiteSecret]) {
+    pub fn apply_list(&self, listed: &[SiteSecret]) {
         // Skip an invalid entry that another program wrote.
-        let known = listed.iter().filter_map(|secret| read(secret).ok()).collect();
-        *self.known.write() = known;
+        let secrets = listed.iter().filter_map(|secret| parse_secret(secret).ok()).collect();
+        *self.secrets.write() = secrets;
         self.changes.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -52,22 +52,22 @@ impl PersonSecrets {
         self.changes.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn named(&self, name: &SecretName) -> Option<BoundSecret> {
-        let known = self.known.read();
-        known.iter().find(|secret| secret.name == *name).cloned()
+    pub(crate) fn find(&self, name: &SecretName) -> Option<SiteBoundSecret> {
+        let secrets = self.secrets.read();
+        secrets.iter().find(|secret| secret.name == *name).cloned()
     }
 
     /// Returns the secrets that belong to one of these sites.
-    pub(crate) fn bound_to(&self, origins: &[Origin]) -> Vec<BoundSecret> {
-        let known = self.known.read();
-        let is_there = |secret: &&BoundSecret| origins.iter().any(|origin| origin.is(&secret.site));
-        known.iter().filter(is_there).cloned().collect()
+    pub(crate) fn for_origins(&self, origins: &[Origin]) -> Vec<SiteBoundSecret> {
+        let secrets = self.secrets.read();
+        let is_there = |secret: &&SiteBoundSecret| origins.iter().any(|origin| origin.is(&secret.site));
+        secrets.iter().filter(is_there).cloned().collect()
     }
 
     /// Returns the placeholders of a site's secrets, for the model.
-    pub fn at(&self, origin: &Origin) -> Vec<String> {
-        let here = self.bound_to(std::slice::from_ref(origin));
-        here.iter().map(|secret| secret.name.placeholder()).collect()
+    pub fn placeholders(&self, origin: &Origin) -> Vec<String> {
+        let bound = self.for_origins(std::slice::from_ref(origin));
+        bound.iter().map(|secret| secret.name.placeholder()).collect()
     }
 
     /// Stores a value.
@@ -76,17 +76,19 @@ impl PersonSecrets {
     ///
     /// `browser.secret_*` for an invalid name, site or value; `key.not_saved`.
     pub async fn save(&self, name: &str, site: &str, value: Secret) -> Result<SiteSecret, ApiError> {
-        let named = SecretName::new(name).map_err(|_| ApiError::new("browser.secret_name"))?;
+        let secret_name = SecretName::new(name).map_err(|_| ApiError::new("browser.secret_name"))?;
         let site: Site = site.trim().parse().map_err(|_| ApiError::new("browser.secret_site"))?;
         if !site.is_transport_private() {
             return Err(ApiError::new("browser.secret_open_site").arg("site", &site));
         }
-        if value.expose().chars().count() < SHORTEST || value.expose().len() > LONGEST {
-            return Err(ApiError::new("browser.secret_value").arg("least", SHORTEST).arg("most", LONGEST));
+        if value.expose().chars().count() < MIN_VALUE_CHARS || value.expose().len() > MAX_VALUE_BYTES {
+            return Err(ApiError::new("browser.secret_value")
+                .arg("least", MIN_VALUE_CHARS)
+                .arg("most", MAX_VALUE_BYTES));
         }
-        self.keys.save(owner(&named), &site.to_string(), SecretKind::Key, value).await?;
+        self.keys.save(owner(&secret_name), &site.to_string(), SecretKind::Key, value).await?;
         self.changes.fetch_add(1, Ordering::Relaxed);
-        Ok(SiteSecret { name: named.to_string(), site: site.to_string() })
+        Ok(SiteSecret { name: secret_name.to_string(), site: site.to_string() })
     }
 
     /// Deletes a value from the keychain.
@@ -95,7 +97,7 @@ impl PersonSecrets {
     ///
     /// `key.not_removed`.
     pub async fn forget(&self, secret: &SiteSecret) -> Result<(), ApiError> {
-        match read(secret) {
+        match parse_secret(secret) {
             Ok(secret) => {
                 self.keys.forget(owner(&secret.name), &secret.site.to_string(), SecretKind::Key).await
             }
@@ -110,9 +112,9 @@ impl PersonSecrets {
     ///
     /// The first of `key.not_removed`.
     pub async fn forget_all(&self) -> Result<(), ApiError> {
-        let known = std::mem::take(&mut *self.known.write());
+        let secrets = std::mem::take(&mut *self.secrets.write());
         let mut outcome = Ok(());
-        for secret in known {
+        for secret in secrets {
             let forgotten =
                 self.keys.forget(owner(&secret.name), &secret.site.to_string(), SecretKind::Key).await;
             outcome = outcome.and(forgotten);
@@ -126,9 +128,9 @@ impl PersonSecrets {
     ///
     /// `key.not_read`: unknown values cannot be redacted.
     pub async fn values(&self) -> Result<Vec<SecretString>, ApiError> {
-        let known = self.known.read().clone();
+        let secrets = self.secrets.read().clone();
         let mut values = Vec::new();
-        for secret in known {
+        for secret in secrets {
             values.extend(self.value(&secret).await?);
         }
         Ok(values)
@@ -139,7 +141,7 @@ impl PersonSecrets {
     /// # Errors
     ///
     /// `key.not_read`.
-    pub(crate) async fn value(&self, secret: &BoundSecret) -> Result<Option<SecretString>, ApiError> {
+    pub(crate) async fn value(&self, secret: &SiteBoundSecret) -> Result<Option<SecretString>, ApiError> {
         self.keys.load(owner(&secret.name), &secret.site.to_string(), SecretKind::Key).await
     }
 
@@ -154,9 +156,9 @@ impl PersonSecrets {
     }
 }
 
-fn read(secret: &SiteSecret) -> Result<BoundSecret, SecretFault> {
+fn parse_secret(secret: &SiteSecret) -> Result<SiteBoundSecret, SecretFault> {
     let site = secret.site.parse().map_err(|_| SecretFault::OtherSite)?;
-    Ok(BoundSecret { name: SecretName::new(&secret.name)?, site })
+    Ok(SiteBoundSecret { name: SecretName::new(&secret.name)?, site })
 }
 
 fn owner(name: &SecretName) -> String {
@@ -175,32 +177,32 @@ impl PersonSecrets {
     pub(crate) fn release(
         &self,
         page: &Page,
-        place: &NodeRef,
+        node_ref: &NodeRef,
         facts: Option<&ElementFacts>,
         text: &str,
     ) -> Result<PlainText, ToolError> {
-        let refused = |why: &dyn std::fmt::Display| {
+        let refusal = |cause: &dyn std::fmt::Display| {
             ToolError::new(format!(
-                "Nothing was typed: {why}. The person can type it themselves: they can take the page over."
+                "Nothing was typed: {cause}. The person can type it themselves: they can take the page over."
             ))
         };
-        let mut plain = PlainText { text: String::new(), releases: Vec::new() };
-        for piece in split_secrets(text).map_err(|fault| refused(&fault))? {
-            let name = match piece {
+        let mut typed = PlainText { text: String::new(), releases: Vec::new() };
+        for part in split_secrets(text).map_err(|fault| refusal(&fault))? {
+            let name = match part {
                 TypedPart::Text(text) => {
-                    plain.text.push_str(&text);
+                    typed.text.push_str(&text);
                     continue;
                 }
                 TypedPart::Secret(name) => name,
             };
             let main = Origin::parse(&page.origin());
-            let secret = self.named(&name).ok_or_else(|| {
-                let here = self.at(&main).join(", ");
-                let here = if here.is_empty() { "none".to_owned() } else { here };
-                refused(&format!("no secret is called {name}; for this site there is: {here}"))
+            let secret = self.find(&name).ok_or_else(|| {
+                let available = self.placeholders(&main).join(", ");
+                let available = if available.is_empty() { "none".to_owned() } else { available };
+                refusal(&format!("no secret is called {name}; for this site there is: {available}"))
             })?;
-            let facts = facts.ok_or_else(|| refused(&"it is not known what the field is"))?;
-            let frame = Origin::parse(&place.origin);
+            let facts = facts.ok_or_else(|| refusal(&"it is not known what the field is"))?;
+            let frame = Origin::parse(&node_ref.origin);
             let sends_to = match &facts.element.form {
                 OwningForm::None => None,
                 OwningForm::Form(form) if form.action.is_empty() => None,
@@ -213,9 +215,9 @@ impl PersonSecrets {
                 sends_to: sends_to.as_ref(),
                 field: &facts.element.field,
             };
-            plain.releases.push(secret.release(&target).map_err(|fault| refused(&fault))?);
+            typed.releases.push(secret.release(&target).map_err(|fault| refusal(&fault))?);
         }
-        Ok(plain)
+        Ok(typed)
     }
 }
 
@@ -235,10 +237,10 @@ impl BrowserSession {
         };
         let mut typed = String::new();
         let mut releases = found.releases.iter();
-        for piece in
+        for part in
             split_secrets(text).map_err(|fault| ToolError::new(format!("Nothing was typed: {fault}.")))?
         {
-            match piece {
+            match part {
                 TypedPart::Text(text) => typed.push_str(&text),
                 TypedPart::Secret(name) => {
                     let release = releases.next().filter(|release| *release.name() == name);
@@ -251,8 +253,8 @@ impl BrowserSession {
             }
         }
         Ok(match act {
-            BrowserAct::Type(place, _) => BrowserAct::Type(place, typed),
-            BrowserAct::Fill(place, _) => BrowserAct::Fill(place, typed),
+            BrowserAct::Type(node_ref, _) => BrowserAct::Type(node_ref, typed),
+            BrowserAct::Fill(node_ref, _) => BrowserAct::Fill(node_ref, typed),
             other => other,
         })
     }
@@ -264,23 +266,23 @@ mod tests {
     use octo_protocol::KeychainState;
 
     #[tokio::test]
-    async fn what_is_forgotten_is_in_no_keychain_any_more() {
+    async fn a_forgotten_secret_is_removed_from_the_keychain() {
         let keys = KeyRing::of_system(KeychainState::Unavailable);
         let secrets = PersonSecrets::new(keys.clone(), &[]);
         let mut listed = Vec::new();
         for (name, site) in [("mail", "https://mail.example"), ("shop", "https://shop.example")] {
             listed.push(secrets.save(name, site, Secret::new("long enough")).await.unwrap());
         }
-        secrets.follow(&listed);
-        let held = |secret: &SiteSecret| {
+        secrets.apply_list(&listed);
+        let is_stored = |secret: &SiteSecret| {
             keys.holds(format!("secret {}", secret.name), &secret.site, SecretKind::Key)
         };
-        assert!(listed.iter().all(held));
+        assert!(listed.iter().all(is_stored));
         secrets.forget(&listed[0]).await.unwrap();
-        assert!(!held(&listed[0]) && held(&listed[1]), "one alone");
+        assert!(!is_stored(&listed[0]) && is_stored(&listed[1]), "one alone");
         secrets.forget_all().await.unwrap();
-        assert!(!listed.iter().any(held));
-        let here = Origin::parse("https://shop.example/login");
-        assert!(secrets.at(&here).is_empty(), "and the model is offered none");
+        assert!(!listed.iter().any(is_stored));
+        let origin = Origin::parse("https://shop.example/login");
+        assert!(secrets.placeholders(&origin).is_empty(), "and the model is offered none");
     }
 }

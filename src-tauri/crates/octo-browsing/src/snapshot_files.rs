@@ -19,15 +19,15 @@ pub(crate) fn name_of(text: &str) -> String {
 }
 
 /// Marks every line of a block with the site that its text is from.
-pub(crate) fn marked(block: &str, origin: &str) -> String {
+pub(crate) fn mark_lines(block: &str, origin: &str) -> String {
     block.lines().map(|line| format!("{LINE_PREFIX}{origin}{SITE_END}{line}\n")).collect()
 }
 
 /// Returns the content of such a file, with the site it was read at.
 fn unmark_lines(text: &str) -> Option<(Site, String)> {
     let (origin, _) = text.strip_prefix(LINE_PREFIX)?.split_once(SITE_END)?;
-    let mark = format!("{LINE_PREFIX}{origin}{SITE_END}");
-    let lines = text.lines().map(|line| line.strip_prefix(mark.as_str()).unwrap_or(line));
+    let prefix = format!("{LINE_PREFIX}{origin}{SITE_END}");
+    let lines = text.lines().map(|line| line.strip_prefix(prefix.as_str()).unwrap_or(line));
     Some((origin.parse().ok()?, lines.collect::<Vec<_>>().join("\n")))
 }
 
@@ -59,9 +59,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_kept_is_read_back_of_its_site() {
+    fn a_saved_snapshot_is_read_back_with_its_site() {
         let folder = tempfile::tempdir().unwrap();
-        let text = marked("one\n[page of https://other.example] two\n\nthree", "https://shop.example");
+        let text = mark_lines("one\n[page of https://other.example] two\n\nthree", "https://shop.example");
         assert!(text.lines().all(|line| line.starts_with("[page of https://shop.example] ")));
         fs::write(folder.path().join(name_of(&text)), &text).unwrap();
         fs::write(folder.path().join("page-none.txt"), "of no page").unwrap();

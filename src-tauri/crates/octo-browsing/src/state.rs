@@ -8,7 +8,7 @@ use octo_tools::ToolError;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Converts the state for the window. `failure` is the reason why the last attempt failed.
-pub(crate) fn told(state: AttachmentState, failure: Option<&ApiError>) -> BrowserState {
+pub(crate) fn to_browser_state(state: AttachmentState, failure: Option<&ApiError>) -> BrowserState {
     match state {
         AttachmentState::Off => {
             failure.map_or(BrowserState::Apart, |error| BrowserState::Lost { error: error.clone() })
@@ -31,8 +31,11 @@ pub(crate) fn told(state: AttachmentState, failure: Option<&ApiError>) -> Browse
     }
 }
 
-fn millis(at: SystemTime) -> Millis {
-    at.duration_since(UNIX_EPOCH).ok().and_then(|past| Millis::try_from(past.as_millis()).ok()).unwrap_or(0)
+fn millis(time: SystemTime) -> Millis {
+    time.duration_since(UNIX_EPOCH)
+        .ok()
+        .and_then(|elapsed| Millis::try_from(elapsed.as_millis()).ok())
+        .unwrap_or(0)
 }
 
 /// Explains why no attachment was made.
@@ -51,7 +54,7 @@ pub(crate) fn connect_error(error: &ConnectError) -> ApiError {
 
 /// Explains a connection error to the model: what it can do, and that it must not keep retrying on its own.
 pub(crate) fn for_model(error: &ApiError) -> ToolError {
-    let words = match error.key.as_str() {
+    let message = match error.key.as_str() {
         "browser.off" => {
             "The person switched the browser off in the settings. Do without it, or ask them to switch it on."
         }
@@ -71,7 +74,7 @@ pub(crate) fn for_model(error: &ApiError) -> ToolError {
             "The browser could not be reached. Ask the person to look under Settings, Browser, where each fault has its repair."
         }
     };
-    ToolError::new(words)
+    ToolError::new(message)
 }
 
 /// Returns the id under which the settings name a browser.
@@ -97,18 +100,18 @@ mod tests {
     use octo_protocol::words;
 
     #[test]
-    fn a_failure_is_told_until_something_new_is_tried() {
+    fn a_failure_is_reported_until_the_next_attempt() {
         let declined = connect_error(&ConnectError::Declined);
-        assert_eq!(told(AttachmentState::Off, None), BrowserState::Apart);
+        assert_eq!(to_browser_state(AttachmentState::Off, None), BrowserState::Apart);
         assert_eq!(
-            told(AttachmentState::Off, Some(&declined)),
+            to_browser_state(AttachmentState::Off, Some(&declined)),
             BrowserState::Lost { error: declined.clone() }
         );
-        assert_eq!(told(AttachmentState::Looking, Some(&declined)), BrowserState::Looking);
+        assert_eq!(to_browser_state(AttachmentState::Looking, Some(&declined)), BrowserState::Looking);
     }
 
     #[test]
-    fn every_reason_has_words_for_the_person_and_for_the_model() {
+    fn every_error_has_a_message_for_the_person_and_the_model() {
         for error in [
             ConnectError::NoBrowser,
             ConnectError::PortTaken { port: 9222 },
@@ -117,8 +120,8 @@ mod tests {
             ConnectError::Unreachable("x".into()),
         ] {
             let error = connect_error(&error);
-            let words = words::explain(octo_protocol::Language::En, &error);
-            assert!(!words.contains(&error.key) && !words.is_empty(), "{words}");
+            let message = words::explain(octo_protocol::Language::En, &error);
+            assert!(!message.contains(&error.key) && !message.is_empty(), "{message}");
             assert!(!for_model(&error).text.is_empty());
         }
     }

@@ -9,20 +9,20 @@ use octo_tools::{BrowserRequest, ToolError};
 use std::fmt::Write;
 
 /// Maximum number of tabs listed.
-const TABS: usize = 60;
+const MAX_TABS: usize = 60;
 
 /// Returns the tab in use; a call that names another tab fails and asks to switch to it first.
 pub(crate) async fn tab_in_use(
     work: &BrowserWork,
     connected: &BrowserConnection,
-    wish: &BrowserRequest,
+    request: &BrowserRequest,
 ) -> Result<Tab, ToolError> {
     let Some(number) = work.tab else {
         return Err(ToolError::new(
             "No tab is in use. Use action open for a new one, or tabs and then focus. Nothing was done.",
         ));
     };
-    match wish.tab {
+    match request.tab {
         Some(other) if other != number.0 => Err(ToolError::new(format!(
             "Tab {other} is not the one in use, which is {number}. Use focus with tab {other} first. Nothing was done."
         ))),
@@ -30,8 +30,11 @@ pub(crate) async fn tab_in_use(
     }
 }
 
-pub(crate) async fn named(connected: &BrowserConnection, wish: &BrowserRequest) -> Result<Tab, ToolError> {
-    find(connected, TabNumber(wish.tab.unwrap_or_default())).await
+pub(crate) async fn named_tab(
+    connected: &BrowserConnection,
+    request: &BrowserRequest,
+) -> Result<Tab, ToolError> {
+    find(connected, TabNumber(request.tab.unwrap_or_default())).await
 }
 
 async fn find(connected: &BrowserConnection, number: TabNumber) -> Result<Tab, ToolError> {
@@ -47,15 +50,15 @@ async fn find(connected: &BrowserConnection, number: TabNumber) -> Result<Tab, T
 pub(crate) async fn tab_to_read(
     work: &BrowserWork,
     connected: &BrowserConnection,
-    wish: &BrowserRequest,
+    request: &BrowserRequest,
 ) -> Result<Tab, ToolError> {
-    if let Some(number) = wish.tab.map(TabNumber).or(work.tab) {
+    if let Some(number) = request.tab.map(TabNumber).or(work.tab) {
         return find(connected, number).await;
     }
     let tabs = connected.tabs.list().await;
     let tabs = tabs.map_err(|error| ToolError::new(format!("The browser did not answer: {error}.")))?;
-    let mut shown = tabs.into_iter().filter(|tab| tab.place.is_some_and(|place| place.is_active));
-    match (shown.next(), shown.next()) {
+    let mut active = tabs.into_iter().filter(|tab| tab.position.is_some_and(|position| position.is_active));
+    match (active.next(), active.next()) {
         (Some(tab), None) => Ok(tab),
         _ => Err(ToolError::new(
             "No tab is in use, and which one the person looks at cannot be told. Use action tabs, then give tab; or open.",
@@ -66,17 +69,17 @@ pub(crate) async fn tab_to_read(
 /// Returns a tab's address: its main frame's document while attached. The tab list does not contain the origin
 /// of an empty page, so such a tab is attached to for a moment, without reading its content.
 pub(crate) async fn address_of(work: &BrowserWork, connected: &BrowserConnection, tab: &Tab) -> PageAddress {
-    let shown = |page: &Page| {
+    let displayed = |page: &Page| {
         let committed = page.committed();
         PageAddress::of_frame(&committed.url, &committed.origin)
     };
     match &work.page {
-        Some(page) if page.target() == &tab.target => return shown(page),
+        Some(page) if page.target() == &tab.target => return displayed(page),
         _ => {}
     }
     match PageAddress::of(&tab.url) {
         PageAddress::Blank => match Page::attach(&connected.link, &tab.target).await {
-            Ok(page) => shown(&page),
+            Ok(page) => displayed(&page),
             // It is checked again once it answers.
             Err(_) => PageAddress::Blank,
         },
@@ -93,29 +96,29 @@ pub(crate) async fn list(
     let tabs = connected.tabs.list().await;
     let tabs = tabs.map_err(|error| ToolError::new(format!("The browser did not answer: {error}.")))?;
     let mut text = String::new();
-    for tab in tabs.iter().take(TABS) {
-        let mut marks: Vec<&str> = Vec::new();
+    for tab in tabs.iter().take(MAX_TABS) {
+        let mut labels: Vec<&str> = Vec::new();
         if work.tab == Some(tab.number) {
-            marks.push("in use");
+            labels.push("in use");
         }
-        if tab.place.is_some_and(|place| place.is_active) {
-            marks.push("shown");
+        if tab.position.is_some_and(|position| position.is_active) {
+            labels.push("shown");
         }
         if tab.owner == octo_browser::TabOwner::Octo {
             let is_ours = session.0.browser.has_opened(tab.number, session.0.session);
-            marks.push(if is_ours { "opened from here" } else { "opened in another conversation" });
+            labels.push(if is_ours { "opened from here" } else { "opened in another conversation" });
         }
-        let marks = if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) };
+        let labels = if labels.is_empty() { String::new() } else { format!(" ({})", labels.join(", ")) };
         let site = card::origin_of(&tab.url);
-        let _ = writeln!(text, "{} {} \"{}\"{marks}", tab.number, site, card::line(&tab.title));
+        let _ = writeln!(text, "{} {} \"{}\"{labels}", tab.number, site, card::line(&tab.title));
     }
-    let more = tabs.len().saturating_sub(TABS);
-    let mut told = CallReport::words(format!("{} tabs.", tabs.len()));
+    let more = tabs.len().saturating_sub(MAX_TABS);
+    let mut report = CallReport::from_text(format!("{} tabs.", tabs.len()));
     if more > 0 {
-        told.after = format!("({more} more are not listed.)");
+        report.after = format!("({more} more are not listed.)");
     }
-    told.page = Some(PageBlock { origin: "tabs".to_owned(), lines: Vec::new(), text: PageText::new(text) });
-    Ok(told)
+    report.page = Some(PageBlock { origin: "tabs".to_owned(), lines: Vec::new(), text: PageText::new(text) });
+    Ok(report)
 }
 
 pub(crate) async fn close(
@@ -129,7 +132,7 @@ pub(crate) async fn close(
         (work.tab, work.page) = (None, None);
     }
     work.views.remove(&tab.number);
-    Ok(CallReport::words(format!("Tab {} was closed.", tab.number)))
+    Ok(CallReport::from_text(format!("Tab {} was closed.", tab.number)))
 }
 
 /// Reports tabs that the page in use opened.

@@ -14,19 +14,19 @@ pub trait ChatClient: Send + Sync {
     /// Asks the service for the account's identity, which also tests the credentials.
     ///
     /// # Errors
-    /// Returns [`ChatError::Token`] if the service does not know the token.
-    fn me(&self) -> impl Future<Output = Result<Person, ChatError>> + Send;
+    /// Returns [`ChatError::UnknownToken`] if the service does not know the token.
+    fn account(&self) -> impl Future<Output = Result<Person, ChatError>> + Send;
 
-    /// Returns the updates from `next` on (`None` means from the first unfetched one), oldest first; nothing if
-    /// there are none during `wait`, at most [`crate::POLL_TIME`]. The service then forgets everything before
-    /// `next`.
+    /// Returns the updates from `offset` on (`None` means from the first unfetched one), oldest first; nothing if
+    /// there are none during `timeout`, at most [`crate::POLL_TIME`]. The service then forgets everything before
+    /// `offset`.
     ///
     /// # Errors
     /// Returns [`ChatError::Conflict`] if another program requests the same bot's updates.
-    fn news(
+    fn fetch_updates(
         &self,
-        next: Option<i64>,
-        wait: Duration,
+        offset: Option<i64>,
+        timeout: Duration,
     ) -> impl Future<Output = Result<Vec<InboundUpdate>, ChatError>> + Send;
 
     /// Sends a post to a person's chat.
@@ -42,17 +42,17 @@ pub trait ChatClient: Send + Sync {
     fn typing(&self, person: &str) -> impl Future<Output = Result<(), ChatError>> + Send;
 
     /// Tells the service that a button press was handled, so that the person's client stops waiting. The client
-    /// shows `words`, unless they are empty.
+    /// shows `text`, unless they are empty.
     ///
     /// # Errors
     /// Returns [`ChatError::Refused`] if the press is too old.
-    fn acknowledge(&self, press: &str, words: &str) -> impl Future<Output = Result<(), ChatError>> + Send;
+    fn acknowledge(&self, press: &str, text: &str) -> impl Future<Output = Result<(), ChatError>> + Send;
 
     /// Downloads a file that was attached to a message.
     ///
     /// # Errors
-    /// Returns [`ChatError::Refused`] if it no longer exists, or is larger than `most` bytes.
-    fn file(&self, file: &str, most: u64) -> impl Future<Output = Result<Vec<u8>, ChatError>> + Send;
+    /// Returns [`ChatError::Refused`] if it no longer exists, or is larger than `limit` bytes.
+    fn file(&self, file: &str, limit: u64) -> impl Future<Output = Result<Vec<u8>, ChatError>> + Send;
 }
 
 /// Returns the normalized address of a service's server, and the host its token is bound to. `None` means the
@@ -61,9 +61,9 @@ pub trait ChatClient: Send + Sync {
 /// # Errors
 /// Returns `chat.server_wrong` if the text is not an address, contains a name or a password, or would send the
 /// token unencrypted over a network.
-pub fn server_address(service: ChatService, given: Option<&str>) -> Result<(String, String), ApiError> {
+pub fn server_address(service: ChatService, address: Option<&str>) -> Result<(String, String), ApiError> {
     match service {
-        ChatService::Telegram => telegram::server_address(given),
+        ChatService::Telegram => telegram::server_address(address),
     }
 }
 
@@ -88,7 +88,7 @@ impl ServiceClient {
     /// service's own server.
     ///
     /// # Errors
-    /// Returns [`ChatError::Way`] for an unusable address, proxy or certificate, and [`ChatError::Token`] for a
+    /// Returns [`ChatError::Connection`] for an unusable address, proxy or certificate, and [`ChatError::UnknownToken`] for a
     /// text that cannot be a token.
     pub fn new(
         service: ChatService,
@@ -114,12 +114,16 @@ impl ChatClient for ServiceClient {
         dispatch!(self, client => client.known_id())
     }
 
-    async fn me(&self) -> Result<Person, ChatError> {
-        dispatch!(self, client => client.me().await)
+    async fn account(&self) -> Result<Person, ChatError> {
+        dispatch!(self, client => client.account().await)
     }
 
-    async fn news(&self, next: Option<i64>, wait: Duration) -> Result<Vec<InboundUpdate>, ChatError> {
-        dispatch!(self, client => client.news(next, wait).await)
+    async fn fetch_updates(
+        &self,
+        offset: Option<i64>,
+        timeout: Duration,
+    ) -> Result<Vec<InboundUpdate>, ChatError> {
+        dispatch!(self, client => client.fetch_updates(offset, timeout).await)
     }
 
     async fn send(&self, person: &str, post: &Post) -> Result<(), ChatError> {
@@ -130,11 +134,11 @@ impl ChatClient for ServiceClient {
         dispatch!(self, client => client.typing(person).await)
     }
 
-    async fn acknowledge(&self, press: &str, words: &str) -> Result<(), ChatError> {
-        dispatch!(self, client => client.acknowledge(press, words).await)
+    async fn acknowledge(&self, press: &str, text: &str) -> Result<(), ChatError> {
+        dispatch!(self, client => client.acknowledge(press, text).await)
     }
 
-    async fn file(&self, file: &str, most: u64) -> Result<Vec<u8>, ChatError> {
-        dispatch!(self, client => client.file(file, most).await)
+    async fn file(&self, file: &str, limit: u64) -> Result<Vec<u8>, ChatError> {
+        dispatch!(self, client => client.file(file, limit).await)
     }
 }

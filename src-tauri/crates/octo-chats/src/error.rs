@@ -9,13 +9,13 @@ use std::time::Duration;
 pub enum ChatError {
     /// The service does not know the token: it was mistyped, or revoked.
     #[error("the token is not known: {0}")]
-    Token(String),
+    UnknownToken(String),
     /// Another program requests the same bot's updates, or the service sends them elsewhere.
     #[error("another program reads this bot: {0}")]
     Conflict(String),
     /// Too many requests; retry after this time.
     #[error("too much was asked; again in {0:?}")]
-    TooMuch(Duration),
+    RateLimited(Duration),
     /// The service refuses the request, and would refuse it again.
     #[error("refused: {0}")]
     Refused(ServiceRefusal),
@@ -28,36 +28,36 @@ pub enum ChatError {
     Unanswered(String),
     /// A temporary problem of this computer: a locked keychain, a full disk.
     #[error("not now: {0}")]
-    Here(ApiError),
+    Local(ApiError),
     /// The proxy, the certificates or the server's address cannot be used.
     #[error("no way there: {0}")]
-    Way(ApiError),
+    Connection(ApiError),
 }
 
 /// A permanent refusal of the service.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{code}: {said}")]
+#[error("{code}: {message}")]
 pub struct ServiceRefusal {
     /// The service's error code, like those of HTTP.
     pub code: u16,
     /// The service's message.
-    pub said: String,
+    pub message: String,
 }
 
 impl ChatError {
     /// Converts the error to a message for the person.
     pub fn to_api(&self) -> ApiError {
         match self {
-            Self::Token(said) => ApiError::new("chat.token_wrong").detail(said),
-            Self::Conflict(said) => ApiError::new("chat.conflict").detail(said),
-            Self::TooMuch(wait) => {
-                ApiError::new("chat.too_much").arg("seconds", wait.as_secs().max(1)).retryable()
+            Self::UnknownToken(message) => ApiError::new("chat.token_wrong").detail(message),
+            Self::Conflict(message) => ApiError::new("chat.conflict").detail(message),
+            Self::RateLimited(delay) => {
+                ApiError::new("chat.too_much").arg("seconds", delay.as_secs().max(1)).retryable()
             }
             Self::Refused(refusal) => ApiError::new("chat.refused").detail(refusal),
-            Self::Unreachable(why) | Self::Unanswered(why) => {
-                ApiError::new("chat.unreachable").detail(why).retryable()
+            Self::Unreachable(cause) | Self::Unanswered(cause) => {
+                ApiError::new("chat.unreachable").detail(cause).retryable()
             }
-            Self::Here(error) | Self::Way(error) => error.clone(),
+            Self::Local(error) | Self::Connection(error) => error.clone(),
         }
     }
 }

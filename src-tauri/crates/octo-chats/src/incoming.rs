@@ -11,7 +11,7 @@ pub struct InboundUpdate {
     /// another bot.
     pub from: Option<Person>,
     /// Content; `None` if Octo has no use for the update.
-    pub letter: Option<InboundContent>,
+    pub content: Option<InboundContent>,
 }
 
 /// A person at a chat service. Their chat with the bot has their id.

@@ -4,7 +4,7 @@
 //! answer is split between its blocks (paragraphs, lists, blocks of code), and inside a block only if that
 //! alone is too long.
 
-use crate::text::{TextBlock, parts};
+use crate::text::{TextBlock, parse};
 
 /// Maximum length of a post, in UTF-16 code units (Telegram: "1-4096 characters after entities parsing"). Octo
 /// also counts its markup, so no post ever exceeds it.
@@ -36,33 +36,33 @@ pub struct Button {
 
 impl Post {
     /// Creates a post of text without any markup.
-    pub fn plain(words: impl Into<String>) -> Self {
-        let plain = words.into();
+    pub fn plain(text: impl Into<String>) -> Self {
+        let plain = text.into();
         Self { rich: crate::text::escape(&plain), plain, ..Self::default() }
     }
 }
 
-/// Splits an answer into posts, in order; `cut` is appended if there are too many. Empty for an answer without
+/// Splits an answer into posts, in order; `cut_note` is appended if there are too many. Empty for an answer without
 /// text.
-pub fn posts(markdown: &str, cut: &str) -> Vec<Post> {
-    let mut all: Vec<Post> = Vec::new();
-    for part in parts(markdown).iter().flat_map(|part| part.within(MAX_UNITS)) {
+pub fn posts(markdown: &str, cut_note: &str) -> Vec<Post> {
+    let mut list: Vec<Post> = Vec::new();
+    for part in parse(markdown).iter().flat_map(|part| part.split(MAX_UNITS)) {
         let TextBlock { rich, plain } = part;
-        match all.last_mut() {
+        match list.last_mut() {
             Some(last) if units(&last.rich) + 2 + units(&rich) <= MAX_UNITS => {
                 last.rich.push_str("\n\n");
                 last.rich.push_str(&rich);
                 last.plain.push_str("\n\n");
                 last.plain.push_str(&plain);
             }
-            _ => all.push(Post { rich, plain, ..Post::default() }),
+            _ => list.push(Post { rich, plain, ..Post::default() }),
         }
     }
-    if all.len() > MAX_POSTS {
-        all.truncate(MAX_POSTS);
-        all.push(Post::plain(cut));
+    if list.len() > MAX_POSTS {
+        list.truncate(MAX_POSTS);
+        list.push(Post::plain(cut_note));
     }
-    all
+    list
 }
 
 /// Returns the length of a text as the service counts it.
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_markdown_means_becomes_the_services_markup() {
+    fn markdown_becomes_the_services_markup() {
         for (markdown, expected) in [
             ("Plain & <b>simple</b>.", "Plain &amp; &lt;b&gt;simple&lt;/b&gt;."),
             ("**bold** *it* ~~gone~~ `a<b`", "<b>bold</b> <i>it</i> <s>gone</s> <code>a&lt;b</code>"),
@@ -109,22 +109,22 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_parted_where_its_parts_end() {
+    fn a_long_answer_is_split_between_its_parts() {
         let paragraph = "word ".repeat(500);
-        let all = rich(&[paragraph.as_str(); 3].join("\n\n"));
-        assert_eq!(all.len(), 3);
-        assert!(all.iter().all(|post| post.starts_with("word") && post.ends_with("word")));
-        let many = posts(&[paragraph.as_str(); 9].join("\n\n"), "more in Octo");
-        assert_eq!(many.len(), MAX_POSTS + 1);
-        assert_eq!(many.last().map(|post| post.plain.as_str()), Some("more in Octo"));
+        let rich_posts = rich(&[paragraph.as_str(); 3].join("\n\n"));
+        assert_eq!(rich_posts.len(), 3);
+        assert!(rich_posts.iter().all(|post| post.starts_with("word") && post.ends_with("word")));
+        let truncated = posts(&[paragraph.as_str(); 9].join("\n\n"), "more in Octo");
+        assert_eq!(truncated.len(), MAX_POSTS + 1);
+        assert_eq!(truncated.last().map(|post| post.plain.as_str()), Some("more in Octo"));
     }
 
     #[test]
     fn a_long_block_of_code_stays_code_in_each_post() {
-        let code = (0..700).map(|line| format!("let line_{line} = {line};\n")).collect::<String>();
-        let all = rich(&format!("```rust\n{code}```"));
-        assert!(all.len() > 1);
-        for post in &all {
+        let code = (0..700).map(|number| format!("let line_{number} = {number};\n")).collect::<String>();
+        let rendered = rich(&format!("```rust\n{code}```"));
+        assert!(rendered.len() > 1);
+        for post in &rendered {
             assert!(post.starts_with("<pre>") && post.ends_with("</pre>"), "{post}");
             assert!(!post.contains("= \n"), "a line is whole");
         }
@@ -134,20 +134,20 @@ mod tests {
         /// For any model output: no post exceeds the limit, markup is closed in the correct order, and up to
         /// the maximum number of posts no word is lost.
         #[test]
-        fn posts_are_sound(markdown in "(?s)([a-z<>&*_`#|~\\[\\]()!> \n-]|😀|字){0,3000}") {
-            let all = posts(&markdown, "more");
-            for post in &all {
+        fn posts_are_well_formed_and_lose_no_text(markdown in "(?s)([a-z<>&*_`#|~\\[\\]()!> \n-]|😀|字){0,3000}") {
+            let sent = posts(&markdown, "more");
+            for post in &sent {
                 prop_assert!(units(&post.rich) <= MAX_UNITS);
                 prop_assert!(is_closed(&post.rich), "{}", post.rich);
             }
-            if all.len() <= MAX_POSTS {
+            if sent.len() <= MAX_POSTS {
                 let letters = |text: &str| text.chars().filter(|c| c.is_ascii_lowercase() || *c == '字').count();
-                let given: usize = letters(&markdown);
-                let kept: usize = all.iter().map(|post| letters(&post.plain)).sum();
+                let expected: usize = letters(&markdown);
+                let actual: usize = sent.iter().map(|post| letters(&post.plain)).sum();
                 // The language of a code block and the text of a link reference are not part of the answer's
                 // text.
                 if !markdown.contains(['`', '~', '[']) {
-                    prop_assert_eq!(given, kept, "{:?}", all);
+                    prop_assert_eq!(expected, actual, "{:?}", sent);
                 }
             }
         }
@@ -155,15 +155,15 @@ mod tests {
 
     fn is_closed(rich: &str) -> bool {
         let mut open = Vec::new();
-        let mut rest = rich;
-        while let Some((_, after)) = rest.split_once('<') {
-            let Some((tag, behind)) = after.split_once('>') else { return false };
+        let mut remaining = rich;
+        while let Some((_, after)) = remaining.split_once('<') {
+            let Some((tag, following)) = after.split_once('>') else { return false };
             match tag.strip_prefix('/') {
                 Some(name) if open.pop() != Some(name) => return false,
                 Some(_) => {}
                 None => open.push(tag.split(' ').next().unwrap_or_default()),
             }
-            rest = behind;
+            remaining = following;
         }
         open.is_empty()
     }

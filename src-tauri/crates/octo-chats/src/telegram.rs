@@ -47,8 +47,8 @@ pub struct Telegram {
 /// # Errors
 /// Returns `chat.server_wrong` if the text is not an address, contains a name or a password, or would send the
 /// token unencrypted over a network.
-pub fn server_address(given: Option<&str>) -> Result<(String, String), ApiError> {
-    let address = given.map_or(DEFAULT_SERVER, str::trim).trim_end_matches('/').to_owned();
+pub fn server_address(custom_address: Option<&str>) -> Result<(String, String), ApiError> {
+    let address = custom_address.map_or(DEFAULT_SERVER, str::trim).trim_end_matches('/').to_owned();
     let host =
         keyed_host(&address).map_err(|error| ApiError::new("chat.server_wrong").detail(error.message))?;
     Ok((address, host))
@@ -58,17 +58,17 @@ impl Telegram {
     /// Creates the client of a bot from its token, with the network settings.
     ///
     /// # Errors
-    /// Returns [`ChatError::Way`] for an unusable address, proxy or certificate, and [`ChatError::Token`] for a
+    /// Returns [`ChatError::Connection`] for an unusable address, proxy or certificate, and [`ChatError::UnknownToken`] for a
     /// text that cannot be a token.
     pub fn new(network: &Network, server: Option<&str>, token: SecretString) -> Result<Self, ChatError> {
-        let (address, _) = server_address(server).map_err(ChatError::Way)?;
+        let (address, _) = server_address(server).map_err(ChatError::Connection)?;
         let server = Url::parse(&format!("{address}/"))
-            .map_err(|error| ChatError::Way(ApiError::new("chat.server_wrong").detail(error)))?;
+            .map_err(|error| ChatError::Connection(ApiError::new("chat.server_wrong").detail(error)))?;
         // It is part of the path: a character that could end it there cannot belong to a token.
         let is_token = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '_' | '-');
-        let shown = token.expose_secret();
-        if shown.is_empty() || !shown.chars().all(is_token) || !shown.contains(':') {
-            return Err(ChatError::Token("not of the form 123456:ABC".to_owned()));
+        let exposed = token.expose_secret();
+        if exposed.is_empty() || !exposed.chars().all(is_token) || !exposed.contains(':') {
+            return Err(ChatError::UnknownToken("not of the form 123456:ABC".to_owned()));
         }
         let builder = Client::builder()
             .user_agent(concat!("octo/", env!("CARGO_PKG_VERSION")))
@@ -76,7 +76,8 @@ impl Telegram {
             // A redirect would send the token to its target.
             .redirect(redirect::Policy::none())
             .referer(false);
-        let builder = network.apply(builder, &server).map_err(|error| ChatError::Way(error.to_api()))?;
+        let builder =
+            network.apply(builder, &server).map_err(|error| ChatError::Connection(error.to_api()))?;
         let client = builder.build().map_err(|error| ChatError::Unreachable(causes(error)))?;
         Ok(Self { client, server, token })
     }
@@ -99,21 +100,21 @@ impl Telegram {
                 .map(|button| json!([{ "text": button.label, "callback_data": button.data }]));
             sent["reply_markup"] = json!({ "inline_keyboard": rows.collect::<Vec<_>>() });
         }
-        self.ask::<SentMessage>("sendMessage", &sent, ANSWER_WAIT).await.map(drop)
+        self.call_method::<SentMessage>("sendMessage", &sent, ANSWER_WAIT).await.map(drop)
     }
 
-    async fn ask<T: DeserializeOwned>(
+    async fn call_method<T: DeserializeOwned>(
         &self,
         method: &str,
-        asked: &impl Serialize,
-        patience: Duration,
+        payload: &impl Serialize,
+        timeout: Duration,
     ) -> Result<T, ChatError> {
-        let place = self.place(&format!("bot{}/{method}", self.token.expose_secret()))?;
-        let request = self.client.post(place).json(asked).timeout(patience);
+        let url = self.url(&format!("bot{}/{method}", self.token.expose_secret()))?;
+        let request = self.client.post(url).json(payload).timeout(timeout);
         let mut response = self.exchange(request).await?;
         let status = response.status();
         let body = read(&mut response, MAX_ANSWER).await?;
-        let Ok(answer) = serde_json::from_slice::<ApiAnswer<T>>(&body) else {
+        let Ok(reply) = serde_json::from_slice::<ApiAnswer<T>>(&body) else {
             // A gateway's own page, or a server of another kind.
             return Err(match status {
                 status if status.is_server_error() => {
@@ -125,25 +126,25 @@ impl Telegram {
                 status => refused(status.as_u16(), "the answer is not the service's"),
             });
         };
-        answer.result.ok_or_else(|| {
-            let said = answer.description.unwrap_or_default();
-            let wait =
-                answer.parameters.and_then(|parameters| parameters.retry_after).map(Duration::from_secs);
-            to_error(answer.error_code.unwrap_or(status.as_u16()), said, wait)
+        reply.result.ok_or_else(|| {
+            let message = reply.description.unwrap_or_default();
+            let delay =
+                reply.parameters.and_then(|parameters| parameters.retry_after).map(Duration::from_secs);
+            to_error(reply.error_code.unwrap_or(status.as_u16()), message, delay)
         })
     }
 
-    fn place(&self, path: &str) -> Result<Url, ChatError> {
+    fn url(&self, path: &str) -> Result<Url, ChatError> {
         // Joined by hand: a token contains a colon, so the path would be parsed as an address.
-        let whole = format!("{}{path}", self.server);
-        Url::parse(&whole).map_err(|_| ChatError::Way(ApiError::new("chat.server_wrong")))
+        let address = format!("{}{path}", self.server);
+        Url::parse(&address).map_err(|_| ChatError::Connection(ApiError::new("chat.server_wrong")))
     }
 
     async fn exchange(&self, request: RequestBuilder) -> Result<Response, ChatError> {
         request.send().await.map_err(|error| {
             let was_sent = !error.is_connect() && !error.is_builder();
-            let why = causes(error);
-            if was_sent { ChatError::Unanswered(why) } else { ChatError::Unreachable(why) }
+            let cause = causes(error);
+            if was_sent { ChatError::Unanswered(cause) } else { ChatError::Unreachable(cause) }
         })
     }
 }
@@ -154,25 +155,29 @@ impl ChatClient for Telegram {
         self.token.expose_secret().split(':').next()
     }
 
-    async fn me(&self) -> Result<Person, ChatError> {
-        let bot: Bot = self.ask("getMe", &json!({}), ANSWER_WAIT).await?;
+    async fn account(&self) -> Result<Person, ChatError> {
+        let bot: Bot = self.call_method("getMe", &json!({}), ANSWER_WAIT).await?;
         Ok(Person { id: bot.id.to_string(), name: bot.username.unwrap_or(bot.first_name) })
     }
 
-    async fn news(&self, next: Option<i64>, wait: Duration) -> Result<Vec<InboundUpdate>, ChatError> {
-        let mut asked = json!({ "timeout": wait.min(POLL_TIME).as_secs(), "allowed_updates": UPDATE_KINDS, "limit": MAX_UPDATES });
-        if let Some(next) = next {
-            asked["offset"] = next.into();
+    async fn fetch_updates(
+        &self,
+        offset: Option<i64>,
+        timeout: Duration,
+    ) -> Result<Vec<InboundUpdate>, ChatError> {
+        let mut parameters = json!({ "timeout": timeout.min(POLL_TIME).as_secs(), "allowed_updates": UPDATE_KINDS, "limit": MAX_UPDATES });
+        if let Some(offset) = offset {
+            parameters["offset"] = offset.into();
         }
         // An unreadable one is skipped, not fetched again and again.
-        let updates: Vec<Value> = self.ask("getUpdates", &asked, wait + ANSWER_WAIT).await?;
-        Ok(updates.into_iter().filter_map(Update::of).map(Update::read).collect())
+        let updates: Vec<Value> = self.call_method("getUpdates", &parameters, timeout + ANSWER_WAIT).await?;
+        Ok(updates.into_iter().filter_map(Update::parse).map(Update::into_update).collect())
     }
 
     async fn send(&self, person: &str, post: &Post) -> Result<(), ChatError> {
         match self.send_as(person, post, Some("HTML")).await {
             // The service parses its markup more strictly than documented; the text itself must arrive.
-            Err(ChatError::Refused(refusal)) if refusal.said.contains("can't parse entities") => {
+            Err(ChatError::Refused(refusal)) if refusal.message.contains("can't parse entities") => {
                 self.send_as(person, post, None).await
             }
             sent => sent,
@@ -180,17 +185,17 @@ impl ChatClient for Telegram {
     }
 
     async fn typing(&self, person: &str) -> Result<(), ChatError> {
-        let asked = json!({ "chat_id": person, "action": "typing" });
-        self.ask::<bool>("sendChatAction", &asked, ANSWER_WAIT).await.map(drop)
+        let parameters = json!({ "chat_id": person, "action": "typing" });
+        self.call_method::<bool>("sendChatAction", &parameters, ANSWER_WAIT).await.map(drop)
     }
 
-    async fn acknowledge(&self, press: &str, words: &str) -> Result<(), ChatError> {
-        let asked = json!({ "callback_query_id": press, "text": words });
-        self.ask::<bool>("answerCallbackQuery", &asked, ANSWER_WAIT).await.map(drop)
+    async fn acknowledge(&self, press: &str, text: &str) -> Result<(), ChatError> {
+        let parameters = json!({ "callback_query_id": press, "text": text });
+        self.call_method::<bool>("answerCallbackQuery", &parameters, ANSWER_WAIT).await.map(drop)
     }
 
-    async fn file(&self, file: &str, most: u64) -> Result<Vec<u8>, ChatError> {
-        let found: File = self.ask("getFile", &json!({ "file_id": file }), ANSWER_WAIT).await?;
+    async fn file(&self, file: &str, limit: u64) -> Result<Vec<u8>, ChatError> {
+        let found: File = self.call_method("getFile", &json!({ "file_id": file }), ANSWER_WAIT).await?;
         let Some(path) = found.file_path else {
             return Err(refused(404, "the service keeps no such file"));
         };
@@ -200,13 +205,13 @@ impl ChatClient for Telegram {
         if !is_plain {
             return Err(refused(400, "the service names the file in a way that cannot be followed"));
         }
-        let place = self.place(&format!("file/bot{}/{path}", self.token.expose_secret()))?;
-        let request = self.client.get(place).timeout(POLL_TIME + ANSWER_WAIT);
+        let url = self.url(&format!("file/bot{}/{path}", self.token.expose_secret()))?;
+        let request = self.client.get(url).timeout(POLL_TIME + ANSWER_WAIT);
         let mut response = self.exchange(request).await?;
         if !response.status().is_success() {
             return Err(refused(response.status().as_u16(), "the file cannot be fetched"));
         }
-        read(&mut response, most).await
+        read(&mut response, limit).await
     }
 }
 
@@ -217,29 +222,29 @@ impl std::fmt::Debug for Telegram {
 }
 
 /// Converts a refusal of the service to an error.
-fn to_error(code: u16, said: String, wait: Option<Duration>) -> ChatError {
+fn to_error(code: u16, message: String, delay: Option<Duration>) -> ChatError {
     match code {
         // "Unauthorized"; "Not Found" for a token that never existed.
-        401 | 404 if said.is_empty() || said == "Unauthorized" || said == "Not Found" => {
-            ChatError::Token(said)
+        401 | 404 if message.is_empty() || message == "Unauthorized" || message == "Not Found" => {
+            ChatError::UnknownToken(message)
         }
-        409 => ChatError::Conflict(said),
-        429 => ChatError::TooMuch(wait.unwrap_or(ANSWER_WAIT).min(MAX_RETRY_WAIT)),
+        409 => ChatError::Conflict(message),
+        429 => ChatError::RateLimited(delay.unwrap_or(ANSWER_WAIT).min(MAX_RETRY_WAIT)),
         // It may have been done nevertheless: a gateway stopped waiting.
-        500.. => ChatError::Unanswered(format!("{code}: {said}")),
-        code => refused(code, said),
+        500.. => ChatError::Unanswered(format!("{code}: {message}")),
+        code => refused(code, message),
     }
 }
 
-fn refused(code: u16, said: impl Into<String>) -> ChatError {
-    ChatError::Refused(ServiceRefusal { code, said: said.into() })
+fn refused(code: u16, message: impl Into<String>) -> ChatError {
+    ChatError::Refused(ServiceRefusal { code, message: message.into() })
 }
 
-async fn read(response: &mut Response, most: u64) -> Result<Vec<u8>, ChatError> {
+async fn read(response: &mut Response, limit: u64) -> Result<Vec<u8>, ChatError> {
     let mut bytes = Vec::new();
     loop {
         match response.chunk().await {
-            Ok(Some(chunk)) if (bytes.len() + chunk.len()) as u64 > most => {
+            Ok(Some(chunk)) if (bytes.len() + chunk.len()) as u64 > limit => {
                 return Err(refused(StatusCode::PAYLOAD_TOO_LARGE.as_u16(), "it is too large"));
             }
             Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
@@ -252,14 +257,14 @@ async fn read(response: &mut Response, most: u64) -> Result<Vec<u8>, ChatError> 
 /// Returns the causes of an error: its own message names only the request, whose address contains the token.
 fn causes(error: reqwest::Error) -> String {
     let error = error.without_url();
-    let mut words = error.to_string();
+    let mut message = error.to_string();
     let mut cause = error.source();
-    while let Some(next) = cause {
-        words.push_str(": ");
-        words.push_str(&next.to_string());
-        cause = next.source();
+    while let Some(source) = cause {
+        message.push_str(": ");
+        message.push_str(&source.to_string());
+        cause = source.source();
     }
-    words
+    message
 }
 
 #[cfg(test)]
@@ -272,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_token_goes_only_where_it_is_encrypted_or_stays_on_this_machine() {
-        for (given, expected) in [
+        for (address, expected) in [
             (None, Some("https://api.telegram.org")),
             (Some(" https://bots.example/ "), Some("https://bots.example")),
             (Some("http://127.0.0.1:8081/"), Some("http://127.0.0.1:8081")),
@@ -282,62 +287,59 @@ mod tests {
             (Some("bots"), None),
             (Some(""), None),
         ] {
-            let host = server_address(given);
-            assert_eq!(host.as_ref().ok().map(|(_, host)| host.as_str()), expected, "{given:?}");
+            let host = server_address(address);
+            assert_eq!(host.as_ref().ok().map(|(_, host)| host.as_str()), expected, "{address:?}");
             assert!(!format!("{host:?}").contains("secret"));
         }
     }
 
     #[test]
-    fn what_is_no_token_is_not_sent() {
+    fn an_invalid_token_is_not_sent() {
         for token in ["", "12", "12:ab/../x", "12:ab c", "12:ab\n", "12:ab?x", "12:ab#"] {
             let made = Telegram::new(&Network::default(), None, SecretString::from(token));
-            assert!(matches!(made, Err(ChatError::Token(_))), "{token:?}");
+            assert!(matches!(made, Err(ChatError::UnknownToken(_))), "{token:?}");
         }
         let made = Telegram::new(&Network::default(), None, SecretString::from("123:AA_b-c")).unwrap();
         assert!(!format!("{made:?}").contains("AA_b"));
-        assert_eq!(
-            made.place("bot123:AA/getMe").unwrap().as_str(),
-            "https://api.telegram.org/bot123:AA/getMe"
-        );
+        assert_eq!(made.url("bot123:AA/getMe").unwrap().as_str(), "https://api.telegram.org/bot123:AA/getMe");
     }
 
     /// The token is in the path, which is sent through the proxy's tunnel and not to the proxy.
     #[tokio::test]
-    async fn it_is_reached_through_the_proxy_of_the_settings_which_never_sees_the_token() {
+    async fn requests_use_the_configured_proxy_without_showing_it_the_token() {
         let proxy = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = SecretString::from(format!("http://{}", proxy.local_addr().unwrap()));
-        let asked = std::thread::spawn(move || {
+        let request = std::thread::spawn(move || {
             let (mut stream, _) = proxy.accept().unwrap();
-            let mut asked = [0; 4096];
-            let read = stream.read(&mut asked).unwrap();
+            let mut request = [0; 4096];
+            let read = stream.read(&mut request).unwrap();
             stream.write_all(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n").unwrap();
-            String::from_utf8_lossy(&asked[..read]).into_owned()
+            String::from_utf8_lossy(&request[..read]).into_owned()
         });
         let network = Network { proxy: octo_llm::Proxy::Manual(address), ..Network::default() };
         let telegram = Telegram::new(&network, None, SecretString::from("123:AAsecret")).unwrap();
-        let error = telegram.me().await.unwrap_err();
+        let error = telegram.account().await.unwrap_err();
         assert!(matches!(error, ChatError::Unreachable(_)), "{error:?}");
         assert!(!format!("{error:?}").contains("AAsecret"));
-        let asked = asked.join().unwrap();
-        assert!(asked.starts_with("CONNECT api.telegram.org:443 "), "{asked}");
-        assert!(!asked.contains("AAsecret"));
+        let request = request.join().unwrap();
+        assert!(request.starts_with("CONNECT api.telegram.org:443 "), "{request}");
+        assert!(!request.contains("AAsecret"));
     }
 
     #[test]
-    fn what_the_services_refusals_mean() {
+    fn service_errors_are_classified() {
         let second = Some(Duration::from_secs(1));
-        for (code, said, wait, expected) in [
-            (401, "Unauthorized", None, ChatError::Token("Unauthorized".into())),
-            (404, "Not Found", None, ChatError::Token("Not Found".into())),
+        for (code, message, delay, expected) in [
+            (401, "Unauthorized", None, ChatError::UnknownToken("Unauthorized".into())),
+            (404, "Not Found", None, ChatError::UnknownToken("Not Found".into())),
             (409, "Conflict: x", None, ChatError::Conflict("Conflict: x".into())),
-            (429, "Too Many", second, ChatError::TooMuch(Duration::from_secs(1))),
-            (429, "Too Many", Some(Duration::from_secs(u64::MAX)), ChatError::TooMuch(MAX_RETRY_WAIT)),
+            (429, "Too Many", second, ChatError::RateLimited(Duration::from_secs(1))),
+            (429, "Too Many", Some(Duration::from_secs(u64::MAX)), ChatError::RateLimited(MAX_RETRY_WAIT)),
             (502, "Bad Gateway", None, ChatError::Unanswered("502: Bad Gateway".into())),
             (403, "Forbidden: bot was blocked", None, refused(403, "Forbidden: bot was blocked")),
             (404, "Bad Request: no chat", None, refused(404, "Bad Request: no chat")),
         ] {
-            assert_eq!(to_error(code, said.to_owned(), wait), expected);
+            assert_eq!(to_error(code, message.to_owned(), delay), expected);
         }
     }
 }

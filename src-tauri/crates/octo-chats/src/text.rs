@@ -18,41 +18,41 @@ pub(crate) struct TextBlock {
 }
 
 impl TextBlock {
-    /// Splits this part into pieces of at most `most`. A piece keeps only the markup of code.
-    pub(crate) fn within(&self, most: usize) -> Vec<TextBlock> {
-        if units(&self.rich) <= most {
+    /// Splits this part into pieces of at most `limit`. A piece keeps only the markup of code.
+    pub(crate) fn split(&self, limit: usize) -> Vec<TextBlock> {
+        if units(&self.rich) <= limit {
             return vec![self.clone()];
         }
         let frame = if self.rich.starts_with("<pre>") { ("<pre>", "</pre>") } else { ("", "") };
-        let room = most - frame.0.len() - frame.1.len();
-        let mut pieces = Vec::new();
-        let mut piece = String::new();
+        let room = limit - frame.0.len() - frame.1.len();
+        let mut parts = Vec::new();
+        let mut part = String::new();
         let mut size = 0;
         // Best split position: after a line, otherwise after a word, otherwise anywhere.
-        let mut line = None;
-        let mut word = None;
+        let mut line_break = None;
+        let mut word_break = None;
         for c in self.plain.chars() {
-            let next = units(&escape(c.encode_utf8(&mut [0; 4])));
-            if size + next > room {
-                let at = line.or(word).filter(|at| *at > 0).unwrap_or(piece.len());
-                let rest = piece.split_off(at);
-                pieces.push(std::mem::replace(&mut piece, rest));
-                size = units(&escape(&piece));
-                (line, word) = (None, None);
+            let length = units(&escape(c.encode_utf8(&mut [0; 4])));
+            if size + length > room {
+                let split = line_break.or(word_break).filter(|split| *split > 0).unwrap_or(part.len());
+                let remaining = part.split_off(split);
+                parts.push(std::mem::replace(&mut part, remaining));
+                size = units(&escape(&part));
+                (line_break, word_break) = (None, None);
             }
-            piece.push(c);
-            size += next;
+            part.push(c);
+            size += length;
             match c {
-                '\n' => line = Some(piece.len()),
-                c if c.is_whitespace() => word = Some(piece.len()),
+                '\n' => line_break = Some(part.len()),
+                c if c.is_whitespace() => word_break = Some(part.len()),
                 _ => {}
             }
         }
-        pieces.push(piece);
-        pieces
+        parts.push(part);
+        parts
             .into_iter()
-            .map(|piece| piece.trim_matches('\n').to_owned())
-            .filter(|piece| !piece.trim().is_empty())
+            .map(|part| part.trim_matches('\n').to_owned())
+            .filter(|part| !part.trim().is_empty())
             .map(|plain| TextBlock { rich: format!("{}{}{}", frame.0, escape(&plain), frame.1), plain })
             .collect()
     }
@@ -74,11 +74,11 @@ pub(crate) fn escape(text: &str) -> String {
 }
 
 /// Returns the parts of a Markdown text, in order; none is empty.
-pub(crate) fn parts(markdown: &str) -> Vec<TextBlock> {
+pub(crate) fn parse(markdown: &str) -> Vec<TextBlock> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut writer = MarkupWriter::default();
     for event in Parser::new_ext(markdown, options) {
-        writer.take(event);
+        writer.handle_event(event);
     }
     writer.end_part();
     writer.parts
@@ -109,20 +109,20 @@ enum LinkKind {
 }
 
 impl MarkupWriter {
-    fn take(&mut self, event: Event<'_>) {
+    fn handle_event(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
-            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.words(&text),
-            Event::Code(text) => self.around("code", &text),
-            Event::InlineMath(text) | Event::DisplayMath(text) => self.around("code", &text),
-            Event::FootnoteReference(name) => self.words(&format!("[{name}]")),
-            Event::SoftBreak | Event::HardBreak => self.words("\n"),
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.add_text(&text),
+            Event::Code(text) => self.add_wrapped("code", &text),
+            Event::InlineMath(text) | Event::DisplayMath(text) => self.add_wrapped("code", &text),
+            Event::FootnoteReference(name) => self.add_text(&format!("[{name}]")),
+            Event::SoftBreak | Event::HardBreak => self.add_text("\n"),
             Event::Rule => {
-                self.words("———");
+                self.add_text("———");
                 self.block_ended();
             }
-            Event::TaskListMarker(done) => self.words(if done { "☑ " } else { "☐ " }),
+            Event::TaskListMarker(checked) => self.add_text(if checked { "☑ " } else { "☐ " }),
         }
     }
 
@@ -132,12 +132,12 @@ impl MarkupWriter {
             Tag::Heading { .. } => {
                 self.depth += 1;
                 self.in_heading = true;
-                self.mark("<b>");
+                self.add_markup("<b>");
             }
             Tag::BlockQuote(_) => {
                 // The markup does not allow nesting it.
                 if self.depth == 0 {
-                    self.mark("<blockquote>");
+                    self.add_markup("<blockquote>");
                 }
                 self.depth += 1;
             }
@@ -149,30 +149,30 @@ impl MarkupWriter {
                     CodeBlockKind::Indented => "",
                 };
                 match language {
-                    "" => self.mark("<pre>"),
+                    "" => self.add_markup("<pre>"),
                     language => {
                         let class = escape(language);
-                        self.mark(&format!("<pre><code class=\"language-{class}\">"));
+                        self.add_markup(&format!("<pre><code class=\"language-{class}\">"));
                     }
                 }
             }
-            Tag::List(first) => {
+            Tag::List(start_number) => {
                 self.new_line();
                 self.depth += 1;
-                self.lists.push(first);
+                self.lists.push(start_number);
             }
             Tag::Item => {
                 self.new_line();
-                let deep = self.lists.len().saturating_sub(1);
-                let mark = match self.lists.last_mut() {
+                let depth = self.lists.len().saturating_sub(1);
+                let marker = match self.lists.last_mut() {
                     Some(Some(number)) => {
-                        let mark = format!("{number}. ");
+                        let marker = format!("{number}. ");
                         *number += 1;
-                        mark
+                        marker
                     }
                     Some(None) | None => "• ".to_owned(),
                 };
-                self.words(&format!("{}{mark}", "    ".repeat(deep)));
+                self.add_text(&format!("{}{marker}", "    ".repeat(depth)));
                 self.depth += 1;
             }
             Tag::Table(alignments) => self.start_table(&alignments),
@@ -182,7 +182,7 @@ impl MarkupWriter {
             }
             Tag::TableCell => {
                 if !std::mem::take(&mut self.first_cell) {
-                    self.words(" | ");
+                    self.add_text(" | ");
                 }
             }
             Tag::Emphasis => self.style("<i>"),
@@ -192,7 +192,7 @@ impl MarkupWriter {
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
                 let is_web = dest_url.starts_with("https://") || dest_url.starts_with("http://");
                 if is_web && !self.in_table {
-                    self.mark(&format!("<a href=\"{}\">", escape(&dest_url)));
+                    self.add_markup(&format!("<a href=\"{}\">", escape(&dest_url)));
                     self.links.push(LinkKind::Web);
                 } else {
                     self.links.push(LinkKind::Place(dest_url.into_string()));
@@ -200,7 +200,7 @@ impl MarkupWriter {
             }
             Tag::FootnoteDefinition(name) => {
                 self.depth += 1;
-                self.words(&format!("[{name}] "));
+                self.add_text(&format!("[{name}] "));
             }
             Tag::DefinitionList
             | Tag::DefinitionListTitle
@@ -222,7 +222,7 @@ impl MarkupWriter {
             }
             TagEnd::Heading(_) => {
                 self.in_heading = false;
-                self.mark("</b>");
+                self.add_markup("</b>");
                 self.depth = self.depth.saturating_sub(1);
                 self.block_ended();
             }
@@ -230,16 +230,19 @@ impl MarkupWriter {
                 self.depth = self.depth.saturating_sub(1);
                 if self.depth == 0 {
                     self.trim();
-                    self.mark("</blockquote>");
+                    self.add_markup("</blockquote>");
                 }
                 self.block_ended();
             }
             TagEnd::CodeBlock => {
                 self.trim();
-                let is_named = self.part.rich.rfind("<pre>").is_some_and(|at| {
-                    self.part.rich.get(at..).is_some_and(|rest| rest.starts_with("<pre><code class="))
+                let is_named = self.part.rich.rfind("<pre>").is_some_and(|start| {
+                    self.part
+                        .rich
+                        .get(start..)
+                        .is_some_and(|opening| opening.starts_with("<pre><code class="))
                 });
-                self.mark(if is_named { "</code></pre>" } else { "</pre>" });
+                self.add_markup(if is_named { "</code></pre>" } else { "</pre>" });
                 self.depth = self.depth.saturating_sub(1);
                 self.block_ended();
             }
@@ -252,7 +255,7 @@ impl MarkupWriter {
             TagEnd::Table => {
                 self.in_table = false;
                 self.trim();
-                self.mark("</pre>");
+                self.add_markup("</pre>");
                 self.depth = self.depth.saturating_sub(1);
                 self.block_ended();
             }
@@ -261,8 +264,8 @@ impl MarkupWriter {
             TagEnd::Strong => self.style("</b>"),
             TagEnd::Strikethrough => self.style("</s>"),
             TagEnd::Link | TagEnd::Image => match self.links.pop() {
-                Some(LinkKind::Web) => self.mark("</a>"),
-                Some(LinkKind::Place(place)) => self.words(&format!(" ({place})")),
+                Some(LinkKind::Web) => self.add_markup("</a>"),
+                Some(LinkKind::Place(address)) => self.add_text(&format!(" ({address})")),
                 None => {}
             },
             TagEnd::TableHead
@@ -281,32 +284,32 @@ impl MarkupWriter {
         self.new_line();
         self.depth += 1;
         self.in_table = true;
-        self.mark("<pre>");
+        self.add_markup("<pre>");
     }
 
     /// Adds text, with its current markup.
-    fn words(&mut self, text: &str) {
+    fn add_text(&mut self, text: &str) {
         self.part.rich.push_str(&escape(text));
         self.part.plain.push_str(text);
     }
 
-    fn around(&mut self, tag: &str, text: &str) {
+    fn add_wrapped(&mut self, tag: &str, text: &str) {
         if self.in_table {
-            return self.words(text);
+            return self.add_text(text);
         }
         // Writing to a string cannot fail.
         let _written = write!(self.part.rich, "<{tag}>{}</{tag}>", escape(text));
         self.part.plain.push_str(text);
     }
 
-    fn mark(&mut self, markup: &str) {
+    fn add_markup(&mut self, markup: &str) {
         self.part.rich.push_str(markup);
     }
 
     /// Adds inline markup; a table has none inside.
     fn style(&mut self, markup: &str) {
         if !self.in_table {
-            self.mark(markup);
+            self.add_markup(markup);
         }
     }
 
@@ -314,7 +317,7 @@ impl MarkupWriter {
     fn new_line(&mut self) {
         let is_begun = !self.part.plain.is_empty() && !self.part.plain.ends_with('\n');
         if is_begun {
-            self.words("\n");
+            self.add_text("\n");
         }
     }
 

@@ -135,7 +135,7 @@ fn attach(blobs: &Blobs, path: &str) -> Result<(Block, Option<ApiError>), ApiErr
 fn read_picture(named: &str, folder: &Path) -> Result<SessionPicture, ApiError> {
     let missing = || ApiError::new("picture.missing").arg("path", named);
     // Both resolved: a link could lead out.
-    let folder = octo_workspace::real(folder).map_err(|_| missing())?;
+    let folder = octo_workspace::resolve_links(folder).map_err(|_| missing())?;
     let place = octo_workspace::linked_file(named, &folder).ok_or_else(missing)?;
     if !octo_workspace::is_inside(&folder, &place) {
         return Err(ApiError::new("picture.elsewhere").arg("path", named));

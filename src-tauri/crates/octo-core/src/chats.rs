@@ -179,7 +179,8 @@ impl Chats {
             Some(token) => SecretString::from(token.expose().to_owned()),
             None => self.token(service, draft.server.as_deref()).await?,
         };
-        let bot = async { ServiceClient::new(service, network, draft.server.as_deref(), token)?.me().await };
+        let bot =
+            async { ServiceClient::new(service, network, draft.server.as_deref(), token)?.account().await };
         let bot = bot.await.map_err(|error| error.to_api())?;
         Ok(ChatAccount { id: bot.id, name: bot.name })
     }

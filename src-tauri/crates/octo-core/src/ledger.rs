@@ -20,8 +20,8 @@ pub(crate) async fn request(store: &Store, request: LedgerRequest) -> Result<Val
                 Ok(SpendingReport {
                     lines: reader.spending_lines(call.from, call.to)?,
                     misses: reader.misses(call.from, call.to)?,
-                    dearest: reader.dearest_misses(call.from, call.to, LISTED_MISSES)?,
-                    above: reader.above_ideal(call.from, call.to)?,
+                    dearest: reader.most_expensive_misses(call.from, call.to, LISTED_MISSES)?,
+                    above: reader.cost_above_ideal(call.from, call.to)?,
                 })
             });
             json(report.await?)

@@ -321,7 +321,7 @@ impl SkillSet {
         let Some(call) = call else { return Err(slash::unknown(name.to_owned(), built_in)) };
         match self.catalogue.call(&call.name, profile.name(), SkillCallOrigin::Person) {
             Ok(skill) => Ok(SkillTask { name: skill.name.clone(), task: call.arguments }),
-            Err(CallRefusal::Unknown { name, near }) => {
+            Err(CallRefusal::Unknown { name, similar: near }) => {
                 let near: Vec<&str> =
                     built_in.iter().copied().chain(near.iter().map(String::as_str)).collect();
                 Err(slash::unknown(name, &near))

@@ -271,7 +271,7 @@ impl Octo {
 
     /// Handles a wake-up of the machine or a change of its clock: due work runs now.
     pub fn woke(&self) {
-        self.runtime.waking.woke();
+        self.runtime.waking.notify();
     }
 
     /// Ends and stores everything that runs, and releases the home. Running turns are left so that the next

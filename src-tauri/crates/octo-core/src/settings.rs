@@ -72,7 +72,7 @@ impl LiveSettings {
         self.services.chats.follow(&settings.chats);
         self.services.library.apply_settings(&settings);
         self.services.browser.choose(&settings.browser).await;
-        self.services.browser.secrets().follow(&settings.site_secrets);
+        self.services.browser.secrets().apply_list(&settings.site_secrets);
         self.runtime.admission.set_limit(settings.live_turns.effective());
         self.base.prefer(settings);
         self.runtime.sub_agents.limit_changed();

@@ -63,7 +63,7 @@ impl Provider for DemoProvider {
 
 /// Waits before a piece of text, unless the call is cancelled.
 async fn paced(event: &ModelEvent, pace: Duration, cancel: &CancellationToken) -> Result<(), ProviderError> {
-    let wait = match event {
+    let delay = match event {
         ModelEvent::Delta { .. } => pace,
         ModelEvent::BlockStarted { .. }
         | ModelEvent::BlockFinished { .. }
@@ -74,12 +74,12 @@ async fn paced(event: &ModelEvent, pace: Duration, cancel: &CancellationToken) -
     if cancel.is_cancelled() {
         return Err(cancelled());
     }
-    if wait.is_zero() {
+    if delay.is_zero() {
         return Ok(());
     }
     tokio::select! {
         biased;
         () = cancel.cancelled() => Err(cancelled()),
-        () = tokio::time::sleep(wait) => Ok(()),
+        () = tokio::time::sleep(delay) => Ok(()),
     }
 }

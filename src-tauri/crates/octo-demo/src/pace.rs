@@ -20,11 +20,11 @@ pub(super) fn events(step: ScriptStep) -> Vec<ModelEvent> {
         let arguments = call.arguments.to_string();
         let kind = BlockKind::ToolCall { name: call.tool.to_owned() };
         events.push(ModelEvent::BlockStarted { block, kind });
-        let letters: Vec<char> = arguments.chars().collect();
+        let characters: Vec<char> = arguments.chars().collect();
         events.extend(
-            letters
+            characters
                 .chunks(ARGUMENT_PIECE)
-                .map(|piece| ModelEvent::Delta { block, text: piece.iter().collect() }),
+                .map(|part| ModelEvent::Delta { block, text: part.iter().collect() }),
         );
         let content = Block::ToolCall(ToolCall {
             id: CallId::new(),
@@ -40,21 +40,21 @@ pub(super) fn events(step: ScriptStep) -> Vec<ModelEvent> {
 
 /// Splits a text into small pieces, after spaces and between wide characters.
 fn pieces(text: &str) -> Vec<String> {
-    let mut pieces = Vec::new();
-    let mut piece = String::new();
+    let mut chunks = Vec::new();
+    let mut chunk = String::new();
     let mut width = 0;
-    for letter in text.chars() {
-        piece.push(letter);
-        width += if letter.is_ascii() { 1 } else { 2 };
-        if width >= PIECE_WIDTH && (letter.is_whitespace() || !letter.is_ascii()) {
-            pieces.push(std::mem::take(&mut piece));
+    for character in text.chars() {
+        chunk.push(character);
+        width += if character.is_ascii() { 1 } else { 2 };
+        if width >= PIECE_WIDTH && (character.is_whitespace() || !character.is_ascii()) {
+            chunks.push(std::mem::take(&mut chunk));
             width = 0;
         }
     }
-    if !piece.is_empty() {
-        pieces.push(piece);
+    if !chunk.is_empty() {
+        chunks.push(chunk);
     }
-    pieces
+    chunks
 }
 
 #[cfg(test)]
@@ -64,15 +64,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_letter_is_lost(text in "\\PC{0,200}") {
+        fn chunks_lose_no_character(text in "\\PC{0,200}") {
             prop_assert_eq!(pieces(&text).concat(), text);
         }
     }
 
     #[test]
-    fn pieces_are_small() {
+    fn chunks_are_small() {
         let english = "A little longer than one piece of text.";
-        assert!(pieces(english).iter().all(|piece| piece.chars().count() <= 12), "{:?}", pieces(english));
-        assert!(pieces("我是一个脚本，不是模型").iter().all(|piece| piece.chars().count() <= 3));
+        assert!(pieces(english).iter().all(|chunk| chunk.chars().count() <= 12), "{:?}", pieces(english));
+        assert!(pieces("我是一个脚本，不是模型").iter().all(|chunk| chunk.chars().count() <= 3));
     }
 }

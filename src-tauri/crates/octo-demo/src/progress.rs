@@ -5,7 +5,7 @@ use octo_protocol::{Block, CallId, CallStatus, Message, Origin, Role, ToolResult
 use std::collections::HashMap;
 
 /// First part of the id of each call of the script: `demo.<count>.<scene>.<call>`.
-const MARK: &str = "demo";
+const ID_PREFIX: &str = "demo";
 
 /// A message of the script with calls, and their results.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,25 +39,26 @@ pub(super) struct LatestInput {
 
 /// Returns the id of the `count`th call of a conversation.
 pub(super) fn provider_id(count: usize, scene: Scene, call: CallName) -> String {
-    format!("{MARK}.{count}.{}.{}", scene.slug(), call.slug())
+    format!("{ID_PREFIX}.{count}.{}.{}", scene.slug(), call.slug())
 }
 
 /// Returns the script's messages with calls, oldest first.
-pub(super) fn played(messages: &[Message]) -> Vec<PlayedScene> {
+pub(super) fn played_scenes(messages: &[Message]) -> Vec<PlayedScene> {
     let results: HashMap<CallId, &ToolResult> = messages
         .iter()
         .flat_map(|message| &message.blocks)
         .filter_map(result)
-        .map(|given| (given.call, given))
+        .map(|call_result| (call_result.call, call_result))
         .collect();
     let scenes = messages.iter().filter(|message| message.role == Role::Assistant).filter_map(|message| {
         let mut scene = None;
         let mut calls = Vec::new();
         for call in message.calls() {
             let Some((call_scene, name)) = parse_id(&call.provider_id) else { continue };
-            let (status, text) = results
-                .get(&call.id)
-                .map_or((CallStatus::Interrupted, String::new()), |given| (given.status, given.text.clone()));
+            let (status, text) =
+                results.get(&call.id).map_or((CallStatus::Interrupted, String::new()), |call_result| {
+                    (call_result.status, call_result.text.clone())
+                });
             scene = Some(call_scene);
             calls.push(PlayedCall { name, status, text });
         }
@@ -67,18 +68,19 @@ pub(super) fn played(messages: &[Message]) -> Vec<PlayedScene> {
 }
 
 /// Returns the input since the script's last message.
-pub(super) fn since(messages: &[Message]) -> LatestInput {
-    let mut since = LatestInput::default();
-    let tail: Vec<&Message> =
+pub(super) fn latest_input(messages: &[Message]) -> LatestInput {
+    let mut input = LatestInput::default();
+    let recent: Vec<&Message> =
         messages.iter().rev().take_while(|message| message.role != Role::Assistant).collect();
-    let mut results = tail.iter().flat_map(|message| &message.blocks).filter_map(result).peekable();
-    since.results = results.peek().is_some() && results.all(|given| given.status != CallStatus::Stopped);
-    for message in tail {
-        if message.meta.origin == Origin::Person && since.person.is_none() {
-            since.person = Some(message.text());
+    let mut results = recent.iter().flat_map(|message| &message.blocks).filter_map(result).peekable();
+    input.results =
+        results.peek().is_some() && results.all(|call_result| call_result.status != CallStatus::Stopped);
+    for message in recent {
+        if message.meta.origin == Origin::Person && input.person.is_none() {
+            input.person = Some(message.text());
         }
     }
-    since
+    input
 }
 
 fn result(block: &Block) -> Option<&ToolResult> {
@@ -91,7 +93,7 @@ fn result(block: &Block) -> Option<&ToolResult> {
 /// Parses the id of a call; `None` if the call is not the script's.
 fn parse_id(provider_id: &str) -> Option<(Scene, CallName)> {
     let mut parts = provider_id.split('.');
-    if parts.next() != Some(MARK) {
+    if parts.next() != Some(ID_PREFIX) {
         return None;
     }
     let (_count, scene, call) = (parts.next()?, parts.next()?, parts.next()?);
@@ -103,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_read_back() {
+    fn ids_parse_back() {
         for &scene in Scene::ALL {
             for &call in CallName::ALL {
                 assert_eq!(parse_id(&provider_id(7, scene, call)), Some((scene, call)));

@@ -9,7 +9,7 @@ pub(super) const SAMPLE: &str = "animals.txt";
 /// The command that runs it.
 pub(super) const COMMAND: &str = "bash tally.sh animals.txt";
 
-const HEAD: &str = "#!/usr/bin/env bash
+const PROGRAM_HEAD: &str = "#!/usr/bin/env bash
 # Counts how often each word occurs in a file.
 set -euo pipefail
 export LC_ALL=C
@@ -31,7 +31,7 @@ pub(super) const TOTAL: &str = r#"printf '%7d in all\n' "$(tr -s '[:space:]' '\n
 
 /// Returns the program with these lines.
 pub(super) fn program(lines: &[&str]) -> String {
-    let mut text = HEAD.to_owned();
+    let mut text = PROGRAM_HEAD.to_owned();
     for line in lines {
         text.push_str(line);
         text.push('\n');

@@ -1,7 +1,7 @@
 //! The script's next words and actions: a pure function of the conversation.
 
 use super::{
-    progress::{LatestInput, PlayedScene, played, provider_id, since},
+    progress::{LatestInput, PlayedScene, latest_input, played_scenes, provider_id},
     project::{ALL_WORDS, BY_NAME, COMMAND, PROGRAM, SAMPLE, TOP_WORDS, TOTAL, program},
 };
 use octo_protocol::{CallStatus, Language, Message, words};
@@ -45,7 +45,7 @@ macro_rules! slugs {
 
             /// Reads [`Self::slug`].
             pub fn of_slug(slug: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|one| one.slug() == slug)
+                Self::ALL.iter().copied().find(|scene| scene.slug() == slug)
             }
         }
     };
@@ -103,7 +103,7 @@ slugs! {
 
 /// Returns the script's next step in this conversation.
 pub(super) fn next(messages: &[Message], language: Language) -> ScriptStep {
-    DemoScript { language, played: played(messages) }.next(&since(messages))
+    DemoScript { language, played: played_scenes(messages) }.next(&latest_input(messages))
 }
 
 struct DemoScript {
@@ -129,59 +129,59 @@ enum FeatureChoice {
 }
 
 impl DemoScript {
-    fn next(&self, since: &LatestInput) -> ScriptStep {
+    fn next(&self, input: &LatestInput) -> ScriptStep {
         let Some(last) = self.played.last() else { return self.play(Scene::Plan, "demo.hello") };
-        match (since.person.as_deref().map(intent), since.results) {
+        match (input.person.as_deref().map(parse_intent), input.results) {
             (Some(PersonIntent::StartOver), _) => self.play(Scene::PlanAgain, "demo.hello_again"),
-            (Some(PersonIntent::Unknown), false) => self.honest(last),
+            (Some(PersonIntent::Unknown), false) => self.explain_limits(last),
             (Some(PersonIntent::Unknown), true) => {
-                let mut step = self.onward(last, since);
+                let mut step = self.continue_after(last, input);
                 step.text = format!("{}\n\n{}", self.say("demo.interjection"), step.text);
                 step
             }
-            (Some(PersonIntent::GoOn) | None, _) => self.onward(last, since),
+            (Some(PersonIntent::GoOn) | None, _) => self.continue_after(last, input),
         }
     }
 
     /// Continues after the results of the last scene.
-    fn onward(&self, last: &PlayedScene, since: &LatestInput) -> ScriptStep {
+    fn continue_after(&self, previous: &PlayedScene, input: &LatestInput) -> ScriptStep {
         // The script continues if it cannot tick off or empty the plan: the person has done it already.
         let matters = |status: CallStatus| {
-            let aside = [CallName::Tick, CallName::Clear];
-            last.calls.iter().find(|call| call.status == status && !aside.contains(&call.name))
+            let bookkeeping = [CallName::Tick, CallName::Clear];
+            previous.calls.iter().find(|call| call.status == status && !bookkeeping.contains(&call.name))
         };
-        if last.scene == Scene::AfterNo {
-            return self.after_no(last, since);
+        if previous.scene == Scene::AfterNo {
+            return self.handle_refusal(previous, input);
         }
         if matters(CallStatus::Interrupted).is_some() {
-            return self.again(last, "demo.interrupted");
+            return self.repeat(previous, "demo.interrupted");
         }
         if matters(CallStatus::Stopped).is_some() {
-            return self.again(last, "demo.redo");
+            return self.repeat(previous, "demo.redo");
         }
         if matters(CallStatus::Denied).is_some() {
-            return match since.results {
+            return match input.results {
                 true => self.play(Scene::AfterNo, "demo.no"),
-                false => self.again(last, "demo.redo"),
+                false => self.repeat(previous, "demo.redo"),
             };
         }
         if let Some(failed) = matters(CallStatus::Failed) {
-            return if since.results {
+            return if input.results {
                 let text = self.say_with(
                     "demo.failed",
                     &[("words", &failed.text), ("next", &self.say("demo.key.next"))],
                 );
                 ScriptStep { text, calls: Vec::new() }
             } else {
-                self.again(last, "demo.redo")
+                self.repeat(previous, "demo.redo")
             };
         }
-        match last.scene {
+        match previous.scene {
             Scene::Plan | Scene::PlanAgain => self.play(Scene::Project, "demo.project"),
             Scene::Project => self.play(Scene::Change, "demo.change"),
             Scene::Change => self.play(Scene::Run, "demo.run"),
             Scene::Run => self.play(Scene::Ask, "demo.ask"),
-            Scene::Ask => match self.choice(last) {
+            Scene::Ask => match self.choice(previous) {
                 FeatureChoice::Total => self.play(Scene::AddTotal, "demo.total"),
                 FeatureChoice::Names => self.play(Scene::SortByName, "demo.names"),
                 FeatureChoice::Leave => self.play(Scene::Finish, "demo.leave"),
@@ -194,17 +194,18 @@ impl DemoScript {
     }
 
     /// Handles the answer to how to continue after a no.
-    fn after_no(&self, last: &PlayedScene, since: &LatestInput) -> ScriptStep {
-        let Some(refused) = self.played.iter().rev().find(|act| act.scene != Scene::AfterNo) else {
+    fn handle_refusal(&self, previous: &PlayedScene, input: &LatestInput) -> ScriptStep {
+        let Some(denied) = self.played.iter().rev().find(|act| act.scene != Scene::AfterNo) else {
             return self.play(Scene::Plan, "demo.hello");
         };
-        let answer = last.calls.iter().find(|call| call.name == CallName::Question);
+        let answer = previous.calls.iter().find(|call| call.name == CallName::Question);
         match answer {
             Some(answer) if answer.status == CallStatus::Done => {
-                let wants_more = self.chosen(&answer.text, &["demo.no.retry", "demo.no.end"]) == Some(0);
+                let wants_more =
+                    self.chosen_option(&answer.text, &["demo.no.retry", "demo.no.end"]) == Some(0);
                 // After the goodbye, "next" means: ask me again after all.
-                if wants_more || !since.results {
-                    self.again(refused, "demo.redo")
+                if wants_more || !input.results {
+                    self.repeat(denied, "demo.redo")
                 } else {
                     self.end("demo.goodbye")
                 }
@@ -212,18 +213,18 @@ impl DemoScript {
             Some(answer) if answer.status == CallStatus::Interrupted => {
                 self.play(Scene::AfterNo, "demo.interrupted")
             }
-            _ if since.results => self.end("demo.goodbye"),
+            _ if input.results => self.end("demo.goodbye"),
             _ => self.play(Scene::AfterNo, "demo.redo"),
         }
     }
 
     /// Repeats the unfinished part of a scene.
-    fn again(&self, act: &PlayedScene, key: &str) -> ScriptStep {
+    fn repeat(&self, act: &PlayedScene, key: &str) -> ScriptStep {
         let open = act.calls.iter().filter(|call| call.status != CallStatus::Done);
         let calls = open.map(|call| {
             let uncertain = matches!(call.status, CallStatus::Interrupted | CallStatus::Stopped);
-            let whole = if uncertain { self.whole_file(act.scene, call.name) } else { None };
-            let (tool, arguments) = whole.unwrap_or_else(|| self.call(act.scene, call.name));
+            let whole_file = if uncertain { self.whole_file(act.scene, call.name) } else { None };
+            let (tool, arguments) = whole_file.unwrap_or_else(|| self.call(act.scene, call.name));
             (call.name, tool, arguments)
         });
         self.step(self.say(key), act.scene, calls.collect())
@@ -264,9 +265,9 @@ impl DemoScript {
     }
 
     /// Replies to words the script cannot understand.
-    fn honest(&self, last: &PlayedScene) -> ScriptStep {
-        let over = last.scene == Scene::Finish;
-        let key = if over { "demo.honest_over" } else { "demo.honest" };
+    fn explain_limits(&self, previous: &PlayedScene) -> ScriptStep {
+        let is_over = previous.scene == Scene::Finish;
+        let key = if is_over { "demo.honest_over" } else { "demo.honest" };
         let [go_on, again] = ["demo.key.next", "demo.key.again"].map(|key| self.say(key));
         ScriptStep { text: self.say_with(key, &[("next", &go_on), ("again", &again)]), calls: Vec::new() }
     }
@@ -341,7 +342,7 @@ impl DemoScript {
     fn choice(&self, act: &PlayedScene) -> FeatureChoice {
         let answer =
             act.calls.iter().find(|call| call.name == CallName::Question).map_or("", |call| &call.text);
-        match self.chosen(answer, OPTIONS) {
+        match self.chosen_option(answer, OPTIONS) {
             Some(0) => FeatureChoice::Total,
             Some(1) => FeatureChoice::Names,
             Some(2) => FeatureChoice::Leave,
@@ -350,11 +351,11 @@ impl DemoScript {
     }
 
     /// Returns the option an answer names, in either language: the person may have changed it since.
-    fn chosen(&self, answer: &str, options: &[&str]) -> Option<usize> {
-        let place =
+    fn chosen_option(&self, answer: &str, options: &[&str]) -> Option<usize> {
+        let position =
             |key: &str| [Language::En, Language::Zh].iter().filter_map(|&l| answer.rfind(&say(l, key))).max();
-        let places = options.iter().enumerate().filter_map(|(index, key)| Some((place(key)?, index)));
-        places.max().map(|(_, index)| index)
+        let positions = options.iter().enumerate().filter_map(|(index, key)| Some((position(key)?, index)));
+        positions.max().map(|(_, index)| index)
     }
 
     fn say(&self, key: &str) -> String {
@@ -375,8 +376,8 @@ fn say(language: Language, key: &str) -> String {
     words::say(language, key, &BTreeMap::new())
 }
 
-fn intent(text: &str) -> PersonIntent {
-    let text = text.trim().trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase();
+fn parse_intent(text: &str) -> PersonIntent {
+    let text = text.trim().trim_matches(|character: char| !character.is_alphanumeric()).to_lowercase();
     let is = |key: &str| [Language::En, Language::Zh].iter().any(|&language| text == say(language, key));
     match text.as_str() {
         _ if is("demo.key.next") => PersonIntent::GoOn,

@@ -18,22 +18,22 @@ use tokio_util::sync::CancellationToken;
 const LANGUAGES: [Language; 2] = [Language::En, Language::Zh];
 
 fn say(language: Language, key: &str) -> String {
-    let words = words::say(language, key, &BTreeMap::new());
-    assert_ne!(words, key, "the catalogue knows {key}");
-    words
+    let message = words::say(language, key, &BTreeMap::new());
+    assert_ne!(message, key, "the catalogue knows {key}");
+    message
 }
 
 /// A conversation with the script.
-struct Talk {
+struct Conversation {
     language: Language,
     messages: Vec<Message>,
 }
 
-impl Talk {
+impl Conversation {
     fn new(language: Language) -> Self {
-        let mut talk = Self { language, messages: Vec::new() };
-        talk.person("show me");
-        talk
+        let mut tour = Self { language, messages: Vec::new() };
+        tour.person("show me");
+        tour
     }
 
     fn push(&mut self, role: Role, origin: Origin, blocks: Vec<Block>) {
@@ -102,9 +102,9 @@ impl Talk {
         let mut steps = Vec::new();
         while steps.len() < 20 {
             let step = self.step();
-            let over = step.calls.is_empty();
+            let is_finished = step.calls.is_empty();
             steps.push(step);
-            if over {
+            if is_finished {
                 return steps;
             }
             self.done(answer);
@@ -119,11 +119,11 @@ fn tools(step: &ScriptStep) -> Vec<&'static str> {
 
 #[test]
 fn the_first_sentence_says_that_it_is_no_model() {
-    for (language, words) in
+    for (language, expected) in
         [(Language::En, "I am a script, not a model"), (Language::Zh, "我是一段脚本，不是模型")]
     {
-        let step = Talk::new(language).step();
-        assert!(step.text.starts_with(words), "{}", step.text);
+        let step = Conversation::new(language).step();
+        assert!(step.text.starts_with(expected), "{}", step.text);
         assert_eq!(tools(&step), ["todo_manager"]);
     }
 }
@@ -131,11 +131,11 @@ fn the_first_sentence_says_that_it_is_no_model() {
 #[test]
 fn the_tour_shows_every_kind_of_thing() {
     for language in LANGUAGES {
-        let mut talk = Talk::new(language);
-        let steps = talk.play_out(&say(language, "demo.option.total"));
-        let seen: Vec<Vec<&str>> = steps.iter().map(tools).collect();
+        let mut tour = Conversation::new(language);
+        let steps = tour.play_out(&say(language, "demo.option.total"));
+        let tool_lists: Vec<Vec<&str>> = steps.iter().map(tools).collect();
         assert_eq!(
-            seen,
+            tool_lists,
             [
                 &["todo_manager"][..],
                 &["write", "write"],
@@ -169,13 +169,13 @@ fn perform(folder: &Path, call: &ToolCall, answer: &str) -> String {
         }
         "edit" => {
             let file = folder.join(text("path"));
-            let old = std::fs::read_to_string(&file).unwrap();
+            let before = std::fs::read_to_string(&file).unwrap();
             assert_eq!(
-                old.matches(&text("old_string")).count(),
+                before.matches(&text("old_string")).count(),
                 1,
-                "the text to replace is there once: {old}"
+                "the text to replace is there once: {before}"
             );
-            std::fs::write(&file, old.replace(&text("old_string"), &text("new_string"))).unwrap();
+            std::fs::write(&file, before.replace(&text("old_string"), &text("new_string"))).unwrap();
             String::new()
         }
         "terminal" => {
@@ -197,27 +197,27 @@ fn the_program_it_builds_works() {
             [("demo.option.total", 2, 4), ("demo.option.names", 2, 5), ("demo.option.leave", 1, 3)]
         {
             let folder = tempfile::tempdir().unwrap();
-            let mut talk = Talk::new(language);
+            let mut tour = Conversation::new(language);
             let mut outputs = Vec::new();
-            while !talk.step().calls.is_empty() {
-                let calls: Vec<ToolCall> = talk.messages.last().unwrap().calls().cloned().collect();
-                let mut given = BTreeMap::new();
+            while !tour.step().calls.is_empty() {
+                let calls: Vec<ToolCall> = tour.messages.last().unwrap().calls().cloned().collect();
+                let mut values = BTreeMap::new();
                 for call in &calls {
                     let text = perform(folder.path(), call, &say(language, option));
                     if call.name == "terminal" {
                         outputs.push(text.clone());
                     }
-                    given.insert(call.provider_id.clone(), text);
+                    values.insert(call.provider_id.clone(), text);
                 }
-                talk.results(|call| (CallStatus::Done, given[&call.provider_id].clone()));
+                tour.results(|call| (CallStatus::Done, values[&call.provider_id].clone()));
             }
             assert_eq!(outputs.len(), commands, "{option}");
             assert!(outputs[0].trim_start().starts_with(&format!("4 {octopus}")), "{}", outputs[0]);
             assert_eq!(outputs[0].lines().count(), 3);
-            let last = outputs.last().unwrap();
-            assert_eq!(last.lines().count(), last_lines, "{option}: {last}");
+            let last_output = outputs.last().unwrap();
+            assert_eq!(last_output.lines().count(), last_lines, "{option}: {last_output}");
             if option == "demo.option.total" {
-                assert!(last.ends_with("10 in all\n"), "{last}");
+                assert!(last_output.ends_with("10 in all\n"), "{last_output}");
             }
         }
     }
@@ -233,10 +233,10 @@ fn an_answer_is_found_in_either_language_and_in_a_sentence() {
         ("make it green".to_owned(), "todo_manager"),
         (String::new(), "todo_manager"),
     ] {
-        let mut talk = Talk::new(Language::En);
-        talk.until("request_user_feedback", "");
-        talk.done(&answer);
-        let step = talk.step();
+        let mut tour = Conversation::new(Language::En);
+        tour.until("request_user_feedback", "");
+        tour.done(&answer);
+        let step = tour.step();
         assert_eq!(tools(&step), [follows], "{answer}");
         if answer == "make it green" {
             assert_eq!(step.text, say(Language::En, "demo.unknown_choice"));
@@ -245,110 +245,115 @@ fn an_answer_is_found_in_either_language_and_in_a_sentence() {
 }
 
 #[test]
-fn a_no_is_explained_and_can_be_taken_back() {
+fn a_denied_call_is_explained_and_can_be_repeated() {
     for tool in ["write", "edit", "terminal"] {
-        let mut talk = Talk::new(Language::En);
-        let asked = talk.until(tool, "");
-        talk.results(|call| match call.name.as_str() {
+        let mut tour = Conversation::new(Language::En);
+        let calls = tour.until(tool, "");
+        tour.results(|call| match call.name.as_str() {
             "todo_manager" => (CallStatus::Done, String::new()),
             _ => (CallStatus::Denied, "no".to_owned()),
         });
-        let step = talk.step();
+        let step = tour.step();
         assert_eq!(step.text, say(Language::En, "demo.no"));
         assert_eq!(tools(&step), ["request_user_feedback"]);
-        talk.done(&say(Language::En, "demo.no.retry"));
-        let again: Vec<_> = talk.step().calls.into_iter().map(|call| (call.tool, call.arguments)).collect();
-        let refused: Vec<_> = asked.calls.into_iter().filter(|call| call.tool == tool).collect();
-        assert_eq!(again, refused.into_iter().map(|call| (call.tool, call.arguments)).collect::<Vec<_>>());
-        talk.done("");
-        let rest = talk.play_out(&say(Language::En, "demo.option.leave"));
-        assert_eq!(tools(&rest[rest.len() - 2]), ["todo_manager"], "the tour goes on to its end");
+        tour.done(&say(Language::En, "demo.no.retry"));
+        let repeated: Vec<_> =
+            tour.step().calls.into_iter().map(|call| (call.tool, call.arguments)).collect();
+        let denied: Vec<_> = calls.calls.into_iter().filter(|call| call.tool == tool).collect();
+        assert_eq!(repeated, denied.into_iter().map(|call| (call.tool, call.arguments)).collect::<Vec<_>>());
+        tour.done("");
+        let remaining_steps = tour.play_out(&say(Language::En, "demo.option.leave"));
+        assert_eq!(
+            tools(&remaining_steps[remaining_steps.len() - 2]),
+            ["todo_manager"],
+            "the tour goes on to its end"
+        );
     }
 }
 
 #[test]
-fn a_no_can_end_the_tour_and_next_takes_it_up_again() {
+fn a_denial_can_end_the_tour_and_next_resumes_it() {
     for answer in [say(Language::En, "demo.no.end"), "nobody is there".to_owned()] {
-        let mut talk = Talk::new(Language::En);
-        talk.until("edit", "");
-        talk.all(CallStatus::Denied, "no");
-        talk.step();
-        talk.done(&answer);
-        let end = talk.step();
+        let mut tour = Conversation::new(Language::En);
+        tour.until("edit", "");
+        tour.all(CallStatus::Denied, "no");
+        tour.step();
+        tour.done(&answer);
+        let end = tour.step();
         assert!(end.calls.is_empty());
         assert!(end.text.contains("Then we stop here"), "{}", end.text);
-        talk.person("next");
-        assert!(tools(&talk.step()).contains(&"edit"));
+        tour.person("next");
+        assert!(tools(&tour.step()).contains(&"edit"));
     }
 }
 
 #[test]
 fn a_failed_tool_is_quoted_and_tried_again_when_asked() {
-    let mut talk = Talk::new(Language::En);
-    talk.until("write", "");
-    talk.all(CallStatus::Failed, "The disk is full.");
-    let step = talk.step();
+    let mut tour = Conversation::new(Language::En);
+    tour.until("write", "");
+    tour.all(CallStatus::Failed, "The disk is full.");
+    let step = tour.step();
     assert!(step.calls.is_empty() && step.text.contains("The disk is full."), "{}", step.text);
-    talk.person("Next.");
-    assert_eq!(tools(&talk.step()), ["write", "write"]);
+    tour.person("Next.");
+    assert_eq!(tools(&tour.step()), ["write", "write"]);
 }
 
 #[test]
-fn a_change_that_may_have_happened_is_made_in_a_way_that_is_right_either_way() {
+fn a_change_of_unknown_outcome_is_repeated_safely() {
     for (option, count) in [("demo.option.total", 2), ("demo.option.names", 1)] {
-        let mut talk = Talk::new(Language::En);
-        talk.until("request_user_feedback", "");
-        talk.done(&say(Language::En, option));
-        talk.until("edit", "");
-        talk.all(CallStatus::Interrupted, "unknown");
-        let step = talk.step();
+        let mut tour = Conversation::new(Language::En);
+        tour.until("request_user_feedback", "");
+        tour.done(&say(Language::En, option));
+        tour.until("edit", "");
+        tour.all(CallStatus::Interrupted, "unknown");
+        let step = tour.step();
         assert_eq!(tools(&step), ["write"]);
         assert_eq!(step.calls[0].arguments["path"], PROGRAM);
         let content = step.calls[0].arguments["content"].as_str().unwrap();
         assert_eq!(content.lines().filter(|line| line.contains("$1")).count(), count, "{content}");
-        talk.done("");
-        assert_eq!(tools(&talk.step()), ["terminal"], "and then it goes on");
+        tour.done("");
+        assert_eq!(tools(&tour.step()), ["terminal"], "and then it goes on");
     }
 }
 
 #[test]
-fn after_a_stop_next_does_it_again_and_other_words_get_an_honest_answer() {
-    let mut talk = Talk::new(Language::En);
-    talk.until("terminal", "");
-    talk.results(|call| match call.name.as_str() {
+fn after_a_stop_next_repeats_the_scene_and_other_words_are_explained() {
+    let mut tour = Conversation::new(Language::En);
+    tour.until("terminal", "");
+    tour.results(|call| match call.name.as_str() {
         "todo_manager" => (CallStatus::Done, String::new()),
         _ => (CallStatus::Stopped, "stopped".to_owned()),
     });
-    talk.person("what is this?");
-    let step = talk.step();
+    tour.person("what is this?");
+    let step = tour.step();
     assert!(step.calls.is_empty() && step.text.starts_with("I am a script, not a model"), "{}", step.text);
-    talk.person("next");
-    let step = talk.step();
+    tour.person("next");
+    let step = tour.step();
     assert_eq!(tools(&step), ["terminal"]);
     assert_eq!(step.calls[0].arguments["command"], COMMAND);
 }
 
 #[test]
-fn words_in_between_are_owned_up_to_and_the_script_goes_on() {
-    let mut talk = Talk::new(Language::En);
-    talk.until("edit", "");
-    talk.done("");
-    talk.person("use Python please");
-    let step = talk.step();
+fn unknown_words_are_acknowledged_and_the_script_continues() {
+    let mut tour = Conversation::new(Language::En);
+    tour.until("edit", "");
+    tour.done("");
+    tour.person("use Python please");
+    let step = tour.step();
     assert!(step.text.starts_with(&say(Language::En, "demo.interjection")), "{}", step.text);
     assert!(tools(&step).contains(&"terminal"));
 }
 
 #[test]
 fn after_the_end_again_starts_over_with_new_numbers() {
-    for (language, again) in [(Language::En, "again"), (Language::Zh, "重新开始"), (Language::En, "“Again”!")]
+    for (language, reply) in [(Language::En, "again"), (Language::Zh, "重新开始"), (Language::En, "“Again”!")]
     {
-        let mut talk = Talk::new(language);
-        talk.play_out(&say(language, "demo.option.names"));
-        talk.person("thanks");
-        assert!(talk.step().calls.is_empty());
-        talk.person(again);
-        let steps = talk.play_out(&say(language, "demo.option.leave"));
+        let mut tour = Conversation::new(language);
+        tour.play_out(&say(language, "demo.option.names"));
+        tour.person("thanks");
+        assert!(tour.step().calls.is_empty());
+        tour.person(reply);
+        let steps = tour.play_out(&say(language, "demo.option.leave"));
         assert_eq!(tools(&steps[0]), ["todo_manager", "todo_manager"]);
         assert_eq!(steps[2].calls[0].arguments["id"], 5, "numbers are never used twice");
         assert_eq!(tools(&steps[1]), ["write", "write"]);
@@ -356,14 +361,14 @@ fn after_the_end_again_starts_over_with_new_numbers() {
 }
 
 #[test]
-fn a_cut_off_message_is_simply_said_again() {
-    let mut talk = Talk::new(Language::En);
-    talk.push(Role::Assistant, Origin::Model, vec![Block::Text { text: "I am a scr".to_owned() }]);
-    talk.messages.last_mut().unwrap().meta.end = Some(MessageEnd::Cut);
-    assert_eq!(tools(&talk.step()), ["todo_manager"]);
-    talk.done("");
-    talk.push(Role::Assistant, Origin::Model, vec![Block::Text { text: "The plan is".to_owned() }]);
-    assert_eq!(tools(&talk.step()), ["write", "write"]);
+fn a_truncated_message_is_repeated() {
+    let mut tour = Conversation::new(Language::En);
+    tour.push(Role::Assistant, Origin::Model, vec![Block::Text { text: "I am a scr".to_owned() }]);
+    tour.messages.last_mut().unwrap().meta.end = Some(MessageEnd::Cut);
+    assert_eq!(tools(&tour.step()), ["todo_manager"]);
+    tour.done("");
+    tour.push(Role::Assistant, Origin::Model, vec![Block::Text { text: "The plan is".to_owned() }]);
+    assert_eq!(tools(&tour.step()), ["write", "write"]);
 }
 
 fn status() -> impl Strategy<Value = CallStatus> {
@@ -380,11 +385,11 @@ proptest! {
     /// Whatever happens, the script has a reply, its calls have unique ids, and "again" always leads to the
     /// end.
     #[test]
-    fn nothing_is_a_dead_end(
+    fn every_state_has_a_next_step(
         happenings in prop::collection::vec((status(), status(), prop::option::of(".{0,12}"), 0usize..3), 0..30)
     ) {
         let options = ["demo.option.total", "demo.no.retry", "demo.no.end"];
-        let mut talk = Talk::new(Language::En);
+        let mut tour = Conversation::new(Language::En);
         let mut ids = std::collections::HashSet::new();
         let mut check = |step: &ScriptStep| {
             assert!(!step.text.is_empty());
@@ -392,23 +397,23 @@ proptest! {
                 assert!(ids.insert(call.provider_id.clone()), "{} twice", call.provider_id);
             }
         };
-        for (first, other, words, option) in happenings {
-            let step = talk.step();
+        for (first_status, other_status, message, option) in happenings {
+            let step = tour.step();
             check(&step);
-            let answer = say(Language::En, options[option]);
+            let reply = say(Language::En, options[option]);
             let first_id = step.calls.first().map(|call| call.provider_id.clone());
-            talk.results(|call| {
-                (if Some(&call.provider_id) == first_id.as_ref() { first } else { other }, answer.clone())
+            tour.results(|call| {
+                (if Some(&call.provider_id) == first_id.as_ref() { first_status } else { other_status }, reply.clone())
             });
             if step.calls.is_empty() {
-                talk.messages.pop();
-                talk.person(words.as_deref().unwrap_or("next"));
-            } else if let Some(words) = words {
-                talk.person(&words);
+                tour.messages.pop();
+                tour.person(message.as_deref().unwrap_or("next"));
+            } else if let Some(message) = message {
+                tour.person(&message);
             }
         }
-        talk.person("again");
-        let steps = talk.play_out(&say(Language::En, "demo.option.leave"));
+        tour.person("again");
+        let steps = tour.play_out(&say(Language::En, "demo.option.leave"));
         steps.iter().for_each(&mut check);
         prop_assert!(steps.last().unwrap().text.contains("That was the tour"));
     }
@@ -430,12 +435,12 @@ fn request(messages: &[Message]) -> ModelRequest {
 }
 
 #[tokio::test]
-async fn the_stream_is_a_models_stream() {
-    let mut talk = Talk::new(Language::Zh);
-    talk.until("edit", "");
-    let expected = talk.messages.pop().unwrap();
+async fn the_stream_is_shaped_like_a_models() {
+    let mut tour = Conversation::new(Language::Zh);
+    tour.until("edit", "");
+    let expected = tour.messages.pop().unwrap();
     let provider = DemoProvider::new(Language::Zh, Duration::ZERO);
-    let events: Vec<_> = provider.stream(request(&talk.messages), CancellationToken::new()).collect().await;
+    let events: Vec<_> = provider.stream(request(&tour.messages), CancellationToken::new()).collect().await;
     let events: Vec<ModelEvent> = events.into_iter().map(Result::unwrap).collect();
     let mut growing = BTreeMap::<u32, String>::new();
     let mut finished = Vec::new();
@@ -447,12 +452,12 @@ async fn the_stream_is_a_models_stream() {
             ModelEvent::Delta { block, text } => growing.get_mut(block).unwrap().push_str(text),
             ModelEvent::BlockFinished { block, content } => {
                 assert_eq!(usize::try_from(*block).unwrap(), finished.len());
-                let whole = match content {
+                let full = match content {
                     Block::Text { text } => text,
                     Block::ToolCall(call) => &call.arguments,
                     other => panic!("{other:?}"),
                 };
-                assert_eq!(&growing[block], whole);
+                assert_eq!(&growing[block], full);
                 finished.push(content.clone());
             }
             ModelEvent::Usage(usage) => panic!("a script uses nothing: {usage:?}"),
@@ -475,19 +480,19 @@ async fn the_stream_is_a_models_stream() {
 
 #[tokio::test(start_paused = true)]
 async fn it_streams_at_a_readable_pace_and_stops_at_once() {
-    let talk = Talk::new(Language::En);
+    let tour = Conversation::new(Language::En);
     let provider = DemoProvider::new(Language::En, super::READING_PACE);
-    let begun = tokio::time::Instant::now();
-    let pieces = provider.stream(request(&talk.messages), CancellationToken::new());
-    let deltas = pieces
+    let started = tokio::time::Instant::now();
+    let chunks = provider.stream(request(&tour.messages), CancellationToken::new());
+    let deltas = chunks
         .filter(|event| std::future::ready(matches!(event, Ok(ModelEvent::Delta { .. }))))
         .count()
         .await;
     let expected = super::READING_PACE * u32::try_from(deltas).unwrap();
-    assert!(deltas > 30 && begun.elapsed() >= expected, "{deltas} pieces in {:?}", begun.elapsed());
+    assert!(deltas > 30 && started.elapsed() >= expected, "{deltas} pieces in {:?}", started.elapsed());
 
     let cancel = CancellationToken::new();
-    let mut stream = provider.stream(request(&talk.messages), cancel.clone());
+    let mut stream = provider.stream(request(&tour.messages), cancel.clone());
     assert!(stream.next().await.unwrap().is_ok());
     cancel.cancel();
     assert_eq!(stream.next().await.unwrap().unwrap_err().class, ErrorClass::Cancelled);

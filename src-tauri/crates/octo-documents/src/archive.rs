@@ -13,53 +13,53 @@ const TAR_HEAD: usize = 512;
 /// Maximum entries of a zip file that are counted.
 const MAX_COUNTED: usize = 1_000_000;
 
-pub(crate) fn zip(source: impl Read + Seek, into: &mut dyn Write) -> Result<(), DocumentError> {
+pub(crate) fn zip(source: impl Read + Seek, output: &mut dyn Write) -> Result<(), DocumentError> {
     let mut archive = ::zip::ZipArchive::new(source).map_err(office_parts::broken)?;
     let count = archive.len();
     if count > MAX_COUNTED {
         return Err(DocumentError::Broken(format!("it claims {count} entries")));
     }
     let (mut total, mut locked) = (0_u64, 0_usize);
-    writeln!(into, "ZIP contents ({count} entries):\n")?;
-    for at in 0..count {
-        let Ok(entry) = archive.by_index_raw(at) else { continue };
+    writeln!(output, "ZIP contents ({count} entries):\n")?;
+    for index in 0..count {
+        let Ok(entry) = archive.by_index_raw(index) else { continue };
         total = total.saturating_add(entry.size());
         locked += usize::from(entry.encrypted());
-        if at < MAX_ENTRIES {
-            list(into, &name(&entry), (!entry.is_dir()).then_some(entry.size()))?;
+        if index < MAX_ENTRIES {
+            list(output, &name(&entry), (!entry.is_dir()).then_some(entry.size()))?;
         }
     }
-    end(into, count, total)?;
+    end(output, count, total)?;
     if locked > 0 {
-        writeln!(into, "({locked} entries are protected by a password.)")?;
+        writeln!(output, "({locked} entries are protected by a password.)")?;
     }
     Ok(())
 }
 
-pub(crate) fn tar(source: impl Read, into: &mut dyn Write) -> Result<(), DocumentError> {
-    entries(source, "TAR", into)
+pub(crate) fn tar(source: impl Read, output: &mut dyn Write) -> Result<(), DocumentError> {
+    entries(source, "TAR", output)
 }
 
 /// Reads one gzip stream: a tar archive's entries, or the size of the content.
-pub(crate) fn gzip(source: impl Read, into: &mut dyn Write) -> Result<(), DocumentError> {
+pub(crate) fn gzip(source: impl Read, output: &mut dyn Write) -> Result<(), DocumentError> {
     let mut unpacked = BufReader::new(MultiGzDecoder::new(BufReader::new(source)));
     let mut head = Vec::new();
     unpacked.by_ref().take(TAR_HEAD as u64).read_to_end(&mut head)?;
     let is_tar = head.get(257..262) == Some(b"ustar");
-    let whole = head.as_slice().chain(unpacked);
+    let content = head.as_slice().chain(unpacked);
     if is_tar {
-        return entries(whole, "TAR.GZ", into);
+        return entries(content, "TAR.GZ", output);
     }
-    let size = io::copy(&mut whole.take(MAX_UNPACKED), &mut io::sink())?;
+    let size = io::copy(&mut content.take(MAX_UNPACKED), &mut io::sink())?;
     let more = if size == MAX_UNPACKED { "more than " } else { "" };
-    writeln!(into, "GZIP: one compressed file of {more}{size} bytes when unpacked.")?;
+    writeln!(output, "GZIP: one compressed file of {more}{size} bytes when unpacked.")?;
     Ok(())
 }
 
-fn entries(source: impl Read, kind: &str, into: &mut dyn Write) -> Result<(), DocumentError> {
+fn entries(source: impl Read, kind: &str, output: &mut dyn Write) -> Result<(), DocumentError> {
     let mut archive = ::tar::Archive::new(source.take(MAX_UNPACKED));
     let (mut count, mut total, mut broken) = (0_usize, 0_u64, None);
-    writeln!(into, "{kind} contents:\n")?;
+    writeln!(output, "{kind} contents:\n")?;
     for entry in archive.entries()? {
         let entry = match entry {
             Ok(entry) => entry,
@@ -72,15 +72,15 @@ fn entries(source: impl Read, kind: &str, into: &mut dyn Write) -> Result<(), Do
         total = total.saturating_add(entry.size());
         if count <= MAX_ENTRIES {
             let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-            list(into, &name, (!entry.header().entry_type().is_dir()).then(|| entry.size()))?;
+            list(output, &name, (!entry.header().entry_type().is_dir()).then(|| entry.size()))?;
         }
     }
     match broken {
         Some(error) if count == 0 => return Err(DocumentError::Broken(error.to_string())),
-        Some(error) => writeln!(into, "(The list ends here: {error}.)")?,
+        Some(error) => writeln!(output, "(The list ends here: {error}.)")?,
         None => {}
     }
-    end(into, count, total)
+    end(output, count, total)
 }
 
 fn name<R: Read>(entry: &::zip::read::ZipFile<'_, R>) -> String {
@@ -88,20 +88,20 @@ fn name<R: Read>(entry: &::zip::read::ZipFile<'_, R>) -> String {
     entry.name().map_or_else(|_| raw(), |name| name.into_owned())
 }
 
-fn list(into: &mut dyn Write, name: &str, size: Option<u64>) -> io::Result<()> {
+fn list(output: &mut dyn Write, name: &str, size: Option<u64>) -> io::Result<()> {
     // A name may contain anything, even line ends.
     let name: String =
         name.chars().map(|character| if character.is_control() { '?' } else { character }).collect();
     match size {
-        Some(size) => writeln!(into, "  {name} ({size} bytes)"),
-        None => writeln!(into, "  {name}"),
+        Some(size) => writeln!(output, "  {name} ({size} bytes)"),
+        None => writeln!(output, "  {name}"),
     }
 }
 
-fn end(into: &mut dyn Write, count: usize, total: u64) -> Result<(), DocumentError> {
+fn end(output: &mut dyn Write, count: usize, total: u64) -> Result<(), DocumentError> {
     if count > MAX_ENTRIES {
-        writeln!(into, "  … ({MAX_ENTRIES} of {count} entries)")?;
+        writeln!(output, "  … ({MAX_ENTRIES} of {count} entries)")?;
     }
-    writeln!(into, "\n{count} entries, {total} bytes when unpacked.")?;
+    writeln!(output, "\n{count} entries, {total} bytes when unpacked.")?;
     Ok(())
 }

@@ -39,9 +39,9 @@ pub fn serve(format: &str) -> ExitCode {
     match end.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let words = serde_json::to_string(&error).unwrap_or_default();
+            let report = serde_json::to_string(&error).unwrap_or_default();
             // If this fails, there is no reader left.
-            let _ = io::stderr().write_all(words.as_bytes());
+            let _ = io::stderr().write_all(report.as_bytes());
             ExitCode::from(REFUSED_STATUS)
         }
     }
@@ -80,19 +80,19 @@ fn standard_input() -> io::Result<File> {
 pub(crate) fn read(
     format: Format,
     source: impl Read + Seek,
-    into: &mut dyn Write,
+    output: &mut dyn Write,
 ) -> Result<(), DocumentError> {
     match format {
-        Format::Pdf => pdf::read(source, into),
-        Format::Word => word::read(source, into),
-        Format::Sheet => sheet::read(source, into),
-        Format::Presentation => presentation::read(source, into),
+        Format::Pdf => pdf::read(source, output),
+        Format::Word => word::read(source, output),
+        Format::Sheet => sheet::read(source, output),
+        Format::Presentation => presentation::read(source, output),
         Format::OldWord | Format::OldPresentation => {
             Err(DocumentError::NoReader(format.description().to_owned()))
         }
-        Format::Zip => archive::zip(source, into),
-        Format::Tar => archive::tar(source, into),
-        Format::Gzip => archive::gzip(source, into),
+        Format::Zip => archive::zip(source, output),
+        Format::Tar => archive::tar(source, output),
+        Format::Gzip => archive::gzip(source, output),
     }
 }
 
@@ -101,14 +101,14 @@ pub(crate) fn read(
 fn set_limits() -> Result<(), DocumentError> {
     use nix::sys::resource::{Resource, setrlimit};
     /// CPU-time limit in seconds; the parent uses the same wall-clock timeout.
-    const SECONDS: u64 = 60;
+    const CPU_SECONDS: u64 = 60;
     let limit = |resource, limit| {
         setrlimit(resource, limit, limit)
             .map_err(|error| DocumentError::Failed(format!("no limit can be set: {error}")))
     };
     #[cfg(target_os = "linux")]
     limit(Resource::RLIMIT_AS, memory_now()?.saturating_add(crate::parent::CHILD_MEMORY))?;
-    limit(Resource::RLIMIT_CPU, SECONDS)?;
+    limit(Resource::RLIMIT_CPU, CPU_SECONDS)?;
     limit(Resource::RLIMIT_CORE, 0)?;
     // Writing to a pipe does not count as writing to a file.
     limit(Resource::RLIMIT_FSIZE, 0)?;

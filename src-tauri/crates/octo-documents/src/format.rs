@@ -103,7 +103,7 @@ impl Format {
 
     /// Returns the format with that name.
     pub fn from_name(name: &str) -> Option<Self> {
-        NAMES.iter().find(|(_, known, _)| *known == name).map(|(format, _, _)| *format)
+        NAMES.iter().find(|(_, format_name, _)| *format_name == name).map(|(format, _, _)| *format)
     }
 
     fn row(self) -> (Self, &'static str, &'static str) {
@@ -147,8 +147,8 @@ mod tests {
 
     #[test]
     fn every_format_has_a_name_of_its_own() {
-        for (format, name, words) in NAMES {
-            assert_eq!((format.name(), format.description()), (*name, *words));
+        for (format, name, description) in NAMES {
+            assert_eq!((format.name(), format.description()), (*name, *description));
             assert_eq!(Format::from_name(name), Some(*format));
         }
         assert_eq!(NAMES.len(), 9);

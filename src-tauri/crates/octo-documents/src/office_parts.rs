@@ -44,8 +44,8 @@ impl<R: Read + Seek> OfficeParts<R> {
         if !self.has(&list) {
             return Ok(found);
         }
-        self.walk(&list, |piece| {
-            if let XmlPiece::Open(tag) = piece
+        self.walk(&list, |element| {
+            if let XmlPiece::Open(tag) = element
                 && tag.name() == "Relationship"
                 && let (Some(id), Some(target)) = (tag.get("Id"), tag.get("Target"))
             {

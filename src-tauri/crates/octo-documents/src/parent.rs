@@ -139,12 +139,12 @@ fn collect(source: impl Read + Send + 'static, limit: u64) -> thread::JoinHandle
 }
 
 fn wait(child: &mut Child, timeout: Duration, stop: &dyn Fn() -> bool) -> Result<ExitStatus, DocumentError> {
-    let began = Instant::now();
+    let started = Instant::now();
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Ok(status),
             Ok(None) if stop() => return Err(DocumentError::Stopped),
-            Ok(None) if began.elapsed() > timeout => return Err(timeout_error()),
+            Ok(None) if started.elapsed() > timeout => return Err(timeout_error()),
             Ok(None) => thread::sleep(CHECK_INTERVAL),
             Err(error) => return Err(DocumentError::Failed(error.to_string())),
         }

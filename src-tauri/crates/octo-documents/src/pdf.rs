@@ -9,11 +9,11 @@ use std::{
 
 /// Maximum size of a file; it is kept in memory.
 const MAX_FILE: u64 = 64 << 20;
-/// Minimum text of a document, below which it is assumed to consist of scanned pages: the reference system uses
-/// the same.
+/// Minimum number of characters of a document, below which it is assumed to consist of scanned pages: scans often
+/// contain a stamp or a page number as text.
 const MIN_TEXT: usize = 20;
 
-pub(crate) fn read(mut source: impl Read, into: &mut dyn Write) -> Result<(), DocumentError> {
+pub(crate) fn read(mut source: impl Read, target: &mut dyn Write) -> Result<(), DocumentError> {
     let mut bytes = Vec::new();
     source.by_ref().take(MAX_FILE + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_FILE {
@@ -25,7 +25,7 @@ pub(crate) fn read(mut source: impl Read, into: &mut dyn Write) -> Result<(), Do
     if document.is_encrypted() && document.decrypt("").is_err() {
         return Err(DocumentError::Locked);
     }
-    let (mut letters, mut unread) = (0, Vec::new());
+    let (mut character_count, mut empty_pages) = (0, Vec::new());
     let pages: Vec<u32> = document.get_pages().into_keys().collect();
     for page in pages {
         // The library panics on many unexpected inputs; the other pages can be read nevertheless.
@@ -36,26 +36,26 @@ pub(crate) fn read(mut source: impl Read, into: &mut dyn Write) -> Result<(), Do
         }));
         match text {
             Ok(Ok(text)) => {
-                letters += text.chars().filter(|character| !character.is_whitespace()).count();
+                character_count += text.chars().filter(|character| !character.is_whitespace()).count();
                 writeln!(
-                    into,
+                    target,
                     "{}## Page {page}\n\n{}",
                     if page == 1 { "" } else { "\n" },
                     collapse_blank_lines(&text)
                 )?;
             }
-            Ok(Err(_)) | Err(_) => unread.push(page),
+            Ok(Err(_)) | Err(_) => empty_pages.push(page),
         }
     }
-    if letters < MIN_TEXT {
+    if character_count < MIN_TEXT {
         return Err(DocumentError::NoText(
             "there is next to no text in it: it is probably a scan, or its fonts do not say which letters they show"
                 .to_owned(),
         ));
     }
-    if !unread.is_empty() {
-        let pages: Vec<String> = unread.iter().map(u32::to_string).collect();
-        writeln!(into, "\n(Pages that cannot be read: {}.)", pages.join(", "))?;
+    if !empty_pages.is_empty() {
+        let pages: Vec<String> = empty_pages.iter().map(u32::to_string).collect();
+        writeln!(target, "\n(Pages that cannot be read: {}.)", pages.join(", "))?;
     }
     Ok(())
 }

@@ -11,13 +11,13 @@ use std::io::{Read, Seek, Write};
 /// Maximum level of items; deeper ones are shown at this level.
 const MAX_LEVEL: usize = 8;
 
-pub(crate) fn read(source: impl Read + Seek, into: &mut dyn Write) -> Result<(), DocumentError> {
+pub(crate) fn read(source: impl Read + Seek, output: &mut dyn Write) -> Result<(), DocumentError> {
     let mut parts = OfficeParts::open(source)?;
     let main = "ppt/presentation.xml";
     let relations = parts.relations(main)?;
     let mut order = Vec::new();
-    parts.walk(main, |piece| {
-        if let XmlPiece::Open(tag) = piece
+    parts.walk(main, |element| {
+        if let XmlPiece::Open(tag) = element
             && tag.name() == "sldId"
             && let Some(relation) = tag.get("r:id").and_then(|id| relations.get(&id))
         {
@@ -28,22 +28,22 @@ pub(crate) fn read(source: impl Read + Seek, into: &mut dyn Write) -> Result<(),
     if order.is_empty() {
         return Err(DocumentError::NoText("the presentation has no slides".to_owned()));
     }
-    for (at, part) in order.iter().enumerate() {
+    for (index, part) in order.iter().enumerate() {
         if !parts.has(part) {
-            writeln!(into, "\n## Slide {} (missing in the file)", at + 1)?;
+            writeln!(output, "\n## Slide {} (missing in the file)", index + 1)?;
             continue;
         }
         let slide = slide(&mut parts, part)?;
         let title = if slide.title.is_empty() { String::new() } else { format!(": {}", slide.title) };
-        writeln!(into, "{}## Slide {}{title}", if at == 0 { "" } else { "\n" }, at + 1)?;
+        writeln!(output, "{}## Slide {}{title}", if index == 0 { "" } else { "\n" }, index + 1)?;
         if !slide.text.is_empty() {
-            write!(into, "\n{}", slide.text)?;
+            write!(output, "\n{}", slide.text)?;
         }
         let notes = parts.relations(part)?.into_values().find(|relation| relation.is_kind("notesSlide"));
         if let Some(notes) = notes.filter(|notes| parts.has(&notes.target)) {
             let notes = self::slide(&mut parts, &notes.target)?;
             if !notes.body.trim().is_empty() {
-                writeln!(into, "\nNotes: {}", notes.body.trim())?;
+                writeln!(output, "\nNotes: {}", notes.body.trim())?;
             }
         }
     }
@@ -83,8 +83,8 @@ struct SlideParagraph {
 
 fn slide<R: Read + Seek>(parts: &mut OfficeParts<R>, part: &str) -> Result<Slide, DocumentError> {
     let mut slide = Slide::default();
-    parts.walk(part, |piece| {
-        match &piece {
+    parts.walk(part, |element| {
+        match &element {
             XmlPiece::Open(tag) => slide.open(tag),
             XmlPiece::Close(name) => slide.close(name)?,
             XmlPiece::Text(text) if slide.in_text => slide.paragraph.text.push_str(text),

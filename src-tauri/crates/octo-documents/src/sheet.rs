@@ -14,7 +14,7 @@ const MAX_ROWS: usize = 20_000;
 /// Maximum columns shown of one sheet.
 const MAX_COLUMNS: usize = 200;
 
-pub(crate) fn read(mut source: impl Read, into: &mut dyn Write) -> Result<(), DocumentError> {
+pub(crate) fn read(mut source: impl Read, output: &mut dyn Write) -> Result<(), DocumentError> {
     let mut bytes = Vec::new();
     source.by_ref().take(MAX_FILE + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_FILE {
@@ -26,44 +26,44 @@ pub(crate) fn read(mut source: impl Read, into: &mut dyn Write) -> Result<(), Do
     if names.is_empty() {
         return Err(DocumentError::NoText("the spreadsheet has no sheets".to_owned()));
     }
-    for (at, name) in names.iter().enumerate() {
-        writeln!(into, "{}### {name}\n", if at == 0 { "" } else { "\n" })?;
+    for (index, name) in names.iter().enumerate() {
+        writeln!(output, "{}### {name}\n", if index == 0 { "" } else { "\n" })?;
         let range = match book.worksheet_range(name) {
             Ok(range) => range,
             Err(error) => {
-                writeln!(into, "(This sheet cannot be read: {error}.)")?;
+                writeln!(output, "(This sheet cannot be read: {error}.)")?;
                 continue;
             }
         };
         let (height, width) = range.get_size();
         if height == 0 {
-            writeln!(into, "(empty)")?;
+            writeln!(output, "(empty)")?;
             continue;
         }
-        let shown = width.min(MAX_COLUMNS);
+        let columns = width.min(MAX_COLUMNS);
         for (row, cells) in range.rows().take(MAX_ROWS).enumerate() {
-            let cells: Vec<String> = cells.iter().take(shown).map(value).collect();
-            table::line(into, &cells, shown)?;
+            let cells: Vec<String> = cells.iter().take(columns).map(value).collect();
+            table::line(output, &cells, columns)?;
             if row == 0 {
-                writeln!(into, "|{}", " --- |".repeat(shown))?;
+                writeln!(output, "|{}", " --- |".repeat(columns))?;
             }
         }
         if height > MAX_ROWS {
-            writeln!(into, "({MAX_ROWS} of {height} rows)")?;
+            writeln!(output, "({MAX_ROWS} of {height} rows)")?;
         }
-        if width > shown {
-            writeln!(into, "({shown} of {width} columns)")?;
+        if width > columns {
+            writeln!(output, "({columns} of {width} columns)")?;
         }
     }
     Ok(())
 }
 
 fn broken(error: calamine::Error) -> DocumentError {
-    let words = error.to_string();
-    if words.to_ascii_lowercase().contains("password") {
+    let message = error.to_string();
+    if message.to_ascii_lowercase().contains("password") {
         DocumentError::Locked
     } else {
-        DocumentError::Broken(words)
+        DocumentError::Broken(message)
     }
 }
 
@@ -76,12 +76,12 @@ fn value(cell: &Data) -> String {
         Data::Bool(true) => "TRUE".to_owned(),
         Data::Bool(false) => "FALSE".to_owned(),
         Data::Error(error) => error.to_string(),
-        Data::DateTime(moment) => moment_of(*moment),
+        Data::DateTime(moment) => format_moment(*moment),
     }
 }
 
 /// Formats a number as a date, a time or both.
-fn moment_of(moment: ExcelDateTime) -> String {
+fn format_moment(moment: ExcelDateTime) -> String {
     if moment.is_duration() {
         let seconds = (moment.as_f64() * 86_400.0).round() as i64;
         let (sign, seconds) = (if seconds < 0 { "-" } else { "" }, seconds.unsigned_abs());
@@ -89,10 +89,10 @@ fn moment_of(moment: ExcelDateTime) -> String {
     }
     let (year, month, day, hour, minute, second, _) = moment.to_ymd_hms_milli();
     let time = format!("{hour:02}:{minute:02}:{second:02}");
-    let whole = moment.as_f64();
-    if whole < 1.0 {
+    let serial = moment.as_f64();
+    if serial < 1.0 {
         time
-    } else if whole.fract() == 0.0 {
+    } else if serial.fract() == 0.0 {
         format!("{year:04}-{month:02}-{day:02}")
     } else {
         format!("{year:04}-{month:02}-{day:02} {time}")

@@ -3,27 +3,27 @@
 use std::io::{self, Write};
 
 /// Writes rows as a table, with the first as its head. Rows may differ in length.
-pub(crate) fn write(into: &mut dyn Write, rows: &[Vec<String>]) -> io::Result<()> {
+pub(crate) fn write(output: &mut dyn Write, rows: &[Vec<String>]) -> io::Result<()> {
     let width = rows.iter().map(Vec::len).max().unwrap_or(0);
     if width == 0 {
         return Ok(());
     }
-    for (at, row) in rows.iter().enumerate() {
-        line(into, row, width)?;
-        if at == 0 {
-            writeln!(into, "|{}", " --- |".repeat(width))?;
+    for (index, row) in rows.iter().enumerate() {
+        line(output, row, width)?;
+        if index == 0 {
+            writeln!(output, "|{}", " --- |".repeat(width))?;
         }
     }
     Ok(())
 }
 
 /// Writes one row.
-pub(crate) fn line(into: &mut dyn Write, row: &[String], width: usize) -> io::Result<()> {
-    write!(into, "|")?;
-    for at in 0..width {
-        write!(into, " {} |", cell(row.get(at).map_or("", String::as_str)))?;
+pub(crate) fn line(output: &mut dyn Write, row: &[String], width: usize) -> io::Result<()> {
+    write!(output, "|")?;
+    for index in 0..width {
+        write!(output, " {} |", cell(row.get(index).map_or("", String::as_str)))?;
     }
-    writeln!(into)
+    writeln!(output)
 }
 
 /// Returns a cell's text in one line, with its bars escaped.

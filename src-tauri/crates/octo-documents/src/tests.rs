@@ -19,8 +19,8 @@ fn read(format: Format, bytes: &[u8]) -> Result<String, DocumentError> {
 
 /// Builds a minimal one-page PDF with these lines; its cross-references are correct.
 fn pdf(lines: &[&str]) -> Vec<u8> {
-    let shown: String = lines.iter().map(|line| format!("({line}) Tj T*\n")).collect();
-    let stream = format!("BT /F1 12 Tf 14 TL 72 720 Td\n{shown}ET");
+    let operators: String = lines.iter().map(|line| format!("({line}) Tj T*\n")).collect();
+    let stream = format!("BT /F1 12 Tf 14 TL 72 720 Td\n{operators}ET");
     let objects = [
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
         "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
@@ -31,13 +31,13 @@ fn pdf(lines: &[&str]) -> Vec<u8> {
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_owned(),
     ];
     let mut bytes = b"%PDF-1.4\n".to_vec();
-    let mut places = Vec::new();
-    for (at, object) in objects.iter().enumerate() {
-        places.push(bytes.len());
-        bytes.extend_from_slice(format!("{} 0 obj\n{object}\nendobj\n", at + 1).as_bytes());
+    let mut offsets = Vec::new();
+    for (index, object) in objects.iter().enumerate() {
+        offsets.push(bytes.len());
+        bytes.extend_from_slice(format!("{} 0 obj\n{object}\nendobj\n", index + 1).as_bytes());
     }
     let start = bytes.len();
-    let table: String = places.iter().map(|place| format!("{place:010} 00000 n \n")).collect();
+    let table: String = offsets.iter().map(|offset| format!("{offset:010} 00000 n \n")).collect();
     let end = format!(
         "xref\n0 {0}\n0000000000 65535 f \n{table}trailer\n<< /Size {0} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n",
         objects.len() + 1
@@ -96,19 +96,19 @@ fn a_word_document_as_markdown() {
 
 #[test]
 fn a_presentation_slide_by_slide() {
-    let shape = |kind: &str, text: &str| {
+    let shape_xml = |kind: &str, text: &str| {
         format!(
             "<p:sp><p:nvSpPr><p:nvPr>{kind}</p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>{text}</a:t></a:r></a:p>\
              <a:p><a:pPr lvl=\"1\"/><a:r><a:t>below</a:t></a:r></a:p></p:txBody></p:sp>"
         )
     };
-    let first = format!(
+    let first_slide = format!(
         "<p:sld>{}{}<p:sp><p:nvPr><p:ph type=\"sldNum\"/></p:nvPr><a:p><a:t>1</a:t></a:p></p:sp>\
          <a:tbl><a:tr><a:tc><a:p><a:t>x</a:t></a:p></a:tc><a:tc><a:p><a:t>y</a:t></a:p></a:tc></a:tr></a:tbl></p:sld>",
         "<p:sp><p:nvPr><p:ph type=\"title\"/></p:nvPr><a:p><a:t>First</a:t></a:p></p:sp>",
-        shape("<p:ph type=\"body\"/>", "point")
+        shape_xml("<p:ph type=\"body\"/>", "point")
     );
-    let notes = format!("<p:notes>{}</p:notes>", shape("<p:ph type=\"body\"/>", "say this"));
+    let notes_xml = format!("<p:notes>{}</p:notes>", shape_xml("<p:ph type=\"body\"/>", "say this"));
     let bytes = zip(&[
         (
             "ppt/presentation.xml",
@@ -120,13 +120,13 @@ fn a_presentation_slide_by_slide() {
             <Relationship Id="rId2" Type="x/slide" Target="/ppt/slides/slide2.xml"/>
             <Relationship Id="rId3" Type="x/slide" Target="slides/gone.xml"/></Relationships>"#,
         ),
-        ("ppt/slides/slide2.xml", &first),
+        ("ppt/slides/slide2.xml", &first_slide),
         ("ppt/slides/slide1.xml", "<p:sld><p:sp><a:p><a:t>loose</a:t></a:p></p:sp></p:sld>"),
         (
             "ppt/slides/_rels/slide2.xml.rels",
             r#"<Relationships><Relationship Id="r" Type="x/notesSlide" Target="../notesSlides/notesSlide1.xml"/></Relationships>"#,
         ),
-        ("ppt/notesSlides/notesSlide1.xml", &notes),
+        ("ppt/notesSlides/notesSlide1.xml", &notes_xml),
     ]);
     let expected = "## Slide 1: First\n\n- point\n  - below\n| x | y |\n| --- | --- |\n\nNotes: say this\nbelow\n\
         \n## Slide 2\n\n- loose\n\n## Slide 3 (missing in the file)\n";
@@ -202,8 +202,8 @@ fn archives_are_listed_and_not_unpacked() {
         encoder.finish().unwrap()
     };
     assert_eq!(read(Format::Gzip, &gzip(&tar)).unwrap(), format!("TAR.GZ contents:\n\n{listed}"));
-    let one = read(Format::Gzip, &gzip(b"just text")).unwrap();
-    assert_eq!(one, "GZIP: one compressed file of 9 bytes when unpacked.\n");
+    let listing = read(Format::Gzip, &gzip(b"just text")).unwrap();
+    assert_eq!(listing, "GZIP: one compressed file of 9 bytes when unpacked.\n");
     assert!(read(Format::Gzip, b"\x1f\x8b\x08broken").is_err());
     assert!(read(Format::Zip, b"PK\x03\x04broken").is_err());
 }
@@ -215,8 +215,8 @@ fn custom_entities_do_not_expand() {
         "lol".repeat(100)
     );
     assert_eq!(read(Format::Word, &zip(&[("word/document.xml", &bomb)])).unwrap(), "\nxy\n");
-    let deep = format!("<w:document>{}<w:p><w:r><w:t>deep</w:t></w:r></w:p>", "<w:x>".repeat(200_000));
-    assert_eq!(read(Format::Word, &zip(&[("word/document.xml", &deep)])).unwrap(), "\ndeep\n");
+    let nested = format!("<w:document>{}<w:p><w:r><w:t>deep</w:t></w:r></w:p>", "<w:x>".repeat(200_000));
+    assert_eq!(read(Format::Word, &zip(&[("word/document.xml", &nested)])).unwrap(), "\ndeep\n");
 }
 
 #[test]
@@ -241,8 +241,8 @@ proptest::proptest! {
             (Format::Word, zip(&[("word/document.xml", WORD)])),
             (Format::Zip, zip(&[("a", "b"), ("c/d", "e")])),
         ] {
-            let place = at % bytes.len();
-            bytes[place] = byte;
+            let index = at % bytes.len();
+            bytes[index] = byte;
             let _ = read(format, &bytes);
         }
     }

@@ -18,16 +18,16 @@ const MAX_ITEM_LEVEL: usize = 8;
 /// Maximum styles or lists that are inspected.
 const MAX_STYLES: usize = 10_000;
 
-pub(crate) fn read(source: impl Read + Seek, into: &mut dyn Write) -> Result<(), DocumentError> {
+pub(crate) fn read(source: impl Read + Seek, output: &mut dyn Write) -> Result<(), DocumentError> {
     let mut parts = OfficeParts::open(source)?;
     let body = body(&mut parts)?;
     let folder = body.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
-    let beside = |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-    let headings = headings(&mut parts, &beside("styles.xml"))?;
-    let lists = lists(&mut parts, &beside("numbering.xml"))?;
+    let sibling = |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+    let headings = headings(&mut parts, &sibling("styles.xml"))?;
+    let lists = lists(&mut parts, &sibling("numbering.xml"))?;
     let links = parts.relations(&body)?;
     let mut reading = WordBody {
-        into,
+        into: output,
         headings,
         lists,
         links,
@@ -38,7 +38,7 @@ pub(crate) fn read(source: impl Read + Seek, into: &mut dyn Write) -> Result<(),
         link: None,
         after_item: false,
     };
-    parts.walk(&body, |piece| reading.take(&piece))
+    parts.walk(&body, |element| reading.handle_element(&element))
 }
 
 /// Returns the path of the part with the text, which varies between documents.
@@ -61,8 +61,8 @@ fn headings<R: Read + Seek>(
     if !parts.has(part) {
         return Ok(found);
     }
-    parts.walk(part, |piece| {
-        match piece {
+    parts.walk(part, |element| {
+        match element {
             XmlPiece::Open(tag) => match tag.name() {
                 "style" => style = tag.get("styleId"),
                 "name" => {
@@ -72,12 +72,12 @@ fn headings<R: Read + Seek>(
                         None if name == "title" => Some(1),
                         None => None,
                     };
-                    note(&mut found, style.as_ref(), level);
+                    add_heading(&mut found, style.as_ref(), level);
                 }
                 "outlineLvl" => {
                     // Nine means ordinary text.
                     let level = tag.number("val").filter(|level| *level < 9).map(|level| level + 1);
-                    note(&mut found, style.as_ref(), level);
+                    add_heading(&mut found, style.as_ref(), level);
                 }
                 _ => {}
             },
@@ -89,7 +89,7 @@ fn headings<R: Read + Seek>(
     Ok(found)
 }
 
-fn note(found: &mut HashMap<String, usize>, style: Option<&String>, level: Option<usize>) {
+fn add_heading(found: &mut HashMap<String, usize>, style: Option<&String>, level: Option<usize>) {
     if let (Some(style), Some(level)) = (style, level)
         && level > 0
         && found.len() < MAX_STYLES
@@ -116,27 +116,27 @@ fn lists<R: Read + Seek>(
         return Ok(lists);
     }
     let (mut definition, mut level, mut list) = (None::<String>, 0, None::<String>);
-    parts.walk(part, |piece| {
-        match piece {
+    parts.walk(part, |element| {
+        match element {
             XmlPiece::Open(tag) => match tag.name() {
                 "abstractNum" => definition = tag.get("abstractNumId"),
                 "lvl" => level = tag.number("ilvl").unwrap_or(0),
                 "numFmt" => {
-                    let mark = match tag.get("val").as_deref() {
+                    let marker = match tag.get("val").as_deref() {
                         Some("bullet" | "none") | None => ListMark::Bullet,
                         Some(_) => ListMark::Number,
                     };
                     if let Some(definition) = definition.as_ref().filter(|_| abstracts.len() < MAX_STYLES) {
-                        abstracts.entry(definition.clone()).or_default().insert(level, mark);
+                        abstracts.entry(definition.clone()).or_default().insert(level, marker);
                     }
                 }
                 "num" => list = tag.get("numId"),
                 "abstractNumId" => {
-                    let marks = tag.get("val").and_then(|id| abstracts.get(&id).cloned());
-                    if let (Some(list), Some(marks)) = (list.clone(), marks)
+                    let markers = tag.get("val").and_then(|id| abstracts.get(&id).cloned());
+                    if let (Some(list), Some(markers)) = (list.clone(), markers)
                         && lists.len() < MAX_STYLES
                     {
-                        lists.insert(list, marks);
+                        lists.insert(list, markers);
                     }
                 }
                 _ => {}
@@ -191,8 +191,8 @@ struct Table {
 }
 
 impl WordBody<'_> {
-    fn take(&mut self, piece: &XmlPiece<'_>) -> Result<(), DocumentError> {
-        match piece {
+    fn handle_element(&mut self, element: &XmlPiece<'_>) -> Result<(), DocumentError> {
+        match element {
             XmlPiece::Open(tag) => self.open(tag),
             XmlPiece::Close(name) => self.close(name)?,
             XmlPiece::Text(text) if self.in_text => self.run.text.push_str(text),
@@ -290,9 +290,9 @@ impl WordBody<'_> {
                 if !was_item {
                     writeln!(self.into)?;
                 }
-                let mark = self.lists.get(&list).and_then(|marks| marks.get(&level));
-                let mark = if mark == Some(&ListMark::Number) { "1." } else { "-" };
-                writeln!(self.into, "{}{mark} {text}", "  ".repeat(level.min(MAX_ITEM_LEVEL)))?;
+                let marker = self.lists.get(&list).and_then(|markers| markers.get(&level));
+                let marker = if marker == Some(&ListMark::Number) { "1." } else { "-" };
+                writeln!(self.into, "{}{marker} {text}", "  ".repeat(level.min(MAX_ITEM_LEVEL)))?;
             }
             (None, None) => writeln!(self.into, "\n{text}")?,
         }
@@ -322,12 +322,12 @@ impl WordBody<'_> {
 
 /// Adds a run; bold marks enclose its words but not the surrounding spaces, where Markdown ignores them.
 fn add_run(text: &mut String, run: &TextRun) {
-    let words = run.text.trim();
-    if !run.bold || words.is_empty() {
+    let trimmed = run.text.trim();
+    if !run.bold || trimmed.is_empty() {
         text.push_str(&run.text);
         return;
     }
-    let (before, rest) = run.text.split_once(words).unwrap_or(("", ""));
+    let (before, trailing) = run.text.split_once(trimmed).unwrap_or(("", ""));
     // One bold text is often split into several runs.
     let joined = before.is_empty() && text.ends_with("**") && !text.ends_with(" **");
     if joined {
@@ -336,7 +336,7 @@ fn add_run(text: &mut String, run: &TextRun) {
         text.push_str(before);
         text.push_str("**");
     }
-    text.push_str(words);
+    text.push_str(trimmed);
     text.push_str("**");
-    text.push_str(rest);
+    text.push_str(trailing);
 }

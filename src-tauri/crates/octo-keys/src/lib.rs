@@ -116,8 +116,8 @@ impl KeyRing {
         kind: SecretKind<'_>,
     ) -> Result<Option<SecretString>, ApiError> {
         let account = account(&owner, host, kind);
-        let kept = self.memory.lock().get(&account).cloned();
-        if let Some(key) = kept {
+        let cached = self.memory.lock().get(&account).cloned();
+        if let Some(key) = cached {
             return Ok(Some(SecretString::from(key.expose().to_owned())));
         }
         if self.state == KeychainState::Unavailable {
@@ -166,8 +166,8 @@ fn entry(account: &str) -> keyring::Result<Entry> {
 /// Returns the last four characters, or fewer if the key is so short that four would give it away.
 fn last4(key: &str) -> String {
     let count = key.chars().count();
-    let shown = 4.min(count / 4);
-    key.chars().skip(count - shown).collect()
+    let visible = 4.min(count / 4);
+    key.chars().skip(count - visible).collect()
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -227,7 +227,7 @@ mod tests {
 
     /// Under other names the keys that people saved would not be found.
     #[tokio::test]
-    async fn the_names_in_the_keychain_stay() {
+    async fn the_account_names_in_the_keychain_are_frozen() {
         assert_eq!(SERVICE, "octo");
         let ring = KeyRing::open(KeyStorage::Memory).await;
         let model: ModelId = "01a2006a99bc75c38d7f63aaf76189c2".parse().unwrap();

@@ -95,8 +95,8 @@ impl AnswerReader {
         let mut frames: Vec<SseEvent> = Vec::new();
         let read = self.reader.push(bytes, &mut frames);
         for frame in frames {
-            let said = self.decoder.push(frame)?;
-            self.emit_complete(said, events);
+            let decoded = self.decoder.push(frame)?;
+            self.emit_complete(decoded, events);
             if self.decoder.is_done() {
                 return Ok(AnswerProgress::Whole);
             }
@@ -112,20 +112,20 @@ impl AnswerReader {
     /// reports.
     pub fn finish(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), ProviderError> {
         // An unreadable last frame was cut off; the decoder decides whether the answer was complete before it.
-        if let Some(tail) = self.reader.finish()
-            && (tail.data.trim() == openai_chat::DONE
-                || serde_json::from_str::<IgnoredAny>(&tail.data).is_ok())
+        if let Some(last_event) = self.reader.finish()
+            && (last_event.data.trim() == openai_chat::DONE
+                || serde_json::from_str::<IgnoredAny>(&last_event.data).is_ok())
         {
-            let said = self.decoder.push(tail)?;
-            self.emit_complete(said, events);
+            let decoded = self.decoder.push(last_event)?;
+            self.emit_complete(decoded, events);
         }
-        let said = self.decoder.finish()?;
-        self.emit_complete(said, events);
+        let decoded = self.decoder.finish()?;
+        self.emit_complete(decoded, events);
         Ok(())
     }
 
-    fn emit_complete(&mut self, said: Vec<ModelEvent>, events: &mut Vec<ModelEvent>) {
-        for event in said {
+    fn emit_complete(&mut self, decoded: Vec<ModelEvent>, events: &mut Vec<ModelEvent>) {
+        for event in decoded {
             let ModelEvent::BlockFinished { block, content } = event else {
                 events.push(event);
                 continue;

@@ -24,20 +24,20 @@ impl Caching {
     /// Returns Anthropic's rules for its current models (autumn 2026): the default for a server that speaks
     /// this protocol and is otherwise unknown. A server that does not understand markers ignores them.
     pub fn anthropic() -> Self {
-        let lives = vec![CacheLifetime::FiveMinutes, CacheLifetime::Hour];
-        Self { kind: CacheKind::Markers { limit: 4, lookback: 20, lives }, minimum: 1024 }
+        let lifetimes = vec![CacheLifetime::FiveMinutes, CacheLifetime::Hour];
+        Self { kind: CacheKind::Markers { limit: 4, lookback: 20, lifetimes }, minimum: 1024 }
     }
 
     /// Returns the minimum lifetime of an entry after its last use, if known. For markers, the shortest
     /// lifetime.
-    pub fn life(&self) -> Option<Duration> {
+    pub fn min_lifetime(&self) -> Option<Duration> {
         let seconds = match &self.kind {
             CacheKind::None => return None,
-            CacheKind::Markers { lives, .. } => lives.iter().min()?.seconds(),
+            CacheKind::Markers { lifetimes, .. } => lifetimes.iter().min()?.seconds(),
             CacheKind::Breakpoints { life_seconds, .. }
             | CacheKind::Prefix { life_seconds, .. }
             | CacheKind::Units { life_seconds }
-            | CacheKind::Chance { life_seconds, .. } => *life_seconds,
+            | CacheKind::Probabilistic { life_seconds, .. } => *life_seconds,
         };
         Some(Duration::from_secs(seconds))
     }
@@ -58,7 +58,8 @@ pub enum CacheKind {
         /// are consecutive results.
         lookback: usize,
         /// Lifetimes that a marker may request.
-        lives: Vec<CacheLifetime>,
+        #[serde(rename = "lives")]
+        lifetimes: Vec<CacheLifetime>,
     },
     /// Entries are written at breakpoints and match exactly there (OpenAI from GPT-5.6 on).
     Breakpoints {
@@ -86,7 +87,8 @@ pub enum CacheKind {
         life_seconds: u64,
     },
     /// Like [`CacheKind::Prefix`], but without a guarantee (Gemini's implicit cache).
-    Chance {
+    #[serde(rename = "chance")]
+    Probabilistic {
         /// Probability that a readable prefix is read, from 0 to 1. An assumption, for estimates only.
         probability: f64,
         /// Lifetime of an entry, in seconds. An assumption, for estimates only.

@@ -25,7 +25,7 @@ pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ProviderErro
     let base = Url::parse(endpoint.base_url.trim())
         .map_err(|error| ProviderError::new(ErrorClass::Address, error.to_string()))?;
     let url = (codec(endpoint.protocol).models_url)(&base)?;
-    let asked = async {
+    let listing = async {
         let request = transport::client(&endpoint, &base)?.get(url).headers(transport::headers(&endpoint)?);
         let sent = request.header(header::ACCEPT, "application/json").send().await;
         let mut response = sent.map_err(transport::network_error)?;
@@ -44,7 +44,7 @@ pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ProviderErro
         }
     };
     let slow = |_| ProviderError::new(ErrorClass::Network, "The list of models took too long.");
-    tokio::time::timeout(LIST_TIMEOUT, asked).await.map_err(slow)?
+    tokio::time::timeout(LIST_TIMEOUT, listing).await.map_err(slow)?
 }
 
 /// Reads the names in a list in the format of OpenAI and Anthropic. Google's names include a path.
@@ -65,14 +65,14 @@ pub(crate) fn parse_names(body: &str) -> Result<Vec<String>, ProviderError> {
 }
 
 /// Reads the body, up to a maximum size.
-pub(crate) async fn read_text(response: &mut Response, most: usize) -> reqwest::Result<String> {
+pub(crate) async fn read_text(response: &mut Response, limit: usize) -> reqwest::Result<String> {
     let mut body = Vec::new();
-    while body.len() < most
+    while body.len() < limit
         && let Some(bytes) = response.chunk().await?
     {
         body.extend_from_slice(&bytes);
     }
-    body.truncate(most);
+    body.truncate(limit);
     Ok(String::from_utf8_lossy(&body).into_owned())
 }
 

@@ -62,29 +62,29 @@ mod tests {
     };
 
     /// Answers one request with this status line; the thread returns the request line.
-    fn answering(with: &'static str) -> (String, std::thread::JoinHandle<String>) {
+    fn answering(status: &'static str) -> (String, std::thread::JoinHandle<String>) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let served = std::thread::spawn(move || {
+        let server = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut asked = [0; 4096];
-            let read = stream.read(&mut asked).unwrap();
-            write!(stream, "HTTP/1.1 {with}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").unwrap();
-            String::from_utf8_lossy(&asked[..read]).lines().next().unwrap_or_default().to_owned()
+            let mut request = [0; 4096];
+            let read = stream.read(&mut request).unwrap();
+            write!(stream, "HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").unwrap();
+            String::from_utf8_lossy(&request[..read]).lines().next().unwrap_or_default().to_owned()
         });
-        (address, served)
+        (address, server)
     }
 
     #[test]
     fn only_internet_names_and_addresses_are_accepted() {
-        for (address, outside) in [
+        for (address, is_public) in [
             ("https://api.example.com/v1", true),
             ("http://127.0.0.1:11434/v1", false),
             ("http://localhost:1", false),
             ("https://192.168.1.4", false),
             ("no address", false),
         ] {
-            assert_eq!(is_internet_address(address), outside, "{address}");
+            assert_eq!(is_internet_address(address), is_public, "{address}");
         }
     }
 
@@ -94,7 +94,7 @@ mod tests {
             proxy: Proxy::Manual(SecretString::from(address)),
             ..Network::default()
         };
-        for (answer, address, expected, asked) in [
+        for (status, address, expected, expected_request) in [
             (
                 "404 Not Found",
                 "http://models.example/v1",
@@ -120,29 +120,29 @@ mod tests {
                 "CONNECT models.example:443 HTTP/1.1",
             ),
         ] {
-            let (proxy, served) = answering(answer);
-            let came = test_connection(&through(&proxy), address).await.map_err(|error| error.class);
-            assert_eq!(came.as_deref().map_err(|class| *class), expected, "{answer} {address}");
-            assert_eq!(served.join().unwrap(), asked);
+            let (proxy, thread) = answering(status);
+            let actual = test_connection(&through(&proxy), address).await.map_err(|error| error.class);
+            assert_eq!(actual.as_deref().map_err(|class| *class), expected, "{status} {address}");
+            assert_eq!(thread.join().unwrap(), expected_request);
         }
-        let (server, served) = answering("401 Unauthorized");
+        let (server, thread) = answering("401 Unauthorized");
         assert_eq!(test_connection(&Network::default(), &server).await.unwrap(), "127.0.0.1");
-        served.join().unwrap();
-        let gone =
+        thread.join().unwrap();
+        let unreachable =
             test_connection(&through("http://127.0.0.1:9"), "https://models.example").await.unwrap_err();
-        assert_eq!(gone.class, ErrorClass::Network);
+        assert_eq!(unreachable.class, ErrorClass::Network);
     }
 
     /// Starts a SOCKS5 proxy that accepts or refuses; the thread returns the requested address.
     fn socks(method: u8) -> (String, std::thread::JoinHandle<String>) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let served = std::thread::spawn(move || {
+        let server = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut asked = [0; 4096];
-            let mut read = |count: usize, from: &mut std::net::TcpStream| {
-                from.read_exact(&mut asked[..count]).unwrap();
-                asked[..count].to_vec()
+            let mut received = [0; 4096];
+            let mut read = |count: usize, source: &mut std::net::TcpStream| {
+                source.read_exact(&mut received[..count]).unwrap();
+                received[..count].to_vec()
             };
             let methods = read(2, &mut stream)[1];
             read(usize::from(methods), &mut stream);
@@ -156,7 +156,7 @@ mod tests {
                     let length = read(1, &mut stream)[0];
                     String::from_utf8(read(usize::from(length), &mut stream)).unwrap()
                 }
-                other => panic!("an address of kind {other}"),
+                kind => panic!("an address of kind {kind}"),
             };
             let port = read(2, &mut stream);
             stream.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).unwrap();
@@ -165,7 +165,7 @@ mod tests {
             write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").unwrap();
             format!("{host}:{}", u16::from_be_bytes([port[0], port[1]]))
         });
-        (address, served)
+        (address, server)
     }
 
     #[tokio::test]
@@ -174,13 +174,13 @@ mod tests {
             proxy: Proxy::Manual(SecretString::from(format!("{scheme}://{address}"))),
             ..Network::default()
         };
-        for (scheme, address, asked) in [
+        for (scheme, address, expected_request) in [
             ("socks5h", "http://models.example/v1", "models.example:80"),
             ("socks5", "http://203.0.113.5:8080/v1", "203.0.113.5:8080"),
         ] {
-            let (proxy, served) = socks(0);
+            let (proxy, server) = socks(0);
             test_connection(&through(scheme, &proxy), address).await.unwrap();
-            assert_eq!(served.join().unwrap(), asked);
+            assert_eq!(server.join().unwrap(), expected_request);
         }
         // A name that only the proxy could resolve is not sent there.
         let (proxy, _) = socks(0);
@@ -189,31 +189,30 @@ mod tests {
         let failed = test_connection(&through("socks5", &proxy), &unknown).await.unwrap_err();
         assert_eq!(failed.class, ErrorClass::Network);
         // A proxy that wants a name and a password.
-        let (proxy, served) = socks(0xff);
-        let refused =
-            test_connection(&through("socks5h", &proxy), "http://models.example").await.unwrap_err();
-        served.join().unwrap();
-        assert_eq!(refused.class, ErrorClass::Auth, "{refused}");
+        let (proxy, server) = socks(0xff);
+        let error = test_connection(&through("socks5h", &proxy), "http://models.example").await.unwrap_err();
+        server.join().unwrap();
+        assert_eq!(error.class, ErrorClass::Auth, "{error}");
     }
 
     #[tokio::test]
     async fn other_clients_use_the_same_route() {
-        let (proxy, served) = answering("200 OK");
+        let (proxy, proxy_thread) = answering("200 OK");
         let manual = Network { proxy: Proxy::Manual(SecretString::from(proxy)), ..Network::default() };
         let client = manual.configure().unwrap()(Client::builder()).build().unwrap();
         assert_eq!(client.get("http://updates.example/latest.json").send().await.unwrap().status(), 200);
-        assert_eq!(served.join().unwrap(), "GET http://updates.example/latest.json HTTP/1.1");
+        assert_eq!(proxy_thread.join().unwrap(), "GET http://updates.example/latest.json HTTP/1.1");
         // This machine is reached directly.
-        let (server, served) = answering("200 OK");
+        let (server, proxy_thread) = answering("200 OK");
         assert_eq!(client.get(format!("{server}/here")).send().await.unwrap().status(), 200);
-        assert_eq!(served.join().unwrap(), "GET /here HTTP/1.1");
+        assert_eq!(proxy_thread.join().unwrap(), "GET /here HTTP/1.1");
         // A proxy set earlier no longer counts.
-        let (server, served) = answering("200 OK");
-        let none = Network { proxy: Proxy::None, ..Network::default() };
+        let (server, proxy_thread) = answering("200 OK");
+        let direct = Network { proxy: Proxy::None, ..Network::default() };
         let before = Client::builder().proxy(reqwest::Proxy::all("http://127.0.0.1:9").unwrap());
-        let client = none.configure().unwrap()(before).build().unwrap();
+        let client = direct.configure().unwrap()(before).build().unwrap();
         assert_eq!(client.get(format!("{server}/direct")).send().await.unwrap().status(), 200);
-        assert_eq!(served.join().unwrap(), "GET /direct HTTP/1.1");
+        assert_eq!(proxy_thread.join().unwrap(), "GET /direct HTTP/1.1");
         let broken = Network { extra_ca: Some(b"none".to_vec()), ..Network::default() };
         assert_eq!(broken.configure().err().unwrap().class, ErrorClass::Certificate);
     }

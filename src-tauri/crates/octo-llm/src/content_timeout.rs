@@ -42,17 +42,17 @@ mod tests {
 
     #[test]
     fn empty_events_keep_a_stream_alive_only_for_a_while() {
-        let begun = Instant::now();
-        let minute = |count: u64| begun + Duration::from_secs(60 * count);
-        let mut last = LastContent::starting_at(begun);
-        for at in 1..=30 {
-            assert_eq!(last.record(0, minute(at)), Ok(()), "{at}");
+        let start = Instant::now();
+        let minute = |count: u64| start + Duration::from_secs(60 * count);
+        let mut last_content = LastContent::starting_at(start);
+        for second in 1..=30 {
+            assert_eq!(last_content.record(0, minute(second)), Ok(()), "{second}");
         }
-        assert_eq!(last.record(0, minute(31)).map_err(|error| error.class), Err(ErrorClass::Network));
+        assert_eq!(last_content.record(0, minute(31)).map_err(|error| error.class), Err(ErrorClass::Network));
 
-        let mut last = LastContent::starting_at(begun);
-        assert_eq!(last.record(1, minute(31)), Ok(()), "a word after a long time is a word");
-        assert_eq!(last.record(0, minute(61)), Ok(()));
-        assert!(last.record(0, minute(62)).is_err());
+        let mut last_content = LastContent::starting_at(start);
+        assert_eq!(last_content.record(1, minute(31)), Ok(()), "a word after a long time is a word");
+        assert_eq!(last_content.record(0, minute(61)), Ok(()));
+        assert!(last_content.record(0, minute(62)).is_err());
     }
 }

@@ -166,7 +166,7 @@ impl Dialect {
             | CacheKind::Markers { .. }
             | CacheKind::Prefix { .. }
             | CacheKind::Units { .. }
-            | CacheKind::Chance { .. } => self.breakpoints,
+            | CacheKind::Probabilistic { .. } => self.breakpoints,
         };
         let reasoning_items = if card.known && card.efforts.is_empty() {
             ReasoningItems::Omitted

@@ -20,7 +20,7 @@ pub(crate) fn openai(effort: Effort) -> &'static str {
 /// Returns Anthropic's fields: the kind of thinking, and the effort. Without thinking there is no effort to
 /// set.
 pub(crate) fn anthropic(effort: Effort) -> Map<String, Value> {
-    let word = match effort {
+    let level = match effort {
         Effort::Off => {
             return Map::from_iter([("thinking".to_owned(), json!({ "type": "disabled" }))]);
         }
@@ -32,6 +32,6 @@ pub(crate) fn anthropic(effort: Effort) -> Map<String, Value> {
     };
     Map::from_iter([
         ("thinking".to_owned(), json!({ "type": "adaptive" })),
-        ("output_config".to_owned(), json!({ "effort": word })),
+        ("output_config".to_owned(), json!({ "effort": level })),
     ])
 }

@@ -106,19 +106,19 @@ pub(crate) fn provider_id(protocol: Protocol, url: &Url) -> ProviderId {
 }
 
 fn parse(base_url: &str) -> Result<Url, ProviderError> {
-    let wrong = |why: &str| ProviderError::new(ErrorClass::Address, why);
-    let url = Url::parse(base_url.trim()).map_err(|error| wrong(&error.to_string()))?;
+    let invalid = |reason: &str| ProviderError::new(ErrorClass::Address, reason);
+    let url = Url::parse(base_url.trim()).map_err(|error| invalid(&error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(wrong("the address must begin with https:// or http://"));
+        return Err(invalid("the address must begin with https:// or http://"));
     }
     if url.host_str().is_none_or(str::is_empty) {
-        return Err(wrong("the address names no host"));
+        return Err(invalid("the address names no host"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(wrong("the address must not hold a name or a password"));
+        return Err(invalid("the address must not hold a name or a password"));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(wrong("the address must not hold a query or a fragment"));
+        return Err(invalid("the address must not hold a query or a fragment"));
     }
     Ok(url)
 }

@@ -50,8 +50,8 @@ impl EventStreamReader {
     }
 }
 
-fn malformed(what: String) -> ProviderError {
-    ProviderError::new(ErrorClass::Malformed, format!("The stream holds {what}."))
+fn malformed(reason: String) -> ProviderError {
+    ProviderError::new(ErrorClass::Malformed, format!("The stream holds {reason}."))
 }
 
 /// Converts a message to an event with its name and payload; an exception becomes an event named [`EXCEPTION`],
@@ -69,11 +69,11 @@ fn event(message: &Message) -> Result<Option<sse::SseEvent>, ProviderError> {
             .map(str::to_owned)
             .map_err(|_| malformed("a payload that is no text".to_owned()))
     };
-    let exception = |kind: Option<String>, said: Option<Value>| {
-        let (kind, said) = (kind.unwrap_or_default(), said.unwrap_or(Value::Null));
+    let exception = |kind: Option<String>, body: Option<Value>| {
+        let (kind, body) = (kind.unwrap_or_default(), body.unwrap_or(Value::Null));
         sse::SseEvent {
             event: EXCEPTION.to_owned(),
-            data: json!({ "type": kind, "message": said }).to_string(),
+            data: json!({ "type": kind, "message": body }).to_string(),
         }
     };
     Ok(match header(":message-type").as_deref() {
@@ -82,9 +82,9 @@ fn event(message: &Message) -> Result<Option<sse::SseEvent>, ProviderError> {
             Some(sse::SseEvent { event: name, data: payload()? })
         }
         Some("exception") => {
-            let said: Option<Value> = serde_json::from_str(&payload()?).ok();
-            let said = said.and_then(|mut said: Value| said.get_mut("message").map(Value::take));
-            Some(exception(header(":exception-type"), said))
+            let body: Option<Value> = serde_json::from_str(&payload()?).ok();
+            let body = body.and_then(|mut body: Value| body.get_mut("message").map(Value::take));
+            Some(exception(header(":exception-type"), body))
         }
         Some("error") => Some(exception(header(":error-code"), header(":error-message").map(Value::from))),
         Some(_) => None,
@@ -109,11 +109,11 @@ mod tests {
         bytes
     }
 
-    fn read(pieces: &[&[u8]]) -> (Vec<SseEvent>, Result<(), ErrorClass>) {
+    fn read(chunks: &[&[u8]]) -> (Vec<SseEvent>, Result<(), ErrorClass>) {
         let mut reader = EventStreamReader::default();
         let mut events = Vec::new();
-        for piece in pieces {
-            if let Err(error) = reader.push(piece, &mut events) {
+        for chunk in chunks {
+            if let Err(error) = reader.push(chunk, &mut events) {
                 return (events, Err(error.class));
             }
         }
@@ -133,10 +133,10 @@ mod tests {
         let (events, end) = read(&[PUBLISHED]);
         assert_eq!(end, Ok(()));
         assert_eq!(events, [SseEvent { event: String::new(), data: "{'foo':'bar'}".to_owned() }]);
-        for place in 4..PUBLISHED.len() {
+        for index in 4..PUBLISHED.len() {
             let mut broken = PUBLISHED.to_vec();
-            broken[place] ^= 0x10;
-            assert_eq!(read(&[&broken]), (Vec::new(), Err(ErrorClass::Malformed)), "byte {place}");
+            broken[index] ^= 0x10;
+            assert_eq!(read(&[&broken]), (Vec::new(), Err(ErrorClass::Malformed)), "byte {index}");
         }
     }
 
@@ -188,11 +188,11 @@ mod tests {
         ) {
             let headers = [(":message-type", "event"), (":event-type", "x")];
             let bytes = payloads.iter().flat_map(|text| frame(&headers, text.as_bytes())).collect::<Vec<u8>>();
-            let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
-            places.extend([0, bytes.len()]);
-            places.sort_unstable();
-            let pieces: Vec<&[u8]> = places.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect();
-            let (events, end) = read(&pieces);
+            let mut splits: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+            splits.extend([0, bytes.len()]);
+            splits.sort_unstable();
+            let chunks: Vec<&[u8]> = splits.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect();
+            let (events, end) = read(&chunks);
             prop_assert_eq!(end, Ok(()));
             prop_assert_eq!(events.into_iter().map(|event| event.data).collect::<Vec<_>>(), payloads);
         }

@@ -33,7 +33,8 @@ pub struct SentRequest {
     /// Digests of the messages.
     pub messages: Vec<RequestPiece>,
     /// Message (by index) that the last marker followed.
-    pub marked: Option<usize>,
+    #[serde(rename = "marked")]
+    pub last_marker: Option<usize>,
     /// Last message (by index) on the person's side, where providers with breakpoints set one themselves.
     pub last_said: Option<usize>,
     /// Start of the request. The lifetime of entries counts from here.
@@ -75,7 +76,7 @@ impl SentRequest {
             tools: tools.piece(),
             system: system.piece(),
             messages: messages.collect(),
-            marked: request.cache.messages.last().map(|mark| mark.0),
+            last_marker: request.cache.messages.last().map(|marker| marker.0),
             last_said: request.messages.iter().rposition(|message| message.role == Role::User),
             started_at,
             usage: None,
@@ -89,17 +90,19 @@ impl SentRequest {
     }
 
     /// Returns how many of its messages the cache contains after it, and the estimated tokens up to there.
-    fn covered(&self, caching: &Caching) -> (usize, u64) {
+    fn cached_prefix(&self, caching: &Caching) -> (usize, u64) {
         let messages = match caching.kind {
             CacheKind::None => return (0, 0),
-            CacheKind::Markers { .. } => self.marked.map_or(0, |index| index + 1),
-            CacheKind::Breakpoints { .. } => self.marked.max(self.last_said).map_or(0, |index| index + 1),
-            CacheKind::Prefix { .. } | CacheKind::Units { .. } | CacheKind::Chance { .. } => {
+            CacheKind::Markers { .. } => self.last_marker.map_or(0, |index| index + 1),
+            CacheKind::Breakpoints { .. } => {
+                self.last_marker.max(self.last_said).map_or(0, |index| index + 1)
+            }
+            CacheKind::Prefix { .. } | CacheKind::Units { .. } | CacheKind::Probabilistic { .. } => {
                 self.messages.len()
             }
         };
-        let said: u64 = self.messages.iter().take(messages).map(|piece| piece.tokens).sum();
-        (messages, self.tools.tokens + self.system.tokens + said)
+        let prefix_tokens: u64 = self.messages.iter().take(messages).map(|segment| segment.tokens).sum();
+        (messages, self.tools.tokens + self.system.tokens + prefix_tokens)
     }
 }
 
@@ -113,7 +116,8 @@ pub struct ExpectedRead {
     /// Number of messages it covers.
     pub messages: usize,
     /// Lifetime of the covered entries without a read; `None` if unknown.
-    pub life: Option<Duration>,
+    #[serde(rename = "life")]
+    pub lifetime: Option<Duration>,
     /// Length of the shortest prefix the provider caches, in tokens.
     pub minimum: u64,
 }
@@ -131,14 +135,14 @@ pub enum Basis {
 /// Returns how much the next request should read from the entries of `previous`, the last request of the same
 /// model in the same conversation. `None` if the provider is not known to cache.
 pub fn expected(previous: &SentRequest, caching: &Caching) -> Option<ExpectedRead> {
-    let (messages, estimate) = previous.covered(caching);
+    let (messages, estimate) = previous.cached_prefix(caching);
     let (reported, step) = match caching.kind {
         CacheKind::None => return None,
         CacheKind::Markers { .. } | CacheKind::Breakpoints { .. } => {
             (previous.usage.map(|usage| usage.cache_read.saturating_add(usage.cache_write)), 1)
         }
         CacheKind::Prefix { step, .. } => (previous.usage.map(|usage| usage.total_input()), step.max(1)),
-        CacheKind::Units { .. } | CacheKind::Chance { .. } => {
+        CacheKind::Units { .. } | CacheKind::Probabilistic { .. } => {
             (previous.usage.map(|usage| usage.total_input()), 1)
         }
     };
@@ -146,12 +150,12 @@ pub fn expected(previous: &SentRequest, caching: &Caching) -> Option<ExpectedRea
         Some(tokens) => (tokens, Basis::Reported),
         None => (estimate, Basis::Estimated),
     };
-    let (life, minimum) = (caching.life(), caching.minimum);
-    Some(ExpectedRead { tokens: tokens / step * step, basis, messages, life, minimum })
+    let (lifetime, minimum) = (caching.min_lifetime(), caching.minimum);
+    Some(ExpectedRead { tokens: tokens / step * step, basis, messages, lifetime, minimum })
 }
 
-/// Explains why `now` read less than expected; `None` if it did not. `elapsed` is the time from the start of
-/// `previous` to the start of `now`.
+/// Explains why `current` read less than expected; `None` if it did not. `elapsed` is the time from the start of
+/// `previous` to the start of `current`.
 ///
 /// Names the first segment that changed, in the order of the request; a pause counts only when nothing changed,
 /// since a change would have cost the same without it.
@@ -159,7 +163,7 @@ pub fn explain(
     expected: &ExpectedRead,
     actual: &Usage,
     previous: &SentRequest,
-    now: &SentRequest,
+    current: &SentRequest,
     elapsed: Duration,
 ) -> Option<CacheMiss> {
     if !falls_short(expected, actual) {
@@ -168,20 +172,20 @@ pub fn explain(
     let common = previous
         .messages
         .iter()
-        .zip(&now.messages)
+        .zip(&current.messages)
         .take(expected.messages)
         .take_while(|(before, after)| before.hash == after.hash)
         .count();
-    let covered: u64 = previous.messages.iter().take(common).map(|piece| piece.tokens).sum();
-    Some(if previous.model != now.model || previous.effort != now.effort {
+    let covered: u64 = previous.messages.iter().take(common).map(|segment| segment.tokens).sum();
+    Some(if previous.model != current.model || previous.effort != current.effort {
         CacheMiss::Model
-    } else if previous.tools.hash != now.tools.hash {
+    } else if previous.tools.hash != current.tools.hash {
         CacheMiss::Tools
-    } else if previous.system.hash != now.system.hash {
+    } else if previous.system.hash != current.system.hash {
         CacheMiss::System
     } else if common < expected.messages {
         CacheMiss::Messages { first: u32::try_from(common).unwrap_or(u32::MAX) }
-    } else if expected.life.is_some_and(|life| elapsed >= life) {
+    } else if expected.lifetime.is_some_and(|lifetime| elapsed >= lifetime) {
         CacheMiss::Expired
     } else if previous.tools.tokens + previous.system.tokens + covered < expected.minimum {
         CacheMiss::BelowMinimum
@@ -261,8 +265,8 @@ mod tests {
 
     const MINUTE: Duration = Duration::from_secs(60);
 
-    fn request(said: &[&str]) -> ModelRequest {
-        let messages: Vec<Message> = said
+    fn request(texts: &[&str]) -> ModelRequest {
+        let messages: Vec<Message> = texts
             .iter()
             .enumerate()
             .map(|(index, text)| {
@@ -298,28 +302,28 @@ mod tests {
     fn a_shortfall_names_the_first_segment_that_changed() {
         let billed = Usage { cache_read: 2_000, cache_write: 500, input: 3, output: 40 };
         let previous = SentRequest::new(&request(&["one", "two", "three"]), 0).with_usage(billed);
-        let grown = || request(&["one", "two", "three", "four", "five"]);
-        let of = |change: &dyn Fn(&mut ModelRequest)| {
-            let mut request = grown();
+        let longer = || request(&["one", "two", "three", "four", "five"]);
+        let miss_after = |change: &dyn Fn(&mut ModelRequest)| {
+            let mut request = longer();
             change(&mut request);
             SentRequest::new(&request, 1)
         };
-        let say = |request: &mut ModelRequest, index: usize| {
+        let set_text = |request: &mut ModelRequest, index: usize| {
             request.messages[index].blocks = vec![Block::Text { text: "new".into() }];
         };
         let expected = expected(&previous, &Caching::anthropic()).unwrap();
         assert_eq!((expected.tokens, expected.basis, expected.messages), (2_500, Basis::Reported, 3));
-        for (what, now, actual, elapsed, miss) in [
-            ("all was read", of(&|_| {}), 2_500, MINUTE, None),
-            ("a little less", of(&|_| {}), 2_460, MINUTE, None),
-            ("less", of(&|_| {}), 2_000, MINUTE, Some(CacheMiss::ProviderSilent)),
-            ("a pause", of(&|_| {}), 0, 5 * MINUTE, Some(CacheMiss::Expired)),
-            ("a pause that did no harm", of(&|_| {}), 2_500, 9 * MINUTE, None),
-            ("model", of(&|it| it.model = "n".into()), 0, MINUTE, Some(CacheMiss::Model)),
-            ("effort", of(&|it| it.effort = Some(Effort::High)), 0, MINUTE, Some(CacheMiss::Model)),
+        for (case, current, actual, elapsed, expected_miss) in [
+            ("all was read", miss_after(&|_| {}), 2_500, MINUTE, None),
+            ("a little less", miss_after(&|_| {}), 2_460, MINUTE, None),
+            ("less", miss_after(&|_| {}), 2_000, MINUTE, Some(CacheMiss::ProviderSilent)),
+            ("a pause", miss_after(&|_| {}), 0, 5 * MINUTE, Some(CacheMiss::Expired)),
+            ("a pause that did no harm", miss_after(&|_| {}), 2_500, 9 * MINUTE, None),
+            ("model", miss_after(&|it| it.model = "n".into()), 0, MINUTE, Some(CacheMiss::Model)),
+            ("effort", miss_after(&|it| it.effort = Some(Effort::High)), 0, MINUTE, Some(CacheMiss::Model)),
             (
                 "tools",
-                of(&|it| {
+                miss_after(&|it| {
                     it.tools = Arc::default();
                     it.system = "other".into();
                 }),
@@ -327,9 +331,15 @@ mod tests {
                 9 * MINUTE,
                 Some(CacheMiss::Tools),
             ),
-            ("system", of(&|it| it.system = "other".into()), 0, MINUTE, Some(CacheMiss::System)),
-            ("message", of(&|it| say(it, 1)), 2_000, MINUTE, Some(CacheMiss::Messages { first: 1 })),
-            ("the newest message", of(&|it| say(it, 3)), 2_500, MINUTE, None),
+            ("system", miss_after(&|it| it.system = "other".into()), 0, MINUTE, Some(CacheMiss::System)),
+            (
+                "message",
+                miss_after(&|it| set_text(it, 1)),
+                2_000,
+                MINUTE,
+                Some(CacheMiss::Messages { first: 1 }),
+            ),
+            ("the newest message", miss_after(&|it| set_text(it, 3)), 2_500, MINUTE, None),
             (
                 "taken back",
                 SentRequest::new(&request(&["one"]), 1),
@@ -338,24 +348,28 @@ mod tests {
                 Some(CacheMiss::Messages { first: 1 }),
             ),
         ] {
-            assert_eq!(explain(&expected, &read(actual), &previous, &now, elapsed), miss, "{what}");
+            assert_eq!(
+                explain(&expected, &read(actual), &previous, &current, elapsed),
+                expected_miss,
+                "{case}"
+            );
         }
     }
 
     #[test]
     fn without_a_report_the_bytes_are_counted() {
         let previous = SentRequest::new(&request(&["one"]), 0);
-        let now = SentRequest::new(&request(&["one", "two", "three"]), 1);
+        let current = SentRequest::new(&request(&["one", "two", "three"]), 1);
         let by_bytes = expected(&previous, &Caching::anthropic()).unwrap();
         assert_eq!(by_bytes.basis, Basis::Estimated);
         assert!((2_000..2_100).contains(&by_bytes.tokens), "{by_bytes:?}");
-        let miss =
-            |expected: &ExpectedRead, tokens| explain(expected, &read(tokens), &previous, &now, MINUTE);
-        assert_eq!(miss(&by_bytes, 1_500), None, "an estimate may be wrong");
-        assert_eq!(miss(&by_bytes, 0), Some(CacheMiss::ProviderSilent));
-        let long = Caching { minimum: 4096, ..Caching::anthropic() };
-        let below = expected(&previous, &long).unwrap();
-        assert_eq!(miss(&below, 0), Some(CacheMiss::BelowMinimum));
+        let miss_with =
+            |expected: &ExpectedRead, tokens| explain(expected, &read(tokens), &previous, &current, MINUTE);
+        assert_eq!(miss_with(&by_bytes, 1_500), None, "an estimate may be wrong");
+        assert_eq!(miss_with(&by_bytes, 0), Some(CacheMiss::ProviderSilent));
+        let large_minimum = Caching { minimum: 4096, ..Caching::anthropic() };
+        let too_short = expected(&previous, &large_minimum).unwrap();
+        assert_eq!(miss_with(&too_short, 0), Some(CacheMiss::BelowMinimum));
     }
 
     #[test]
@@ -367,39 +381,39 @@ mod tests {
             request.cache = CachePlan::default();
             SentRequest::new(&request, 0).with_usage(usage)
         };
-        let of = |kind| Caching { kind, minimum: 1024 };
+        let caching_of = |kind| Caching { kind, minimum: 1024 };
         let prefix = CacheKind::Prefix { step: 128, life_seconds: 300, keyed: false };
         let points = CacheKind::Breakpoints { limit: 3, lookback: 80, life_seconds: 1800 };
-        for (what, sent, caching, expected_tokens, messages) in [
+        for (case, sent, caching, expected_tokens, messages) in [
             ("nothing", &previous, Caching::NONE, None, 0),
             ("markers", &previous, Caching::anthropic(), Some(2_000), 3),
             ("no marker", &unmarked, Caching::anthropic(), Some(2_000), 0),
-            ("breakpoints", &unmarked, of(points), Some(2_000), 3),
-            ("whole steps", &unmarked, of(prefix), Some(2_048), 3),
-            ("units", &unmarked, of(CacheKind::Units { life_seconds: 7200 }), Some(2_130), 3),
+            ("breakpoints", &unmarked, caching_of(points), Some(2_000), 3),
+            ("whole steps", &unmarked, caching_of(prefix), Some(2_048), 3),
+            ("units", &unmarked, caching_of(CacheKind::Units { life_seconds: 7200 }), Some(2_130), 3),
         ] {
             let found = expected(sent, &caching);
-            assert_eq!(found.map(|found| found.tokens), expected_tokens, "{what}");
-            assert_eq!(found.map_or(0, |found| found.messages), messages, "{what}");
+            assert_eq!(found.map(|found| found.tokens), expected_tokens, "{case}");
+            assert_eq!(found.map_or(0, |found| found.messages), messages, "{case}");
         }
     }
 
     #[test]
     fn nonsensical_figures_break_nothing() {
-        let most = Usage { input: u64::MAX, cache_read: u64::MAX, cache_write: u64::MAX, output: u64::MAX };
-        let previous = SentRequest::new(&request(&["one"]), i64::MAX).with_usage(most);
+        let max = Usage { input: u64::MAX, cache_read: u64::MAX, cache_write: u64::MAX, output: u64::MAX };
+        let previous = SentRequest::new(&request(&["one"]), i64::MAX).with_usage(max);
         for caching in [Caching::anthropic(), Caching::NONE] {
             let Some(expected) = expected(&previous, &caching) else { continue };
-            assert_eq!(explain(&expected, &most, &previous, &previous, Duration::MAX), None);
+            assert_eq!(explain(&expected, &max, &previous, &previous, Duration::MAX), None);
         }
     }
 
     #[test]
     fn digests_differ_for_different_content() {
-        let one = SentRequest::new(&request(&["ab", "c"]), 0);
-        let other = SentRequest::new(&request(&["a", "bc"]), 0);
-        assert_ne!(one.messages[0].hash, other.messages[0].hash);
-        let text = serde_json::to_string(&one).unwrap();
-        assert_eq!(serde_json::from_str::<SentRequest>(&text).unwrap(), one, "it can be kept");
+        let first = SentRequest::new(&request(&["ab", "c"]), 0);
+        let second = SentRequest::new(&request(&["a", "bc"]), 0);
+        assert_ne!(first.messages[0].hash, second.messages[0].hash);
+        let text = serde_json::to_string(&first).unwrap();
+        assert_eq!(serde_json::from_str::<SentRequest>(&text).unwrap(), first, "it can be kept");
     }
 }

@@ -20,10 +20,10 @@ pub(crate) const MAX_MESSAGE: usize = 500;
 pub(crate) fn status_error(status: u16, headers: &HeaderMap, body: &str, now: SystemTime) -> ProviderError {
     let message = message_of(body);
     let class = aws_class(headers, &message).unwrap_or_else(|| class_of(status, &message));
-    let shown =
+    let text =
         if message.is_empty() { format!("HTTP {status}") } else { format!("HTTP {status}: {message}") };
     let retry_after = retry_after(headers, now).or_else(|| retry_delay(body));
-    ProviderError { class, message: shown, retry_after }
+    ProviderError { class, message: text, retry_after }
 }
 
 /// Classifies an error by AWS's header with the exception's name: a wrong signature has the same status as a
@@ -38,8 +38,8 @@ pub(crate) fn object_error(error: &Value) -> ProviderError {
     let message = message_in(error).unwrap_or_else(|| error.to_string());
     let name = |field: &str| error.get(field).and_then(Value::as_str).unwrap_or_default();
     let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
-    let named = named_class(name("type"), &message).or_else(|| named_class(name("code"), &message));
-    let class = match (named, status) {
+    let error_class = named_class(name("type"), &message).or_else(|| named_class(name("code"), &message));
+    let class = match (error_class, status) {
         (Some(class), _) => class,
         (None, Some(status)) if status >= 300 => class_of(status, &message),
         (None, _) if is_overflow(&message) => ErrorClass::ContextTooLong,
@@ -50,9 +50,9 @@ pub(crate) fn object_error(error: &Value) -> ProviderError {
 }
 
 /// Returns the error for an AWS exception inside a stream, an object with its `type` and `message`.
-pub(crate) fn exception_error(said: &Value) -> ProviderError {
-    let name = said.get("type").and_then(Value::as_str).unwrap_or_default();
-    let message = said.get("message").and_then(Value::as_str).unwrap_or_default();
+pub(crate) fn exception_error(body: &Value) -> ProviderError {
+    let name = body.get("type").and_then(Value::as_str).unwrap_or_default();
+    let message = body.get("message").and_then(Value::as_str).unwrap_or_default();
     let class = exception_class(name, message).unwrap_or(ErrorClass::Overloaded);
     ProviderError::new(class, if message.is_empty() { name } else { message })
 }
@@ -154,16 +154,17 @@ fn mentions_quota(message: &str) -> bool {
     let message = message.to_lowercase();
     ["quota", "billing", "balance", "credit", "insufficient funds", "payment"]
         .iter()
-        .any(|word| message.contains(word))
+        .any(|phrase| message.contains(phrase))
 }
 
 /// Returns whether the message reports an empty account. Google uses the same sentence for its per-minute
 /// limits, but then adds a retry time.
 fn is_empty_account(message: &str) -> bool {
     let message = message.to_lowercase();
-    let says = |words: &[&str]| words.iter().any(|words| message.contains(words));
-    says(&["insufficient_quota", "insufficient balance", "credit balance is too low"])
-        || (says(&["exceeded your current quota"]) && !says(&["please retry in", "retrydelay", "perminute"]))
+    let mentions = |phrases: &[&str]| phrases.iter().any(|phrases| message.contains(phrases));
+    mentions(&["insufficient_quota", "insufficient balance", "credit balance is too low"])
+        || (mentions(&["exceeded your current quota"])
+            && !mentions(&["please retry in", "retrydelay", "perminute"]))
 }
 
 fn is_throttling(message: &str) -> bool {
@@ -174,7 +175,7 @@ fn is_throttling(message: &str) -> bool {
 /// Returns whether an error's message says that the conversation is too long. Vendors have no common code for
 /// it.
 pub(crate) fn is_overflow(message: &str) -> bool {
-    const PHRASES: &[&str] = &[
+    const ERROR_PHRASES: &[&str] = &[
         "context length",
         "context_length_exceeded",
         "context window",
@@ -205,7 +206,7 @@ pub(crate) fn is_overflow(message: &str) -> bool {
         "prompt exceeds max length",
     ];
     let message = message.to_lowercase();
-    PHRASES.iter().any(|phrase| message.contains(phrase)) || compares_tokens(&message)
+    ERROR_PHRASES.iter().any(|phrase| message.contains(phrase)) || compares_tokens(&message)
 }
 
 /// Returns whether the message contains "«number» tokens > «number»".
@@ -274,9 +275,9 @@ pub(crate) fn is_html(body: &str) -> bool {
     start.starts_with("<!doctype html") || start.starts_with("<html") || start.starts_with("<head")
 }
 
-/// Returns the first `most` characters.
-pub(crate) fn shorten(text: &str, most: usize) -> String {
-    text.chars().take(most).collect()
+/// Returns the first `limit` characters.
+pub(crate) fn shorten(text: &str, limit: usize) -> String {
+    text.chars().take(limit).collect()
 }
 
 /// Converts seconds; a time too long for a `Duration` becomes the longest one.
@@ -291,12 +292,12 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     if let Some(milliseconds) = text("retry-after-ms").and_then(number) {
         return Some(duration_of_seconds(milliseconds / 1000.0));
     }
-    let asked = text(RETRY_AFTER.as_str())?;
-    match number(asked) {
-        Some(asked) => Some(duration_of_seconds(asked)),
+    let seconds = text(RETRY_AFTER.as_str())?;
+    match number(seconds) {
+        Some(seconds) => Some(duration_of_seconds(seconds)),
         // A past date means now.
         None => {
-            httpdate::parse_http_date(asked).ok().map(|date| date.duration_since(now).unwrap_or_default())
+            httpdate::parse_http_date(seconds).ok().map(|date| date.duration_since(now).unwrap_or_default())
         }
     }
 }
@@ -345,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn statuses_have_their_classes() {
+    fn http_statuses_map_to_error_classes() {
         for (status, message, class) in [
             (301, "", ErrorClass::NotFound),
             (400, "bad tool schema", ErrorClass::Invalid),
@@ -375,7 +376,7 @@ mod tests {
 
     #[test]
     fn the_message_is_found_in_every_vendors_place() {
-        let (long, excerpt) = ("x".repeat(900), "x".repeat(MAX_EXCERPT));
+        let (long_text, excerpt) = ("x".repeat(900), "x".repeat(MAX_EXCERPT));
         for (body, expected) in [
             (
                 r#"{"type":"error","error":{"type":"invalid_request_error","message":"first"},"message":"second"}"#,
@@ -388,7 +389,7 @@ mod tests {
             ("plain words", "plain words"),
             ("  <!DOCTYPE html><p>503", HTML_PAGE),
             ("\u{feff}<HTML lang=en>", HTML_PAGE),
-            (&long, &excerpt),
+            (&long_text, &excerpt),
         ] {
             assert_eq!(plain(400, body).message, format!("HTTP 400: {expected}"), "{body}");
         }
@@ -396,10 +397,11 @@ mod tests {
     }
 
     #[test]
-    fn the_wait_a_server_asks_for() {
+    fn the_requested_retry_delay_is_read() {
         let now = httpdate::parse_http_date("Sat, 21 Nov 2026 10:00:00 GMT").unwrap();
-        let wait =
-            |pairs: &[(&'static str, &str)]| retry_after(&headers(pairs), now).map(|wait| wait.as_millis());
+        let delay_ms = |pairs: &[(&'static str, &str)]| {
+            retry_after(&headers(pairs), now).map(|delay_ms| delay_ms.as_millis())
+        };
         for (pairs, expected) in [
             (&[("retry-after", "7")][..], Some(7000)),
             (&[("retry-after", "1.5")], Some(1500)),
@@ -411,7 +413,7 @@ mod tests {
             (&[("retry-after", "NaN")], None),
             (&[], None),
         ] {
-            assert_eq!(wait(pairs), expected, "{pairs:?}");
+            assert_eq!(delay_ms(pairs), expected, "{pairs:?}");
         }
         assert_eq!(retry_after(&headers(&[("retry-after", "1e300")]), now), Some(Duration::MAX));
     }
@@ -425,9 +427,10 @@ mod tests {
         assert_eq!(error.class, ErrorClass::RateLimited);
         assert_eq!(error.retry_after, Some(Duration::from_secs(26)));
         assert_eq!(error.message, "HTTP 429: You exceeded your current quota. Please retry in 26.2s.");
-        for odd in [r#"[{"error":{"details":[{"retryDelay":"soon"}]}}]"#, r#"{"error":{"details":{}}}"#, "[]"]
+        for malformed in
+            [r#"[{"error":{"details":[{"retryDelay":"soon"}]}}]"#, r#"{"error":{"details":{}}}"#, "[]"]
         {
-            assert_eq!(plain(429, odd).retry_after, None, "{odd}");
+            assert_eq!(plain(429, malformed).retry_after, None, "{malformed}");
         }
     }
 
@@ -443,19 +446,19 @@ mod tests {
         assert_eq!(class(json!({ "type": "authentication_error", "message": "x" })), ErrorClass::Auth);
         assert_eq!(class(json!({ "code": 402, "message": "Insufficient credits" })), ErrorClass::Billing);
         assert_eq!(class(json!({ "code": "model_not_found", "message": "x" })), ErrorClass::NotFound);
-        let long =
+        let too_long =
             json!({ "type": "invalid_request_error", "message": "prompt is too long: 9 tokens > 8 maximum" });
-        assert_eq!(class(long), ErrorClass::ContextTooLong);
+        assert_eq!(class(too_long), ErrorClass::ContextTooLong);
         assert_eq!(class(json!({ "type": "invalid_request_error", "message": "no" })), ErrorClass::Invalid);
         assert_eq!(class(json!("it broke")), ErrorClass::Overloaded);
-        for whole in [
+        for body in [
             r#"{"type":"message","content":[{"type":"text","text":"hi"}]}"#,
             r#"{"id":"x","choices":[{"message":{"content":"hi"}}]}"#,
             r#"{"object":"response","error":null,"output":[]}"#,
             r#"{"output":{"message":{}},"stopReason":"end_turn"}"#,
         ] {
-            let class = not_a_stream_error(whole).class;
-            assert_eq!(class, ErrorClass::Invalid, "{whole}");
+            let class = not_a_stream_error(body).class;
+            assert_eq!(class, ErrorClass::Invalid, "{body}");
             assert!(!class.is_retryable(), "each try would be paid for");
         }
         for other in ["", "no", "{}", "[]", r#"{"message":"try later"}"#] {

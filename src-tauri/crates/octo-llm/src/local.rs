@@ -32,8 +32,9 @@ pub async fn find_local_servers(presets: &Presets) -> Result<Vec<LocalServer>, P
         .redirect(redirect::Policy::none())
         .build()
         .map_err(|error| ProviderError::new(ErrorClass::Network, error.without_url().to_string()))?;
-    let places = presets.providers().iter().filter_map(|preset| Some((preset, preset.local.as_ref()?.kind)));
-    let looks = places.flat_map(|(preset, kind)| {
+    let candidates =
+        presets.providers().iter().filter_map(|preset| Some((preset, preset.local.as_ref()?.kind)));
+    let looks = candidates.flat_map(|(preset, kind)| {
         let client = &client;
         preset.addresses.iter().map(move |address| probe(client, preset, kind, address))
     });
@@ -79,20 +80,20 @@ async fn get_json(client: &Client, base: &Url, path: &str) -> Option<Value> {
 }
 
 /// Reads the models from Ollama's `/api/tags`: each has a digest, which no other server's list has.
-fn ollama(answer: &Value) -> Option<Vec<String>> {
-    names(answer.get("models")?, "name", |row| row.get("digest").is_some_and(Value::is_string))
+fn ollama(body: &Value) -> Option<Vec<String>> {
+    names(body.get("models")?, "name", |row| row.get("digest").is_some_and(Value::is_string))
 }
 
 /// Reads the models from LM Studio's `/api/v1/models` that answer questions.
-fn lm_studio(answer: &Value) -> Option<Vec<String>> {
-    let rows = answer.get("models")?;
+fn lm_studio(body: &Value) -> Option<Vec<String>> {
+    let rows = body.get("models")?;
     let rows: Vec<Value> = rows.as_array()?.iter().filter(|row| answers_questions(row)).cloned().collect();
     names(&Value::Array(rows), "key", |row| row.get("loaded_instances").is_some_and(Value::is_array))
 }
 
 /// Reads the models from LM Studio's older `/api/v0/models` that answer questions.
-fn lm_studio_v0(answer: &Value) -> Option<Vec<String>> {
-    let rows = answer.get("data")?;
+fn lm_studio_v0(body: &Value) -> Option<Vec<String>> {
+    let rows = body.get("data")?;
     let rows: Vec<Value> = rows.as_array()?.iter().filter(|row| answers_questions(row)).cloned().collect();
     names(&Value::Array(rows), "id", |row| row.get("compatibility_type").is_some_and(Value::is_string))
 }
@@ -102,9 +103,9 @@ fn answers_questions(row: &Value) -> bool {
 }
 
 /// Reads the models from a `/v1/models` whose owner is one kind of server throughout.
-fn owned_by(owner: &str, answer: &Value) -> Option<Vec<String>> {
+fn owned_by(owner: &str, body: &Value) -> Option<Vec<String>> {
     let is_owned = |row: &Value| row.get("owned_by").and_then(Value::as_str) == Some(owner);
-    names(answer.get("data")?, "id", is_owned)
+    names(body.get("data")?, "id", is_owned)
 }
 
 /// Returns the names in a list, if every row passes the check.

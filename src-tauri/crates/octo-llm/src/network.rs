@@ -82,21 +82,21 @@ impl Network {
     /// Returns [`ErrorClass::Header`] for a name or a value that cannot be sent, for a name that Octo uses
     /// itself, and for a duplicate name. Values and invalid names are never in the message.
     pub(crate) fn header_map(&self) -> Result<HeaderMap, ProviderError> {
-        let wrong = |why: String| ProviderError::new(ErrorClass::Header, why);
+        let invalid = |reason: String| ProviderError::new(ErrorClass::Header, reason);
         let mut headers = HeaderMap::with_capacity(self.headers.len());
         for (name, value) in &self.headers {
             let name: HeaderName = name
                 .trim()
                 .parse()
-                .map_err(|_| wrong("A header's name holds characters no name can have.".to_owned()))?;
+                .map_err(|_| invalid("A header's name holds characters no name can have.".to_owned()))?;
             if RESERVED_HEADERS.contains(&name.as_str()) || name.as_str().starts_with(RESERVED_PREFIX) {
-                return Err(wrong(format!("The header {name} is Octo's own.")));
+                return Err(invalid(format!("The header {name} is Octo's own.")));
             }
             let mut value = HeaderValue::from_str(value.expose_secret().trim())
-                .map_err(|_| wrong(format!("The header {name} holds characters no header can have.")))?;
+                .map_err(|_| invalid(format!("The header {name} holds characters no header can have.")))?;
             value.set_sensitive(true);
             if headers.insert(&name, value).is_some() {
-                return Err(wrong(format!("The header {name} is given twice.")));
+                return Err(invalid(format!("The header {name} is given twice.")));
             }
         }
         Ok(headers)
@@ -194,10 +194,10 @@ const PROXY_SCHEMES: [&str; 4] = ["http", "https", "socks5", "socks5h"];
 /// Returns [`ErrorClass::Proxy`] when it is invalid; the address is not in the message, since it may contain a
 /// password.
 pub fn proxy_address(address: &str) -> Result<Url, ProviderError> {
-    let wrong = |why: &str| ProviderError::new(ErrorClass::Proxy, why);
-    let url = Url::parse(address.trim()).map_err(|_| wrong("The proxy's address is not an address."))?;
+    let invalid = |reason: &str| ProviderError::new(ErrorClass::Proxy, reason);
+    let url = Url::parse(address.trim()).map_err(|_| invalid("The proxy's address is not an address."))?;
     if !PROXY_SCHEMES.contains(&url.scheme()) || url.host_str().is_none_or(str::is_empty) {
-        return Err(wrong(
+        return Err(invalid(
             "The proxy's address must begin with http://, https://, socks5:// or socks5h:// and name a host.",
         ));
     }
@@ -213,11 +213,11 @@ enum ProxyRoute {
 }
 
 fn certificates(pem: &[u8]) -> Result<Vec<Certificate>, ProviderError> {
-    let wrong = |why: &str| ProviderError::new(ErrorClass::Certificate, why);
+    let invalid = |reason: &str| ProviderError::new(ErrorClass::Certificate, reason);
     match Certificate::from_pem_bundle(pem) {
-        Ok(found) if found.is_empty() => Err(wrong("The file holds no certificate in PEM form.")),
+        Ok(found) if found.is_empty() => Err(invalid("The file holds no certificate in PEM form.")),
         Ok(found) => Ok(found),
-        Err(_) => Err(wrong("The certificates cannot be read.")),
+        Err(_) => Err(invalid("The certificates cannot be read.")),
     }
 }
 
@@ -231,14 +231,14 @@ mod tests {
         connect(endpoint).err()
     }
 
-    fn headers(given: &[(&str, &str)]) -> Network {
-        let given = given.iter().map(|(name, value)| ((*name).to_owned(), SecretString::from(*value)));
-        Network { headers: given.collect(), ..Network::default() }
+    fn headers(pairs: &[(&str, &str)]) -> Network {
+        let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), SecretString::from(*value)));
+        Network { headers: pairs.collect(), ..Network::default() }
     }
 
     #[test]
     fn invalid_and_reserved_headers_are_refused_without_being_shown() {
-        for given in [
+        for header in [
             &[("x-secret", "va lue\nx-evil: 1")][..],
             &[("x-secret", "value\r\n")][..0],
             &[("x-secret", "a\0value")],
@@ -253,13 +253,13 @@ mod tests {
             &[("x-amz-date", "value")],
             &[("x-a", "value"), ("X-A", "value")],
         ] {
-            let error = with(headers(given));
-            if given.is_empty() {
+            let error = with(headers(header));
+            if header.is_empty() {
                 assert_eq!(error, None);
                 continue;
             }
             let error = error.unwrap();
-            assert_eq!(error.class, ErrorClass::Header, "{given:?}");
+            assert_eq!(error.class, ErrorClass::Header, "{header:?}");
             assert!(!error.message.contains("value") && !error.message.contains("evil"), "{error}");
         }
         assert_eq!(with(headers(&[("anthropic-beta", "a"), ("user-agent", "b"), ("x-b", "  é \n")])), None);

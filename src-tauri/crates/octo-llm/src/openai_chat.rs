@@ -28,8 +28,8 @@ pub(crate) static CODEC: Codec = Codec {
     headers: &[],
     framing: Framing::Text,
     caching: || Caching::NONE,
-    url: |base, _| wire::below(base, "chat/completions"),
-    models_url: |base| Ok(wire::below(base, "models")),
+    url: |base, _| wire::join_path(base, "chat/completions"),
+    models_url: |base| Ok(wire::join_path(base, "models")),
     encode,
     decoder: |provider, _| Box::new(Decoder::new(provider.clone())),
 };

@@ -28,7 +28,7 @@ use octo_protocol::{Block, Message, ModelId, Role, SessionId};
 #[derive(Clone, Copy, Debug)]
 pub struct Layout<'a> {
     messages: &'a [Message],
-    lasting: usize,
+    lasting_count: usize,
     model: Option<ModelId>,
     conversation: Option<SessionId>,
 }
@@ -36,14 +36,14 @@ pub struct Layout<'a> {
 impl<'a> Layout<'a> {
     /// Creates a layout of all messages of the request, assuming the next one will include them too.
     pub fn new(messages: &'a [Message]) -> Self {
-        Self { messages, lasting: messages.len(), model: None, conversation: None }
+        Self { messages, lasting_count: messages.len(), model: None, conversation: None }
     }
 
     /// Declares that the next request lacks the last `count` messages (for example the instruction of a
     /// compaction).
     #[must_use]
     pub fn without_last(self, count: usize) -> Self {
-        Self { lasting: self.messages.len().saturating_sub(count), ..self }
+        Self { lasting_count: self.messages.len().saturating_sub(count), ..self }
     }
 
     /// Sets the model of the call. Messages of another model were not sent to its cache.
@@ -100,22 +100,22 @@ impl Default for MarkerPolicy {
 /// an entry after one could not be read again.
 pub fn plan(layout: &Layout<'_>, caching: &Caching, policy: &MarkerPolicy) -> CachePlan {
     let key = layout.conversation.map(|session| format!("octo-{session}"));
-    let (limit, lookback, lives): (_, _, &[CacheLifetime]) = match &caching.kind {
-        CacheKind::Markers { limit, lookback, lives } => (*limit, *lookback, lives),
+    let (limit, lookback, lifetimes): (_, _, &[CacheLifetime]) = match &caching.kind {
+        CacheKind::Markers { limit, lookback, lifetimes } => (*limit, *lookback, lifetimes),
         // Their lifetime cannot be requested.
         CacheKind::Breakpoints { limit, lookback, .. } => (*limit, *lookback, &[]),
         CacheKind::Prefix { keyed: true, .. } => return CachePlan { key, ..CachePlan::default() },
         CacheKind::None
         | CacheKind::Prefix { keyed: false, .. }
         | CacheKind::Units { .. }
-        | CacheKind::Chance { .. } => return CachePlan::default(),
+        | CacheKind::Probabilistic { .. } => return CachePlan::default(),
     };
-    let offered = |wanted: CacheLifetime| {
-        let shorter = lives.iter().filter(|life| **life <= wanted).max();
-        shorter.or(lives.iter().min()).copied().unwrap_or(CacheLifetime::FiveMinutes)
+    let offered = |requested: CacheLifetime| {
+        let shorter = lifetimes.iter().filter(|lifetime| **lifetime <= requested).max();
+        shorter.or(lifetimes.iter().min()).copied().unwrap_or(CacheLifetime::FiveMinutes)
     };
     let mut fixed = policy.fixed.filter(|_| limit > 0).map(offered);
-    let places = marker_candidates(layout, lookback);
+    let candidates = marker_candidates(layout, lookback);
     let turn = layout.previous_turn();
     let life_of = |index: usize| {
         let is_finished = turn.is_some_and(|turn| index <= turn);
@@ -123,41 +123,42 @@ pub fn plan(layout: &Layout<'_>, caching: &Caching, policy: &MarkerPolicy) -> Ca
     };
     // A provider with breakpoints automatically sets one after the newest message.
     let set_already = matches!(caching.kind, CacheKind::Breakpoints { .. }).then_some(layout.messages.len());
-    let mut messages: Vec<(usize, CacheLifetime)> = places
+    let mut messages: Vec<(usize, CacheLifetime)> = candidates
         .into_iter()
         .filter(|index| Some(index + 1) != set_already)
         .take(limit - usize::from(fixed.is_some()))
         .map(|index| (index, life_of(index)))
         .collect();
-    messages.sort_unstable_by_key(|mark| mark.0);
+    messages.sort_unstable_by_key(|marker| marker.0);
     // Longer lifetimes must precede shorter ones.
     let mut longest = CacheLifetime::FiveMinutes;
-    for (_, life) in messages.iter_mut().rev() {
-        longest = longest.max(*life);
-        *life = longest;
+    for (_, lifetime) in messages.iter_mut().rev() {
+        longest = longest.max(*lifetime);
+        *lifetime = longest;
     }
-    fixed = fixed.map(|life| life.max(longest));
+    fixed = fixed.map(|lifetime| lifetime.max(longest));
     CachePlan { fixed, messages, key }
 }
 
 /// Returns the messages worth a marker, most valuable first.
 fn marker_candidates(layout: &Layout<'_>, lookback: usize) -> Vec<usize> {
-    let Some(last) = layout.eligible_before(layout.lasting) else { return Vec::new() };
-    let mut places = vec![last];
-    let previous = layout.previous_call(last);
-    let within_reach = |from: usize, index: usize| positions(layout.messages, from, index) < lookback.max(1);
-    let between = previous.filter(|previous| !within_reach(*previous, last)).and_then(|previous| {
-        (previous + 1..last)
+    let Some(newest) = layout.eligible_before(layout.lasting_count) else { return Vec::new() };
+    let mut candidates = vec![newest];
+    let previous = layout.previous_call(newest);
+    let within_reach =
+        |start: usize, index: usize| positions(layout.messages, start, index) < lookback.max(1);
+    let intermediate = previous.filter(|previous| !within_reach(*previous, newest)).and_then(|previous| {
+        (previous + 1..newest)
             .filter(|index| layout.is_eligible(*index))
             .take_while(|index| within_reach(previous, *index))
             .last()
     });
-    for place in [previous, layout.previous_turn(), between].into_iter().flatten() {
-        if !places.contains(&place) {
-            places.push(place);
+    for candidate in [previous, layout.previous_turn(), intermediate].into_iter().flatten() {
+        if !candidates.contains(&candidate) {
+            candidates.push(candidate);
         }
     }
-    places
+    candidates
 }
 
 impl Layout<'_> {
@@ -169,31 +170,31 @@ impl Layout<'_> {
         (0..end.min(self.messages.len())).rev().find(|index| self.is_eligible(*index))
     }
 
-    /// Returns where the model's previous call ended, before the call that ends with message `last`.
-    fn previous_call(&self, last: usize) -> Option<usize> {
+    /// Returns where the model's previous call ended, before the call that ends with message `newest`.
+    fn previous_call(&self, newest: usize) -> Option<usize> {
         let is_answer = |message: &Message| {
             let by_it =
                 self.model.is_none() || message.meta.model.is_none() || message.meta.model == self.model;
             message.role == Role::Assistant && by_it
         };
-        let answer = self.messages.iter().take(last).rposition(is_answer)?;
-        self.eligible_before(answer)
+        let call = self.messages.iter().take(newest).rposition(is_answer)?;
+        self.eligible_before(call)
     }
 
     /// Returns where the last call of the previous turn ended.
     fn previous_turn(&self) -> Option<usize> {
-        let lasting = self.messages.get(..self.lasting)?;
-        let current = lasting.last()?.turn;
-        let begins = lasting.iter().rposition(|message| message.turn != current)? + 1;
+        let eligible = self.messages.get(..self.lasting_count)?;
+        let current = eligible.last()?.turn;
+        let begins = eligible.iter().rposition(|message| message.turn != current)? + 1;
         self.previous_call(begins)
     }
 }
 
-/// Counts the positions between the end of message `from` and the end of message `to`. Each block is one, but
+/// Counts the positions between the end of message `start` and the end of message `end`. Each block is one, but
 /// consecutive calls are one together, and so are consecutive results.
-fn positions(messages: &[Message], from: usize, to: usize) -> usize {
-    let blocks = messages.iter().take(to + 1).skip(from + 1).flat_map(|message| &message.blocks);
-    let mut last = PositionRun::Other;
+fn positions(messages: &[Message], start: usize, end: usize) -> usize {
+    let blocks = messages.iter().take(end + 1).skip(start + 1).flat_map(|message| &message.blocks);
+    let mut previous = PositionRun::Other;
     let mut count = 0;
     for block in blocks {
         let run = match block {
@@ -208,14 +209,14 @@ fn positions(messages: &[Message], from: usize, to: usize) -> usize {
             | Block::Notice { .. }
             | Block::CommandsEnded { .. } => PositionRun::Other,
         };
-        if run == PositionRun::Other || run != last {
+        if run == PositionRun::Other || run != previous {
             count += 1;
         }
         if matches!(block, Block::Document { .. }) {
             // Its path precedes it, as a block of its own.
             count += 1;
         }
-        last = run;
+        previous = run;
     }
     count
 }
@@ -288,8 +289,8 @@ mod tests {
             (&[('u', 1), ('a', 30), ('u', 1), ('u', 1)], vec![0, 3]),
         ] {
             let plan = marked(&conversation(outline));
-            let places: Vec<usize> = plan.messages.iter().map(|mark| mark.0).collect();
-            assert_eq!(places, expected, "{outline:?}");
+            let indices: Vec<usize> = plan.messages.iter().map(|marker| marker.0).collect();
+            assert_eq!(indices, expected, "{outline:?}");
         }
     }
 

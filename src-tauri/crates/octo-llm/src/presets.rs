@@ -38,20 +38,20 @@ pub struct Presets {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PresetsError {
     /// The file cannot be read.
-    #[error("{path}: {why}")]
+    #[error("{path}: {reason}")]
     Unreadable {
         /// Path of the file.
         path: String,
         /// Message of the system.
-        why: String,
+        reason: String,
     },
     /// The file does not follow the format.
-    #[error("{path}: {why}")]
+    #[error("{path}: {reason}")]
     Malformed {
         /// Path of the file.
         path: String,
         /// Parse error, with line and column.
-        why: String,
+        reason: String,
     },
     /// This Octo does not know the file's version.
     #[error("{path}: version {version}")]
@@ -62,29 +62,29 @@ pub enum PresetsError {
         version: u32,
     },
     /// The file follows the format, but states something impossible.
-    #[error("{path}: {why}")]
+    #[error("{path}: {reason}")]
     Unsound {
         /// Path of the file.
         path: String,
         /// The impossible statement.
-        why: String,
+        reason: String,
     },
 }
 
 impl From<&PresetsError> for ApiError {
     fn from(error: &PresetsError) -> Self {
         match error {
-            PresetsError::Unreadable { path, why } => {
-                ApiError::new("presets.unreadable").arg("path", path).detail(why)
+            PresetsError::Unreadable { path, reason } => {
+                ApiError::new("presets.unreadable").arg("path", path).detail(reason)
             }
-            PresetsError::Malformed { path, why } => {
-                ApiError::new("presets.malformed").arg("path", path).detail(why)
+            PresetsError::Malformed { path, reason } => {
+                ApiError::new("presets.malformed").arg("path", path).detail(reason)
             }
             PresetsError::Version { path, version } => {
                 ApiError::new("presets.version").arg("path", path).arg("version", version)
             }
-            PresetsError::Unsound { path, why } => {
-                ApiError::new("presets.unsound").arg("path", path).detail(why)
+            PresetsError::Unsound { path, reason } => {
+                ApiError::new("presets.unsound").arg("path", path).detail(reason)
             }
         }
     }
@@ -107,9 +107,9 @@ impl Presets {
     /// and named in the warnings.
     pub fn load(path: &Path) -> (Self, Vec<PresetsError>) {
         let mut presets = Self::built_in();
-        match read(path)
-            .and_then(|own| own.map_or(Ok(None), |own| presets.table.overridden_by(own, path).map(Some)))
-        {
+        match read(path).and_then(|custom| {
+            custom.map_or(Ok(None), |custom| presets.table.overridden_by(custom, path).map(Some))
+        }) {
             Ok(None) => {}
             Ok(Some(table)) => presets.table = table,
             Err(error) => presets.warnings.push(error),
@@ -130,23 +130,23 @@ impl Presets {
     }
 
     fn locate(&self, base_url: &str) -> Option<(&Preset, PriceScope)> {
-        let asked = NormalizedAddress::parse(base_url)?;
-        let places = || {
+        let requested = NormalizedAddress::parse(base_url)?;
+        let addresses = || {
             self.table.providers.iter().flat_map(|preset| {
                 preset.addresses.iter().filter_map(move |address| {
                     Some((preset, address, NormalizedAddress::parse(&address.url)?))
                 })
             })
         };
-        let below = places().filter(|(_, _, place)| asked.is_below(place));
-        if let Some((preset, address, _)) = below.max_by_key(|(_, _, place)| place.path.len()) {
+        let parents = addresses().filter(|(_, _, known)| requested.is_below(known));
+        if let Some((preset, address, _)) = parents.max_by_key(|(_, _, known)| known.path.len()) {
             return Some((preset, if address.priced { PriceScope::AsListed } else { PriceScope::Otherwise }));
         }
         // Elsewhere at its host may be another offer of the provider: a plan, a batch queue.
-        if let Some((preset, _, _)) = places().find(|(_, _, place)| place.host == asked.host) {
+        if let Some((preset, _, _)) = addresses().find(|(_, _, known)| known.host == requested.host) {
             return Some((preset, PriceScope::Otherwise));
         }
-        let preset = self.table.providers.iter().find(|preset| preset.is_at(&asked.host))?;
+        let preset = self.table.providers.iter().find(|preset| preset.is_at(&requested.host))?;
         Some((preset, PriceScope::AsListed))
     }
 
@@ -208,52 +208,53 @@ impl PresetTable {
         }
         let malformed = |error: serde_json::Error| PresetsError::Malformed {
             path: path.to_owned(),
-            why: error.to_string(),
+            reason: error.to_string(),
         };
         let VersionHeader { version } = serde_json::from_str(text).map_err(malformed)?;
         if version != FORMAT_VERSION {
             return Err(PresetsError::Version { path: path.to_owned(), version });
         }
         let table: Self = serde_json::from_str(text).map_err(malformed)?;
-        table.check().map_err(|why| PresetsError::Unsound { path: path.to_owned(), why })?;
+        table.check().map_err(|reason| PresetsError::Unsound { path: path.to_owned(), reason })?;
         Ok(table)
     }
 
     /// Returns this table overridden by another.
-    fn overridden_by(&self, own: Self, path: &Path) -> Result<Self, PresetsError> {
+    fn overridden_by(&self, custom: Self, path: &Path) -> Result<Self, PresetsError> {
         let mut table = self.clone();
-        merge_rows(&mut table.providers, own.providers, |preset| preset.id.clone());
-        merge_rows(&mut table.models, own.models, |line| line.name.clone());
+        merge_rows(&mut table.providers, custom.providers, |preset| preset.id.clone());
+        merge_rows(&mut table.models, custom.models, |model| model.name.clone());
         table
             .check()
-            .map_err(|why| PresetsError::Unsound { path: path.display().to_string(), why })
+            .map_err(|reason| PresetsError::Unsound { path: path.display().to_string(), reason })
             .map(|()| table)
     }
 
     fn model_definition(&self, name: &str) -> Option<&ModelDefinition> {
-        names::best_match(&self.models, name, |line| std::iter::once(&line.name).chain(&line.aliases))
+        names::best_match(&self.models, name, |model| std::iter::once(&model.name).chain(&model.aliases))
     }
 }
 
-fn merge_rows<T>(rows: &mut Vec<T>, own: Vec<T>, id: impl Fn(&T) -> String) {
-    let replaced: HashSet<String> = own.iter().map(&id).collect();
-    let mut own: Vec<Option<T>> = own.into_iter().map(Some).collect();
+fn merge_rows<T>(rows: &mut Vec<T>, custom: Vec<T>, id: impl Fn(&T) -> String) {
+    let replaced: HashSet<String> = custom.iter().map(&id).collect();
+    let mut custom: Vec<Option<T>> = custom.into_iter().map(Some).collect();
     // A replaced row keeps its position, which is the display order of providers.
     for row in rows.iter_mut().filter(|row| replaced.contains(&id(row))) {
-        let wanted = id(row);
-        let found = own.iter_mut().find(|own| own.as_ref().is_some_and(|own| id(own) == wanted));
-        if let Some(new) = found.and_then(Option::take) {
-            *row = new;
+        let wanted_id = id(row);
+        let found =
+            custom.iter_mut().find(|custom| custom.as_ref().is_some_and(|custom| id(custom) == wanted_id));
+        if let Some(replacement) = found.and_then(Option::take) {
+            *row = replacement;
         }
     }
-    rows.extend(own.into_iter().flatten());
+    rows.extend(custom.into_iter().flatten());
 }
 
 /// Reads the person's own table; `None` if there is no file.
 fn read(path: &Path) -> Result<Option<PresetTable>, PresetsError> {
     use std::io::{ErrorKind, Read};
-    let named = || path.display().to_string();
-    let unreadable = |why: String| PresetsError::Unreadable { path: named(), why };
+    let name = || path.display().to_string();
+    let unreadable = |reason: String| PresetsError::Unreadable { path: name(), reason };
     let file = match std::fs::File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -264,7 +265,7 @@ fn read(path: &Path) -> Result<Option<PresetTable>, PresetsError> {
     if u64::try_from(text.len()).unwrap_or(u64::MAX) > MAX_FILE_BYTES {
         return Err(unreadable(format!("larger than {MAX_FILE_BYTES} bytes")));
     }
-    PresetTable::read(&text, &named()).map(Some)
+    PresetTable::read(&text, &name()).map(Some)
 }
 
 /// Normalized address, for comparison.
@@ -289,8 +290,9 @@ impl NormalizedAddress {
     }
 
     fn is_below(&self, other: &Self) -> bool {
-        let rest = self.path.strip_prefix(other.path.as_str());
-        self.host == other.host && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        let subpath = self.path.strip_prefix(other.path.as_str());
+        self.host == other.host
+            && subpath.is_some_and(|subpath| subpath.is_empty() || subpath.starts_with('/'))
     }
 }
 

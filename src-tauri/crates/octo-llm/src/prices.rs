@@ -91,7 +91,7 @@ impl Rates {
             (self.write_hour, other.write_hour),
         ];
         pairs.iter().all(|pair| match pair {
-            (Some(here), Some(there)) => here >= there,
+            (Some(a), Some(b)) => a >= b,
             (None, _) | (_, None) => true,
         })
     }
@@ -184,8 +184,8 @@ impl Prices {
 
     /// Returns the prices of a request with this many input tokens in all.
     pub fn rates_for(&self, total_input: u64) -> &Rates {
-        let long = self.long.iter().rev().find(|long| total_input > long.above);
-        long.map_or(&self.rates, |long| &long.rates)
+        let tier = self.long.iter().rev().find(|tier| total_input > tier.above);
+        tier.map_or(&self.rates, |tier| &tier.rates)
     }
 
     /// Converts the prices to the form a page shows.
@@ -196,7 +196,7 @@ impl Prices {
             output: of_a_million(self.rates.output),
             cache_read: of_a_million(self.rates.read),
             cache_write: of_a_million(self.rates.write),
-            more_above: self.long.first().map(|long| long.above),
+            more_above: self.long.first().map(|tier| tier.above),
             date: self.date.clone(),
         }
     }
@@ -204,11 +204,11 @@ impl Prices {
     /// Returns whether longer requests never cost less.
     pub(crate) fn is_monotonic(&self) -> bool {
         let steps =
-            std::iter::once((0, &self.rates)).chain(self.long.iter().map(|long| (long.above, &long.rates)));
+            std::iter::once((0, &self.rates)).chain(self.long.iter().map(|tier| (tier.above, &tier.rates)));
         steps
             .clone()
             .zip(steps.skip(1))
-            .all(|((short, cheap), (long, dear))| short < long && dear.is_at_least(cheap))
+            .all(|((short, cheap), (tier, dear))| short < tier && dear.is_at_least(cheap))
     }
 }
 

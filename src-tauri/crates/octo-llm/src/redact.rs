@@ -28,9 +28,9 @@ impl Secrets {
     pub(crate) fn add(&mut self, secret: &SecretString, stands: &'static str) {
         let length = secret.expose_secret().len();
         if length >= MIN_SECRET {
-            let place =
-                self.values.iter().take_while(|(known, _)| known.expose_secret().len() > length).count();
-            self.values.insert(place, (secret.clone(), stands));
+            let position =
+                self.values.iter().take_while(|(other, _)| other.expose_secret().len() > length).count();
+            self.values.insert(position, (secret.clone(), stands));
         }
     }
 
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shorter_secret_leaves_no_rest_of_a_longer_one() {
+    fn longer_secrets_are_redacted_before_shorter_ones() {
         let mut secrets = Secrets::default();
         for (secret, stands) in [("abcdef", "[1]"), ("abcdefghi", "[2]"), ("short", "[3]"), ("xyzxyz", "[4]")]
         {

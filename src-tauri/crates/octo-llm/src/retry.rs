@@ -41,11 +41,11 @@ impl RetryPolicy {
         let ceiling = doubled.unwrap_or(self.cap).min(self.cap);
         let floor = ceiling / 4;
         let jitter = if jitter.is_finite() { jitter.clamp(0.0, 1.0) } else { 1.0 };
-        let wait = floor + (ceiling - floor).mul_f64(jitter);
+        let delay = floor + (ceiling - floor).mul_f64(jitter);
         match error.retry_after {
-            Some(asked) if asked > LONGEST_WAIT => None,
-            Some(asked) => Some(wait.max(asked)),
-            None => Some(wait),
+            Some(requested) if requested > LONGEST_WAIT => None,
+            Some(requested) => Some(delay.max(requested)),
+            None => Some(delay),
         }
     }
 }
@@ -89,12 +89,12 @@ mod tests {
         let policy = RetryPolicy::default();
         let overloaded = error(ErrorClass::Overloaded, None);
         let seconds =
-            |attempt, jitter| policy.next(attempt, &overloaded, jitter).map(|wait| wait.as_secs_f64());
-        for (attempt, least, most) in
+            |attempt, jitter| policy.next(attempt, &overloaded, jitter).map(|delay| delay.as_secs_f64());
+        for (attempt, least, max) in
             [(1, 0.25, 1.0), (2, 0.5, 2.0), (3, 1.0, 4.0), (6, 8.0, 32.0), (7, 15.0, 60.0), (9, 15.0, 60.0)]
         {
             assert_eq!(seconds(attempt, 0.0), Some(least), "attempt {attempt}");
-            assert_eq!(seconds(attempt, 1.0), Some(most), "attempt {attempt}");
+            assert_eq!(seconds(attempt, 1.0), Some(max), "attempt {attempt}");
         }
         assert_eq!(seconds(10, 0.5), None);
         assert_eq!(seconds(u32::MAX, 0.5), None);
@@ -103,10 +103,11 @@ mod tests {
     #[test]
     fn a_requested_delay_is_honoured_or_refused_never_shortened() {
         let policy = RetryPolicy::default();
-        for (asked, expected) in [(0, Some(1)), (7, Some(7)), (300, Some(300)), (301, None), (u64::MAX, None)]
+        for (requested, expected) in
+            [(0, Some(1)), (7, Some(7)), (300, Some(300)), (301, None), (u64::MAX, None)]
         {
-            let wait = policy.next(1, &error(ErrorClass::RateLimited, Some(asked)), 1.0);
-            assert_eq!(wait, expected.map(Duration::from_secs), "asked for {asked}");
+            let delay = policy.next(1, &error(ErrorClass::RateLimited, Some(requested)), 1.0);
+            assert_eq!(delay, expected.map(Duration::from_secs), "asked for {requested}");
         }
         assert_eq!(policy.next(10, &error(ErrorClass::RateLimited, Some(1)), 0.0), None);
     }
@@ -114,18 +115,18 @@ mod tests {
     #[test]
     fn only_retryable_errors_are_retried() {
         for class in CLASSES {
-            let again = RetryPolicy::default().next(1, &error(class, None), 0.5).is_some();
-            assert_eq!(again, class.is_retryable(), "{class:?}");
+            let is_retried = RetryPolicy::default().next(1, &error(class, None), 0.5).is_some();
+            assert_eq!(is_retried, class.is_retryable(), "{class:?}");
         }
     }
 
     #[test]
-    fn every_class_has_words() {
+    fn every_error_class_has_a_message() {
         for class in CLASSES {
             let key = format!("error.{}", class.key());
             for language in [octo_protocol::Language::En, octo_protocol::Language::Zh] {
-                let words = octo_protocol::words::say(language, &key, &std::collections::BTreeMap::new());
-                assert_ne!(words, key, "{class:?} has no words");
+                let message = octo_protocol::words::say(language, &key, &std::collections::BTreeMap::new());
+                assert_ne!(message, key, "{class:?} has no words");
             }
         }
     }
@@ -140,11 +141,11 @@ mod tests {
         ) {
             let policy = RetryPolicy { attempts, ..RetryPolicy::default() };
             match policy.next(attempt, &error(ErrorClass::Network, asked), jitter) {
-                Some(wait) => {
+                Some(delay) => {
                     prop_assert!(attempt < attempts);
-                    prop_assert!(wait >= Duration::from_millis(250));
-                    prop_assert!(wait <= policy.cap.max(Duration::from_secs(asked.unwrap_or(0))));
-                    prop_assert!(wait >= Duration::from_secs(asked.unwrap_or(0)));
+                    prop_assert!(delay >= Duration::from_millis(250));
+                    prop_assert!(delay <= policy.cap.max(Duration::from_secs(asked.unwrap_or(0))));
+                    prop_assert!(delay >= Duration::from_secs(asked.unwrap_or(0)));
                 }
                 None => prop_assert!(attempt >= attempts || asked.is_some_and(|asked| asked > 300)),
             }
@@ -152,8 +153,8 @@ mod tests {
 
         #[test]
         fn more_jitter_never_shortens_the_delay(attempt in 1_u32..9, one in 0.0..=1.0_f64, other in 0.0..=1.0_f64) {
-            let wait = |jitter| RetryPolicy::default().next(attempt, &error(ErrorClass::Network, None), jitter);
-            prop_assert!(wait(one.min(other)) <= wait(one.max(other)));
+            let delay = |jitter| RetryPolicy::default().next(attempt, &error(ErrorClass::Network, None), jitter);
+            prop_assert!(delay(one.min(other)) <= delay(one.max(other)));
         }
     }
 }

@@ -45,23 +45,23 @@ impl SseReader {
     /// Returns [`ErrorClass::Malformed`] when a frame exceeds [`MAX_FRAME`]. `events` keeps the events
     /// completed before that by the same bytes.
     pub fn push(&mut self, bytes: &[u8], events: &mut Vec<SseEvent>) -> Result<(), ProviderError> {
-        let mut rest = bytes;
-        while !rest.is_empty() {
+        let mut remaining = bytes;
+        while !remaining.is_empty() {
             if self.after_cr {
                 self.after_cr = false;
-                if let Some(after) = rest.strip_prefix(b"\n") {
-                    rest = after;
+                if let Some(after) = remaining.strip_prefix(b"\n") {
+                    remaining = after;
                     continue;
                 }
             }
-            let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
-                self.grow(rest)?;
+            let Some(end) = remaining.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
+                self.grow(remaining)?;
                 break;
             };
-            let (head, tail) = rest.split_at(end);
+            let (head, following) = remaining.split_at(end);
             self.grow(head)?;
-            self.after_cr = tail.first() == Some(&b'\r');
-            rest = tail.get(1..).unwrap_or_default();
+            self.after_cr = following.first() == Some(&b'\r');
+            remaining = following.get(1..).unwrap_or_default();
             events.extend(self.end_line());
         }
         Ok(())
@@ -137,12 +137,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns all events of `pieces`, including the unfinished last one.
-    fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<(String, String)> {
+    /// Returns all events of `chunks`, including the unfinished last one.
+    fn read<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<(String, String)> {
         let mut reader = SseReader::new();
         let mut events = Vec::new();
-        for piece in pieces {
-            reader.push(piece, &mut events).unwrap();
+        for chunk in chunks {
+            reader.push(chunk, &mut events).unwrap();
         }
         events.extend(reader.finish());
         events.into_iter().map(|event| (event.event, event.data)).collect()
@@ -196,13 +196,13 @@ mod tests {
         let mut reader = SseReader::new();
         let mut events = Vec::new();
         reader.push(b"data: whole\n\ndata: ", &mut events).unwrap();
-        let piece = vec![b'x'; 1024 * 1024];
-        let error = (0..32).find_map(|_| reader.push(&piece, &mut events).err()).unwrap();
+        let filler = vec![b'x'; 1024 * 1024];
+        let error = (0..32).find_map(|_| reader.push(&filler, &mut events).err()).unwrap();
         assert_eq!(error.class, ErrorClass::Malformed);
         assert_eq!(events.len(), 1);
 
         let mut reader = SseReader::new();
-        let line: Vec<u8> = [b"data: ".as_slice(), &piece, b"\n"].concat();
+        let line: Vec<u8> = [b"data: ".as_slice(), &filler, b"\n"].concat();
         assert!(
             (0..32).any(|_| reader.push(&line, &mut events).is_err()),
             "many lines of one frame count together"
@@ -217,11 +217,11 @@ mod tests {
             cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..8),
         ) {
             let bytes = (stream + &more.concat()).into_bytes();
-            let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
-            places.extend([0, bytes.len()]);
-            places.sort_unstable();
-            let pieces = places.windows(2).map(|pair| &bytes[pair[0]..pair[1]]);
-            prop_assert_eq!(read(pieces), read([bytes.as_slice()]));
+            let mut splits: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+            splits.extend([0, bytes.len()]);
+            splits.sort_unstable();
+            let chunks = splits.windows(2).map(|pair| &bytes[pair[0]..pair[1]]);
+            prop_assert_eq!(read(chunks), read([bytes.as_slice()]));
         }
     }
 }

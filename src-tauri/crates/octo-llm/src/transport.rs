@@ -24,10 +24,11 @@ use std::{
 use tokio_rustls::rustls;
 use tokio_util::sync::CancellationToken;
 
-/// Connection timeout, including TLS. Octo's reference system uses the same.
+/// Connection timeout, including TLS: long enough for a distant server over a slow line, short enough that an
+/// unreachable one is retried soon.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum silence of the server, before its first byte and between any two. Long, since reasoning models may
-/// think for minutes without a byte; the reference system uses the same.
+/// think for minutes without a byte.
 pub const READ_TIMEOUT: Duration = Duration::from_secs(300);
 /// Timeout for the body of an error. Its status is informative enough.
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -155,7 +156,7 @@ enum State {
 
 struct OpenResponse {
     response: Response,
-    answer: AnswerReader,
+    reader: AnswerReader,
     /// Whether the body was checked to begin like a stream.
     start_checked: bool,
     /// Time of the last content.
@@ -172,11 +173,10 @@ impl CallStream {
             match &mut self.state {
                 State::Start { call, request } => match call.start(request, &mut self.secrets).await {
                     Ok(response) => {
-                        let answer =
+                        let reader =
                             AnswerReader::new(call.endpoint.protocol, &call.id, &call.endpoint.dialect);
-                        let said = LastContent::starting_at(Instant::now());
-                        let reading =
-                            OpenResponse { response, answer, start_checked: false, last_content: said };
+                        let last_content = LastContent::starting_at(Instant::now());
+                        let reading = OpenResponse { response, reader, start_checked: false, last_content };
                         self.state = State::Reading(Box::new(reading));
                     }
                     Err(error) => {
@@ -211,7 +211,7 @@ impl OpenResponse {
     /// Reads one piece of the body. `events` receives the decoded events, including those before an error.
     async fn read(&mut self, events: &mut Vec<ModelEvent>) -> Result<AnswerProgress, ProviderError> {
         let Some(bytes) = self.response.chunk().await.map_err(network_error)? else {
-            return self.answer.finish(events).map(|()| AnswerProgress::Whole);
+            return self.reader.finish(events).map(|()| AnswerProgress::Whole);
         };
         if !self.start_checked
             && let Some(first) = bytes.iter().find(|byte| !byte.is_ascii_whitespace())
@@ -223,7 +223,7 @@ impl OpenResponse {
             }
         }
         let before = events.len();
-        let progress = self.answer.push(&bytes, events)?;
+        let progress = self.reader.push(&bytes, events)?;
         self.last_content.record(events.len() - before, Instant::now())?;
         Ok(progress)
     }
@@ -232,8 +232,8 @@ impl OpenResponse {
 impl CallContext {
     /// Sends the request and checks the status and the content type of the answer.
     async fn start(&self, request: &ModelRequest, secrets: &mut Secrets) -> Result<Response, ProviderError> {
-        let (url, asked) = self.encode(request);
-        let body = asked.to_string().into_bytes();
+        let (url, encoded) = self.encode(request);
+        let body = encoded.to_string().into_bytes();
         let mut headers = self.headers.clone();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
         let credentials = codec(self.endpoint.protocol).credentials;
@@ -245,8 +245,8 @@ impl CallContext {
         let status = response.status();
         if !status.is_success() {
             let headers = response.headers().clone();
-            let said = secrets.redact(read_body(&mut response, Vec::new()).await);
-            return Err(http::status_error(status.as_u16(), &headers, &said, SystemTime::now()));
+            let error_body = secrets.redact(read_body(&mut response, Vec::new()).await);
+            return Err(http::status_error(status.as_u16(), &headers, &error_body, SystemTime::now()));
         }
         let is_page = response
             .headers()
@@ -272,16 +272,16 @@ impl CallContext {
     ) -> Result<HeaderMap, ProviderError> {
         let (environment, base) = (self.endpoint.aws.clone(), self.base.clone());
         let found = tokio::task::spawn_blocking(move || bedrock::find_auth(&environment, &base)).await;
-        let unread = |_| ProviderError::new(ErrorClass::Auth, "The AWS credentials could not be read.");
-        let access = found.map_err(unread)??;
+        let unreadable = |_| ProviderError::new(ErrorClass::Auth, "The AWS credentials could not be read.");
+        let access = found.map_err(unreadable)??;
         access.collect_secrets(secrets);
         let headers = [(CONTENT_TYPE.as_str(), JSON)];
         let request = bedrock::UnsignedRequest { method: "POST", url, headers: &headers, body };
-        let named = |(name, value): (String, String)| {
+        let header = |(name, value): (String, String)| {
             let unsendable = |_| ProviderError::new(ErrorClass::Auth, "The request cannot be signed.");
             Ok((HeaderName::try_from(name).map_err(unsendable)?, secret(&value)?))
         };
-        access.headers(&request, SystemTime::now())?.into_iter().map(named).collect()
+        access.headers(&request, SystemTime::now())?.into_iter().map(header).collect()
     }
 }
 
@@ -297,23 +297,23 @@ fn redacted(mut error: ProviderError, secrets: &Secrets) -> ProviderError {
 fn drain(mut response: Response) {
     const MAX_DRAIN_TIME: Duration = Duration::from_secs(2);
     tokio::spawn(async move {
-        let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
-        let _ = tokio::time::timeout(MAX_DRAIN_TIME, rest).await;
+        let read_all = async { while let Ok(Some(_)) = response.chunk().await {} };
+        let _ = tokio::time::timeout(MAX_DRAIN_TIME, read_all).await;
     });
 }
 
-/// Reads the rest of the body, after the already read `begun`, within limits of time and size.
-async fn read_body(response: &mut Response, mut begun: Vec<u8>) -> String {
-    let rest = async {
-        while begun.len() < MAX_ERROR_BODY
+/// Reads the rest of the body, after the already read `prefix`, within limits of time and size.
+async fn read_body(response: &mut Response, mut prefix: Vec<u8>) -> String {
+    let read_all = async {
+        while prefix.len() < MAX_ERROR_BODY
             && let Ok(Some(bytes)) = response.chunk().await
         {
-            begun.extend_from_slice(&bytes);
+            prefix.extend_from_slice(&bytes);
         }
     };
-    let _ = tokio::time::timeout(ERROR_BODY_TIMEOUT, rest).await;
-    begun.truncate(MAX_ERROR_BODY);
-    String::from_utf8_lossy(&begun).into_owned()
+    let _ = tokio::time::timeout(ERROR_BODY_TIMEOUT, read_all).await;
+    prefix.truncate(MAX_ERROR_BODY);
+    String::from_utf8_lossy(&prefix).into_owned()
 }
 
 /// Converts an error of the network with its causes, without the address (it is known, and may be private).
@@ -341,12 +341,12 @@ fn is_untrusted(error: &(dyn std::error::Error + 'static)) -> bool {
 
 fn causes(error: reqwest::Error) -> String {
     let error = error.without_url();
-    let mut words = error.to_string();
+    let mut message = error.to_string();
     let mut cause = std::error::Error::source(&error);
     while let Some(error) = cause {
-        words.push_str(": ");
-        words.push_str(&error.to_string());
+        message.push_str(": ");
+        message.push_str(&error.to_string());
         cause = error.source();
     }
-    words
+    message
 }

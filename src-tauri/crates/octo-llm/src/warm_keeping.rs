@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Maximum refreshes in one pause.
 pub const MAX_REFRESHES: u32 = 3;
 /// Margin before an entry's expiry at which a refresh begins.
-const MARGIN: Duration = Duration::from_secs(20);
+const EXPIRY_MARGIN: Duration = Duration::from_secs(20);
 /// Weight of the prior, as a number of the person's pauses.
 const PRIOR_WEIGHT: f64 = 8.0;
 /// Median of the assumed pause, in seconds.
@@ -25,7 +25,7 @@ const MIN_SAVING: f64 = 0.001;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WarmKeepingCosts {
     /// Lifetime of an entry, from the start of the request that wrote or last read it.
-    life: Duration,
+    lifetime: Duration,
     /// Cost of reading a million tokens, in dollars.
     read: f64,
     /// Cost of writing a million tokens back, in dollars.
@@ -36,13 +36,17 @@ impl WarmKeepingCosts {
     /// Computes the figures of a model. `None` if reading does not keep its entries, or a price is unknown.
     pub fn for_cache(caching: &Caching, rates: &Rates) -> Option<Self> {
         let dollars = |price: Price| price.per_million_cost().as_dollars();
-        let written = match caching.kind {
+        let write_cost = match caching.kind {
             CacheKind::Markers { .. } | CacheKind::Breakpoints { .. } => rates.write?,
             CacheKind::Prefix { .. } => rates.input?,
             // Units live for hours or days; an uncertain cache cannot be bought.
-            CacheKind::None | CacheKind::Units { .. } | CacheKind::Chance { .. } => return None,
+            CacheKind::None | CacheKind::Units { .. } | CacheKind::Probabilistic { .. } => return None,
         };
-        Some(Self { life: caching.life()?, read: dollars(rates.read?), rewrite: dollars(written) })
+        Some(Self {
+            lifetime: caching.min_lifetime()?,
+            read: dollars(rates.read?),
+            rewrite: dollars(write_cost),
+        })
     }
 }
 
@@ -58,27 +62,27 @@ pub fn keep_warm(
     warmth: &WarmKeepingCosts,
     refreshes: u32,
 ) -> Option<Duration> {
-    let period = warmth.life.checked_sub(MARGIN)?;
-    let left = MAX_REFRESHES.checked_sub(refreshes).filter(|left| *left > 0)?;
+    let period = warmth.lifetime.checked_sub(EXPIRY_MARGIN)?;
+    let remaining = MAX_REFRESHES.checked_sub(refreshes).filter(|remaining| *remaining > 0)?;
     let so_far = period * refreshes;
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
     let tokens = cached as f64 / 1e6;
     let (cost, saved) = (tokens * warmth.read, tokens * (warmth.rewrite - warmth.read));
     // Refreshing until the k-th, seen from now: each is paid for if the person is still away, and saves its
     // amount if they return during its lifetime.
-    let here = probability_of_longer_pause(pauses, so_far + period);
-    if here <= 0.0 {
+    let probability = probability_of_longer_pause(pauses, so_far + period);
+    if probability <= 0.0 {
         return None;
     }
     let mut gain = 0.0;
     let mut best = f64::NEG_INFINITY;
-    for refresh in 1..=left {
+    for refresh in 1..=remaining {
         let due = so_far + period * refresh;
-        let (still, then) = (
+        let (still, later) = (
             probability_of_longer_pause(pauses, due),
-            probability_of_longer_pause(pauses, due + warmth.life),
+            probability_of_longer_pause(pauses, due + warmth.lifetime),
         );
-        gain += ((still - then) * saved - still * cost) / here;
+        gain += ((still - later) * saved - still * cost) / probability;
         best = best.max(gain);
     }
     (best >= MIN_SAVING).then_some(period)
@@ -88,8 +92,8 @@ pub fn keep_warm(
 fn probability_of_longer_pause(pauses: &[Duration], time: Duration) -> f64 {
     let longer = pauses.iter().filter(|pause| **pause > time).count();
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
-    let (longer, all) = (longer as f64, pauses.len() as f64);
-    (longer + PRIOR_WEIGHT * prior(time)) / (all + PRIOR_WEIGHT)
+    let (longer, total) = (longer as f64, pauses.len() as f64);
+    (longer + PRIOR_WEIGHT * prior(time)) / (total + PRIOR_WEIGHT)
 }
 
 /// Returns the assumed share of longer pauses for an unknown person: a log-logistic tail, as heavy as research
@@ -123,7 +127,7 @@ mod tests {
     #[test]
     fn the_refresh_count_depends_on_the_persons_pauses() {
         let pause = |seconds: u64, count: usize| vec![Duration::from_secs(seconds); count];
-        for (what, pauses, expected) in [
+        for (case, pauses, expected) in [
             ("nothing is known", vec![], 3),
             ("never away for long", pause(30, 50), 3),
             ("away for hours, always", pause(7200, 30), 0),
@@ -131,7 +135,7 @@ mod tests {
             ("never back before ten minutes", pause(600, 40), 3),
             ("back after a quarter of an hour or never", [pause(900, 6), pause(9000, 14)].concat(), 3),
         ] {
-            assert_eq!(refreshes(&pauses, 20_000, &sonnet()), expected, "{what}");
+            assert_eq!(refreshes(&pauses, 20_000, &sonnet()), expected, "{case}");
         }
     }
 
@@ -153,26 +157,31 @@ mod tests {
 
     #[test]
     fn only_caches_renewed_by_reading_are_kept_warm() {
-        let of = |kind| Caching { kind, minimum: 1024 };
+        let caching_of = |kind| Caching { kind, minimum: 1024 };
         let prefix = CacheKind::Prefix { step: 128, life_seconds: 300, keyed: true };
-        let lives = vec![CacheLifetime::Hour];
+        let lifetimes = vec![CacheLifetime::Hour];
         let with_fee = rates(3.0, 0.3, Some(3.75));
         let free = rates(3.0, 0.3, None);
-        for (what, caching, rates, expected) in [
+        for (case, caching, rates, expected) in [
             ("markers", Caching::anthropic(), &with_fee, true),
             ("markers at an unknown price", Caching::anthropic(), &free, false),
             (
                 "markers for an hour",
-                of(CacheKind::Markers { limit: 4, lookback: 20, lives }),
+                caching_of(CacheKind::Markers { limit: 4, lookback: 20, lifetimes }),
                 &with_fee,
                 true,
             ),
-            ("a prefix", of(prefix), &free, true),
-            ("units", of(CacheKind::Units { life_seconds: 7200 }), &free, false),
-            ("chance", of(CacheKind::Chance { probability: 0.9, life_seconds: 300 }), &free, false),
+            ("a prefix", caching_of(prefix), &free, true),
+            ("units", caching_of(CacheKind::Units { life_seconds: 7200 }), &free, false),
+            (
+                "chance",
+                caching_of(CacheKind::Probabilistic { probability: 0.9, life_seconds: 300 }),
+                &free,
+                false,
+            ),
             ("nothing", Caching::NONE, &with_fee, false),
         ] {
-            assert_eq!(WarmKeepingCosts::for_cache(&caching, rates).is_some(), expected, "{what}");
+            assert_eq!(WarmKeepingCosts::for_cache(&caching, rates).is_some(), expected, "{case}");
         }
     }
 

@@ -30,7 +30,7 @@ const MAX_TOKENS: u64 = 1_000_000_000;
 /// Reads a token count as a provider writes it; `None` if the value is not a count (text, a negative number,
 /// nothing).
 pub(crate) fn tokens(value: &Value) -> Option<u64> {
-    let whole = || {
+    let total = || {
         // Some servers write whole numbers with a fraction.
         let number = value.as_f64().filter(|number| number.is_finite() && *number >= 0.0)?;
         #[expect(
@@ -40,7 +40,7 @@ pub(crate) fn tokens(value: &Value) -> Option<u64> {
         )]
         Some(number as u64)
     };
-    value.as_u64().or_else(whole).map(|count| count.min(MAX_TOKENS))
+    value.as_u64().or_else(total).map(|count| count.min(MAX_TOKENS))
 }
 
 /// Counts of a provider that includes cached tokens in the input's.
@@ -55,15 +55,15 @@ pub(crate) struct InclusiveCounts {
 /// Makes such counts disjoint. The whole input is trusted if given: the parts are cut to fit it.
 pub(crate) fn split_usage(share: InclusiveCounts) -> Usage {
     let (read, write) = (share.cache_read.unwrap_or(0), share.cache_write.unwrap_or(0));
-    let whole = share.input.unwrap_or(read + write);
-    let cache_read = read.min(whole);
-    let cache_write = write.min(whole - cache_read);
-    let input = whole - cache_read - cache_write;
+    let total = share.input.unwrap_or(read + write);
+    let cache_read = read.min(total);
+    let cache_write = write.min(total - cache_read);
+    let input = total - cache_read - cache_write;
     Usage { input, cache_read, cache_write, output: share.output.unwrap_or(0) }
 }
 
 /// Returns an address below the base address.
-pub(crate) fn below(base: &Url, path: &str) -> String {
+pub(crate) fn join_path(base: &Url, path: &str) -> String {
     format!("{}/{path}", base.as_str().trim_end_matches('/'))
 }
 
@@ -78,8 +78,8 @@ pub(crate) fn json(data: &str) -> Result<Value, ProviderError> {
 }
 
 /// Returns the error for a stream whose events contradict the protocol.
-pub(crate) fn malformed(what: impl Into<String>) -> ProviderError {
-    ProviderError::new(ErrorClass::Malformed, what)
+pub(crate) fn malformed(reason: impl Into<String>) -> ProviderError {
+    ProviderError::new(ErrorClass::Malformed, reason)
 }
 
 /// Returns the error for a stream that ended too early.
@@ -223,12 +223,12 @@ pub(crate) struct CallIds {
 impl CallIds {
     /// Assigns the id of a call when it is first encountered.
     pub(crate) fn of_call(&mut self, call: CallId, provider_id: &str) -> String {
-        let plain = |id: &str| {
+        let sanitise = |id: &str| {
             !id.is_empty()
                 && id.len() <= MAX_ID
                 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
         };
-        let id = if plain(provider_id) && !self.used.contains(provider_id) {
+        let id = if sanitise(provider_id) && !self.used.contains(provider_id) {
             provider_id.to_owned()
         } else {
             format!("octo_{call}")

@@ -91,10 +91,10 @@ pub const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// Returns `path` without entries that are relative or inside `folder`: files the session may write must not
 /// pose as tools.
 pub fn trusted_path(path: &str, folder: &Path) -> String {
-    let folder = octo_workspace::real(folder).unwrap_or_else(|_| folder.to_owned());
+    let folder = octo_workspace::resolve_links(folder).unwrap_or_else(|_| folder.to_owned());
     let kept: Vec<PathBuf> = std::env::split_paths(path)
         .filter(|entry| entry.is_absolute())
-        .filter(|entry| octo_workspace::real(entry).is_ok_and(|entry| !is_inside(&folder, &entry)))
+        .filter(|entry| octo_workspace::resolve_links(entry).is_ok_and(|entry| !is_inside(&folder, &entry)))
         .collect();
     let joined = std::env::join_paths(kept).unwrap_or_default().to_string_lossy().into_owned();
     if joined.is_empty() { DEFAULT_PATH.to_owned() } else { joined }

@@ -296,7 +296,7 @@ impl RulePath {
         };
         match written {
             Some(written) => {
-                let real = octo_workspace::real(&written).unwrap_or_else(|_| written.clone());
+                let real = octo_workspace::resolve_links(&written).unwrap_or_else(|_| written.clone());
                 Self::Path { written, real }
             }
             None => Self::Name(text.to_lowercase()),

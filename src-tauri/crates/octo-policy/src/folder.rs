@@ -160,7 +160,7 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
 /// that cannot be looked at: git would take what it finds there for settings.
 #[expect(clippy::option_option, reason = "no repository and an unusable one are different answers")]
 pub(crate) fn repository(folder: &Path) -> Option<Option<PathBuf>> {
-    let real = octo_workspace::real(folder).ok()?;
+    let real = octo_workspace::resolve_links(folder).ok()?;
     for above in real.ancestors() {
         if above.join(".git").symlink_metadata().is_ok() {
             return Some(Some(above.to_owned()));

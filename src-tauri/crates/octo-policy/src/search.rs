@@ -125,7 +125,7 @@ impl Search {
         restriction: RestrictionLookup<'_>,
     ) -> Option<Vec<PathBuf>> {
         let mut folders: Vec<PathBuf> =
-            roots.iter().map(|root| octo_workspace::real(root)).collect::<Result<_, _>>().ok()?;
+            roots.iter().map(|root| octo_workspace::resolve_links(root)).collect::<Result<_, _>>().ok()?;
         let mut hidden = self.hidden;
         if hidden == Hidden::Skipped && folders.iter().flat_map(|root| root.ancestors()).any(reincludes) {
             hidden = Hidden::Searched;

@@ -94,7 +94,7 @@ impl StartupFiles {
             let places = targets
                 .iter()
                 .flat_map(|text| call.bases.iter().filter_map(|base| context.locate(text, base)))
-                .filter_map(|place| octo_workspace::real(&place).ok());
+                .filter_map(|place| octo_workspace::resolve_links(&place).ok());
             places.into_iter().find(|place| self.include(place, context))
         })
     }
@@ -108,7 +108,7 @@ impl StartupFiles {
             .into_iter()
             .chain(listed)
             .chain(MACHINE_FILES.iter().map(PathBuf::from))
-            .map(|file| octo_workspace::real(&file).unwrap_or(file))
+            .map(|file| octo_workspace::resolve_links(&file).unwrap_or(file))
             .collect();
         files.sort();
         files.dedup();

@@ -92,11 +92,11 @@ mod tests {
 
     #[test]
     fn sums_saturate() {
-        let most = Cost::from_nano_dollars(u64::MAX);
-        assert_eq!(most.saturating_add(Cost::DOLLAR), most);
-        assert_eq!(most.checked_add(Cost::from_nano_dollars(1)), None);
+        let max = Cost::from_nano_dollars(u64::MAX);
+        assert_eq!(max.saturating_add(Cost::DOLLAR), max);
+        assert_eq!(max.checked_add(Cost::from_nano_dollars(1)), None);
         assert_eq!(Cost::ZERO.saturating_sub(Cost::DOLLAR), Cost::ZERO);
-        assert_eq!([most, most].into_iter().sum::<Cost>(), most);
+        assert_eq!([max, max].into_iter().sum::<Cost>(), max);
         let mut total = Cost::DOLLAR;
         total += Cost::DOLLAR;
         assert_eq!(total.as_nano_dollars(), 2_000_000_000);

@@ -126,7 +126,7 @@ pub enum Ability {
 }
 
 /// A request from outside the page: from the system, a link, the tray. The page fetches them with
-/// [`crate::HostRequest::TakeErrands`] and carries out each one once.
+/// [`crate::HostRequest::TakeOpenRequests`] and carries out each one once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export, export_to = "protocol.ts")]

@@ -11,7 +11,8 @@ pub struct HomeState {
     /// The home's absolute path.
     pub home: String,
     /// Why it cannot be moved, if so.
-    pub fixed: Option<ApiError>,
+    #[serde(rename = "fixed")]
+    pub move_obstacle: Option<ApiError>,
     /// The change that the next start makes.
     pub planned: Option<HomePlan>,
     /// Old homes, kept until the person deletes them.

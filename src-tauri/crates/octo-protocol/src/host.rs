@@ -41,9 +41,11 @@ pub enum HostRequest {
     /// Returns the abilities of Octo on this desktop.
     GetDesktop,
     /// Returns the pending requests from outside the page; each is returned once.
-    TakeErrands,
+    #[serde(rename = "take_errands")]
+    TakeOpenRequests,
     /// Reports the page's content on screen, for which Octo then shows no notice.
-    Look {
+    #[serde(rename = "look")]
+    ReportView {
         /// The window.
         window: WindowNumber,
         /// The session on screen; `None` for another page.
@@ -63,17 +65,20 @@ pub enum HostRequest {
     /// Restarts Octo.
     Restart,
     /// Closes the quick ask window; the main window then shows this session, if any.
-    LeaveQuickAsk {
+    #[serde(rename = "leave_quick_ask")]
+    CloseQuickAsk {
         /// The session that was started.
         session: Option<SessionId>,
     },
     /// Moves the text of the quick ask window into the composer of the main window.
-    HandOver {
+    #[serde(rename = "hand_over")]
+    MovePrompt {
         /// The text.
         prompt: String,
     },
     /// Checks for an update.
-    LookForUpdate,
+    #[serde(rename = "look_for_update")]
+    CheckForUpdate,
     /// Installs the update that was found, and restarts. Running turns continue afterwards.
     InstallUpdate {
         /// The version the person agreed to.
@@ -137,7 +142,8 @@ pub enum HostReply {
         state: Box<DesktopState>,
     },
     /// The pending requests, oldest first.
-    Errands {
+    #[serde(rename = "errands")]
+    OpenRequests {
         /// The requests.
         errands: Vec<OpenRequest>,
     },

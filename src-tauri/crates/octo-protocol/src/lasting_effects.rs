@@ -58,7 +58,8 @@ pub struct LastingEffect {
 #[ts(export, export_to = "protocol.ts")]
 pub struct LastingEffects {
     /// By kind, then by time; each effect once.
-    pub marks: Vec<LastingEffect>,
+    #[serde(rename = "marks")]
+    pub effects: Vec<LastingEffect>,
     /// The number of further effects not listed.
     pub more: u32,
 }
@@ -66,6 +67,6 @@ pub struct LastingEffects {
 impl LastingEffects {
     /// Returns whether there are no effects.
     pub fn is_empty(&self) -> bool {
-        self.marks.is_empty() && self.more == 0
+        self.effects.is_empty() && self.more == 0
     }
 }

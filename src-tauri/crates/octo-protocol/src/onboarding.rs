@@ -45,9 +45,11 @@ pub enum OnboardingStep {
     /// Skills of other agents.
     Skills,
     /// The folder, and the mode.
-    Place,
+    #[serde(rename = "place")]
+    Folder,
     /// Three suggestions to try.
-    First,
+    #[serde(rename = "first")]
+    FirstTask,
 }
 
 /// The assistant's manner of speaking.

@@ -91,8 +91,8 @@ mod tests {
         for name in ["general", "coding", "my-team_2", "0"] {
             assert_eq!(name.parse::<Profile>().unwrap().name(), name);
         }
-        let long = "a".repeat(MAX_NAME_CHARS + 1);
-        for name in ["", "..", "a/b", "A", "-a", "_", "a b", "ä", "a.md", "a\0", long.as_str()] {
+        let too_long = "a".repeat(MAX_NAME_CHARS + 1);
+        for name in ["", "..", "a/b", "A", "-a", "_", "a b", "ä", "a.md", "a\0", too_long.as_str()] {
             assert!(name.parse::<Profile>().is_err(), "{name:?}");
             assert!(serde_json::from_value::<Profile>(name.into()).is_err(), "{name:?}");
         }

@@ -17,7 +17,7 @@ macro_rules! domain {
     (
         $(#[$meta:meta])*
         $domain:ident in $slot:ident, $map:ident {
-            $( $(#[$doc:meta])* $name:ident { $( $(#[$fdoc:meta])* $field:ident : $ty:ty ),* $(,)? } -> $reply:ty; )*
+            $( $(#[$doc:meta])* $name:ident $(as $wire:literal)? { $( $(#[$fdoc:meta])* $field:ident : $ty:ty ),* $(,)? } -> $reply:ty; )*
         }
     ) => {
         $(#[$meta])*
@@ -25,7 +25,7 @@ macro_rules! domain {
         #[serde(tag = "type", rename_all = "snake_case")]
         #[ts(export, export_to = "protocol.ts")]
         pub enum $domain {
-            $( $(#[$doc])* $name($name), )*
+            $( $(#[$doc])* $(#[serde(rename = $wire)])? $name($name), )*
         }
         $(
             $(#[$doc])*
@@ -47,7 +47,7 @@ macro_rules! domain {
         #[derive(TS)]
         #[ts(export, export_to = "protocol.ts", rename_all = "snake_case")]
         #[allow(non_snake_case, dead_code, reason = "field names are the request names the map is keyed by")]
-        pub struct $map { $( $name: $reply, )* }
+        pub struct $map { $( $(#[ts(rename = $wire)])? $name: $reply, )* }
     };
 }
 use domain;

@@ -42,8 +42,8 @@ pub struct SearchProviders(pub Vec<SearchProvider>);
 impl Default for SearchProviders {
     /// The providers that need neither a key nor an address.
     fn default() -> Self {
-        let plain = |kind| SearchProvider { kind, key: KeyState::Missing, address: None };
-        Self(vec![plain(SearchProviderKind::DuckDuckGo), plain(SearchProviderKind::Bing)])
+        let unset = |kind| SearchProvider { kind, key: KeyState::Missing, address: None };
+        Self(vec![unset(SearchProviderKind::DuckDuckGo), unset(SearchProviderKind::Bing)])
     }
 }
 

@@ -16,8 +16,9 @@ pub struct SessionFilter {
     #[ts(optional)]
     pub profile: Option<Profile>,
     /// Only those with this status.
+    #[serde(rename = "mark")]
     #[ts(optional)]
-    pub mark: Option<SessionMark>,
+    pub status: Option<SessionMark>,
     /// Only those that work in exactly this folder.
     #[ts(optional)]
     pub folder: Option<String>,

@@ -63,9 +63,9 @@ macro_rules! settings {
             /// Applies the change.
             pub fn apply(self, settings: &mut Settings) {
                 $($(
-                    if let Some(new) = self.$name {
-                        let new: $new = new;
-                        settings.$name = new.into();
+                    if let Some(value) = self.$name {
+                        let value: $new = value;
+                        settings.$name = value.into();
                     }
                 )?)*
             }

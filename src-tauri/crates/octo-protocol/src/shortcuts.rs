@@ -57,12 +57,13 @@ pub fn are_valid(keys: &ShortcutKeys) -> bool {
 }
 
 fn is_valid(key: &str) -> bool {
-    let Some(rest) = key.strip_prefix("Mod+") else { return false };
-    let (rest, shifted) = rest.strip_prefix("Shift+").map_or((rest, false), |rest| (rest, true));
-    let mut letters = rest.chars();
-    let (Some(letter), None) = (letters.next(), letters.next()) else { return false };
+    let Some(remaining) = key.strip_prefix("Mod+") else { return false };
+    let (remaining, shifted) =
+        remaining.strip_prefix("Shift+").map_or((remaining, false), |remaining| (remaining, true));
+    let mut characters = remaining.chars();
+    let (Some(character), None) = (characters.next(), characters.next()) else { return false };
     // The keyboard layout decides which character Shift produces.
-    let is_key = letter.is_ascii_uppercase() || (letter.is_ascii_punctuation() && !shifted);
+    let is_key = character.is_ascii_uppercase() || (character.is_ascii_punctuation() && !shifted);
     is_key && !RESERVED_SHORTCUTS.contains(&key)
 }
 
@@ -72,7 +73,7 @@ mod tests {
 
     #[test]
     fn keys_are_a_letter_or_a_sign_with_mod_that_nothing_else_needs() {
-        for (key, sound) in [
+        for (key, is_valid) in [
             ("Mod+K", true),
             ("Mod+Shift+F", true),
             ("Mod+,", true),
@@ -92,7 +93,7 @@ mod tests {
             ("", false),
         ] {
             let keys = ShortcutKeys::from([(WindowShortcut::Palette, key.to_owned())]);
-            assert_eq!(are_valid(&keys), sound, "{key:?}");
+            assert_eq!(are_valid(&keys), is_valid, "{key:?}");
         }
         let twice =
             [(WindowShortcut::Palette, "Mod+P".to_owned()), (WindowShortcut::New, "Mod+P".to_owned())];

@@ -182,14 +182,14 @@ mod tests {
 
     #[test]
     fn names_are_unambiguous() {
-        let all = |of: fn(&ToolNames) -> &'static [&'static str]| {
+        let sorted_names = |field: fn(&ToolNames) -> &'static [&'static str]| {
             let mut names: Vec<&str> =
-                TOOL_NAMES.iter().flat_map(|tool| of(tool).iter().copied().chain([tool.name])).collect();
+                TOOL_NAMES.iter().flat_map(|tool| field(tool).iter().copied().chain([tool.name])).collect();
             names.sort_unstable();
             names
         };
-        for names in [all(|tool| tool.aliases), all(|tool| tool.skill_aliases)] {
-            assert!(names.is_sorted_by(|one, other| one < other), "{names:?}");
+        for names in [sorted_names(|tool| tool.aliases), sorted_names(|tool| tool.skill_aliases)] {
+            assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
         }
     }
 }

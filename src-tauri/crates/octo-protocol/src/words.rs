@@ -35,10 +35,10 @@ pub fn say(language: Language, key: &str, args: &BTreeMap<String, String>) -> St
 
 /// Returns the words for an error, followed by its detail.
 pub fn explain(language: Language, error: &ApiError) -> String {
-    let words = say(language, &format!("error.{}", error.key), &error.args);
+    let message = say(language, &format!("error.{}", error.key), &error.args);
     match &error.detail {
-        Some(detail) => format!("{words}\n{detail}"),
-        None => words,
+        Some(detail) => format!("{message}\n{detail}"),
+        None => message,
     }
 }
 
@@ -46,9 +46,9 @@ pub fn explain(language: Language, error: &ApiError) -> String {
 pub fn resolve_language(language: Language) -> Language {
     match language {
         Language::System => {
-            let said = |name| std::env::var(name).ok();
+            let variable = |name| std::env::var(name).ok();
             language_of_locales(
-                said,
+                variable,
                 cfg!(any(windows, target_os = "macos")).then(sys_locale::get_locale).flatten(),
             )
         }
@@ -59,9 +59,13 @@ pub fn resolve_language(language: Language) -> Language {
 /// On macOS and Windows a program not started from a terminal finds no locale in its environment; there `LANG`
 /// also belongs to a terminal and is not the person's choice for their system. `LC_ALL` is deliberate
 /// everywhere.
-fn language_of_locales(said: impl Fn(&'static str) -> Option<String>, system: Option<String>) -> Language {
-    let of = |name| said(name).filter(|value| !value.is_empty());
-    let locale = of("LC_ALL").or(system).or_else(|| of("LC_MESSAGES")).or_else(|| of("LANG"));
+fn language_of_locales(
+    variable: impl Fn(&'static str) -> Option<String>,
+    system: Option<String>,
+) -> Language {
+    let non_empty = |name| variable(name).filter(|value| !value.is_empty());
+    let locale =
+        non_empty("LC_ALL").or(system).or_else(|| non_empty("LC_MESSAGES")).or_else(|| non_empty("LANG"));
     if locale.is_some_and(|value| value.to_ascii_lowercase().starts_with("zh")) {
         Language::Zh
     } else {
@@ -70,23 +74,23 @@ fn language_of_locales(said: impl Fn(&'static str) -> Option<String>, system: Op
 }
 
 fn fill(template: &str, args: &BTreeMap<String, String>) -> String {
-    let mut words = String::with_capacity(template.len());
-    let mut rest = template;
-    while let Some((before, after)) = rest.split_once('{') {
-        words.push_str(before);
+    let mut output = String::with_capacity(template.len());
+    let mut remaining = template;
+    while let Some((before, after)) = remaining.split_once('{') {
+        output.push_str(before);
         match after.split_once('}') {
             Some((name, tail)) if args.contains_key(name) => {
-                words.push_str(&args[name]);
-                rest = tail;
+                output.push_str(&args[name]);
+                remaining = tail;
             }
             _ => {
-                words.push('{');
-                rest = after;
+                output.push('{');
+                remaining = after;
             }
         }
     }
-    words.push_str(rest);
-    words
+    output.push_str(remaining);
+    output
 }
 
 #[cfg(test)]
@@ -116,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_language_comes_from_the_option_then_the_system_then_the_terminal() {
-        for (all, messages, lang, system, expected) in [
+        for (lc_all, messages, lang, system, expected) in [
             ("", "", "", None, Language::En),
             ("", "", "zh_CN.UTF-8", None, Language::Zh),
             ("", "zh_TW", "en_US.UTF-8", None, Language::Zh),
@@ -125,15 +129,15 @@ mod tests {
             ("", "", "en_US.UTF-8", Some("ZH-Hant"), Language::Zh),
             ("", "", "zh_CN.UTF-8", Some("de-DE"), Language::En),
         ] {
-            let said = |name: &str| {
+            let variable = |name: &str| {
                 Some(match name {
-                    "LC_ALL" => all.to_owned(),
+                    "LC_ALL" => lc_all.to_owned(),
                     "LC_MESSAGES" => messages.to_owned(),
                     _ => lang.to_owned(),
                 })
             };
-            let found = language_of_locales(said, system.map(str::to_owned));
-            assert_eq!(found, expected, "{all:?} {messages:?} {lang:?} {system:?}");
+            let found = language_of_locales(variable, system.map(str::to_owned));
+            assert_eq!(found, expected, "{lc_all:?} {messages:?} {lang:?} {system:?}");
         }
     }
 
@@ -155,11 +159,11 @@ mod tests {
     #[test]
     fn the_chinese_has_one_form_of_address_and_its_own_punctuation() {
         let han = |c: &char| ('\u{4e00}'..='\u{9fff}').contains(c) || "”」）".contains(*c);
-        for (key, words) in &CATALOGUES[1] {
-            assert!(!words.contains('您'), "{key} says 您, the others 你");
-            let chars: Vec<char> = words.chars().collect();
-            let half = chars.windows(2).find(|pair| han(&pair[0]) && ",;:!?".contains(pair[1]));
-            assert_eq!(half, None, "{key} has a half-width mark: {words}");
+        for (key, text) in &CATALOGUES[1] {
+            assert!(!text.contains('您'), "{key} says 您, the others 你");
+            let chars: Vec<char> = text.chars().collect();
+            let ascii_mark = chars.windows(2).find(|pair| han(&pair[0]) && ",;:!?".contains(pair[1]));
+            assert_eq!(ascii_mark, None, "{key} has a half-width mark: {text}");
         }
     }
 

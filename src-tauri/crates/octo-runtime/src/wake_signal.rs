@@ -18,7 +18,7 @@ impl Default for WakeSignal {
 
 impl WakeSignal {
     /// Reports that the machine slept or its clock was set.
-    pub fn woke(&self) {
+    pub fn notify(&self) {
         self.0.send_modify(|times| *times += 1);
     }
 
@@ -30,13 +30,13 @@ impl WakeSignal {
     async fn pause_by(&self, time: Duration, now: impl Fn() -> Duration) {
         let mut woken = self.0.subscribe();
         let due = now() + time;
-        let mut left = time;
+        let mut remaining = time;
         loop {
             tokio::select! {
-                () = tokio::time::sleep(left) => return,
+                () = tokio::time::sleep(remaining) => return,
                 changed = woken.changed() => match changed {
                     // A clock that was set back makes no pause longer than planned.
-                    Ok(()) => left = due.saturating_sub(now()).min(time),
+                    Ok(()) => remaining = due.saturating_sub(now()).min(time),
                     Err(_) => return,
                 },
             }
@@ -56,20 +56,20 @@ mod tests {
     async fn lasts(awake: u64, wall: u64) -> u64 {
         let waking = WakeSignal::default();
         let clock = AtomicU64::new(1_000_000);
-        let began = tokio::time::Instant::now();
+        let started = tokio::time::Instant::now();
         let pause =
             waking.pause_by(Duration::from_secs(HOUR), || Duration::from_secs(clock.load(Ordering::Relaxed)));
-        let tell = async {
+        let timer = async {
             tokio::time::sleep(Duration::from_secs(awake)).await;
             clock.store(wall, Ordering::Relaxed);
-            waking.woke();
+            waking.notify();
         };
-        tokio::join!(pause, tell);
-        began.elapsed().as_secs()
+        tokio::join!(pause, timer);
+        started.elapsed().as_secs()
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_pause_is_over_when_its_time_of_day_came() {
+    async fn a_pause_ends_at_its_wall_clock_time() {
         assert_eq!(lasts(60, 1_000_000 + 2 * HOUR).await, 60, "slept past its end");
         assert_eq!(lasts(60, 1_000_000 + 1800).await, 60 + 1800, "half of it was slept through");
         assert_eq!(lasts(60, 1_000_060).await, HOUR, "told for nothing");

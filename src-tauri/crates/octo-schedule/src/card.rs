@@ -19,14 +19,19 @@ pub fn unrunnable(file: &TaskFile, state: Option<&TaskStateRow>) -> Option<ApiEr
 }
 
 /// A task as it is listed.
-pub fn card(file: TaskFile, state: Option<&TaskStateRow>, last: Option<TaskRun>, now: Millis) -> TaskCard {
+pub fn card(
+    file: TaskFile,
+    state: Option<&TaskStateRow>,
+    last_run: Option<TaskRun>,
+    now: Millis,
+) -> TaskCard {
     let is_accepted = is_accepted(&file, state);
     let (content, state, next) = match file.plan {
         Err(error) => (TaskContent::Broken { error, text: file.text }, TaskState::Broken, Vec::new()),
         Ok(plan) => {
             let times = ZonedTiming::new(&plan.when, &plan.zone);
             let next: Vec<Millis> =
-                times.map(|times| times.after(now).take(plan::SHOWN).collect()).unwrap_or_default();
+                times.map(|times| times.after(now).take(plan::PREVIEWED_TIMES).collect()).unwrap_or_default();
             let state = if !is_accepted {
                 TaskState::Unseen
             } else if plan.when == Timing::ByHand || next.is_empty() {
@@ -39,5 +44,5 @@ pub fn card(file: TaskFile, state: Option<&TaskStateRow>, last: Option<TaskRun>,
             (TaskContent::Plan { plan: Box::new(plan) }, state, next)
         }
     };
-    TaskCard { file: file.file, content, version: file.version, state, next, last }
+    TaskCard { file: file.file, content, version: file.version, state, next, last: last_run }
 }

@@ -15,7 +15,7 @@ use octo_store::{RunRow, RunStopReason, SessionDigest};
 
 const MINUTE: Millis = 60 * 1_000;
 /// How late a time may be and still count as kept: the application is starting, or the machine is busy.
-const GRACE: Millis = 2 * MINUTE;
+const GRACE_PERIOD: Millis = 2 * MINUTE;
 /// Missed times further back are not counted.
 const MAX_MISSED_AGE: Millis = 366 * 24 * 60 * MINUTE;
 
@@ -59,26 +59,26 @@ pub struct TimesDecision {
 }
 
 /// Decides on the times up to `now`.
-pub fn decide(task: &TaskInputs<'_>, now: Millis, look: LookKind) -> TimesDecision {
+pub fn decide(task: &TaskInputs<'_>, now: Millis, kind: LookKind) -> TimesDecision {
     let mut decision = TimesDecision::default();
-    let from = task.decided.unwrap_or(now);
-    if task.decided.is_none() || from > now {
+    let since = task.decided.unwrap_or(now);
+    if task.decided.is_none() || since > now {
         // Decisions begin now, or the clock was set back.
         decision.decided = Some(now);
     }
-    let from = from.clamp(now.saturating_sub(MAX_MISSED_AGE), now);
-    let due: Vec<Millis> = task.times.after(from).take_while(|at| *at <= now).collect();
+    let since = since.clamp(now.saturating_sub(MAX_MISSED_AGE), now);
+    let due: Vec<Millis> = task.times.after(since).take_while(|time| *time <= now).collect();
     if !due.is_empty() {
         decision.decided = Some(now);
     }
-    settle_waiting(task, now, look, &mut decision);
+    decide_waiting(task, now, kind, &mut decision);
     if task.on == Switch::Off {
         return decision;
     }
-    let on_time = due.last().copied().filter(|at| now - at <= GRACE);
-    let late = match (on_time, due.as_slice()) {
-        (Some(_), [late @ .., _]) => late,
-        (_, late) => late,
+    let on_time = due.last().copied().filter(|time| now - time <= GRACE_PERIOD);
+    let missed = match (on_time, due.as_slice()) {
+        (Some(_), [missed @ .., _]) => missed,
+        (_, missed) => missed,
     };
     let open: Vec<&RunRow> = task
         .open
@@ -86,14 +86,14 @@ pub fn decide(task: &TaskInputs<'_>, now: Millis, look: LookKind) -> TimesDecisi
         .map(|row| decision.change.iter().find(|changed| changed.run.id == row.run.id).unwrap_or(row))
         .filter(|row| row.run.ended_at.is_none())
         .collect();
-    let is_busy = open.iter().any(|row| is_in_the_way(row));
+    let is_busy = open.iter().any(|row| blocks_other_runs(row));
     let tries: Vec<RunRow> =
-        open.iter().filter(|row| is_further_try(row)).map(|row| (*row).clone()).collect();
-    let asked: Vec<RunRow> =
+        open.iter().filter(|row| is_waiting_retry(row)).map(|row| (*row).clone()).collect();
+    let waiting: Vec<RunRow> =
         open.into_iter().filter(|row| row.run.status == RunStatus::Asked).cloned().collect();
-    if let Some(last) = late.last().copied() {
-        let times = u32::try_from(late.len()).unwrap_or(u32::MAX);
-        let row = |status| new_run(task, RunCause::Missed { times }, Some(last), status, now);
+    if let Some(latest) = missed.last().copied() {
+        let times = u32::try_from(missed.len()).unwrap_or(u32::MAX);
+        let row = |status| new_run(task, RunCause::Missed { times }, Some(latest), status, now);
         let left_out = |reason| RunStatus::Skipped { reason };
         match (on_time, is_busy, task.plan.missed) {
             // A run happens now anyway.
@@ -105,10 +105,10 @@ pub fn decide(task: &TaskInputs<'_>, now: Millis, look: LookKind) -> TimesDecisi
             (None, false, MissedRun::Ask) => {
                 let mut question = row(RunStatus::Asked);
                 // One question about all of them is enough.
-                for older in &asked {
+                for older in &waiting {
                     let before = missed_times(older.run.cause);
                     let reason = SkipReason::Missed { times: before };
-                    decision.change.push(ended(older, RunStatus::Skipped { reason }, now));
+                    decision.change.push(end_run(older, RunStatus::Skipped { reason }, now));
                     let times = missed_times(question.run.cause).saturating_add(before);
                     question.run.cause = RunCause::Missed { times };
                 }
@@ -116,38 +116,38 @@ pub fn decide(task: &TaskInputs<'_>, now: Millis, look: LookKind) -> TimesDecisi
             }
         }
     }
-    if let Some(at) = on_time {
+    if let Some(time) = on_time {
         let status = if is_busy {
             RunStatus::Skipped { reason: SkipReason::StillRunning }
         } else {
             RunStatus::Waiting { until: now }
         };
-        decision.add.push(new_run(task, RunCause::Time, Some(at), status, now));
+        decision.add.push(new_run(task, RunCause::Time, Some(time), status, now));
     }
-    if let Some(first) = decision.add.iter().find(|row| begins(row)) {
-        decision.replace = tries.iter().map(|row| replaced(row, first.run.due, now)).collect();
+    if let Some(started) = decision.add.iter().find(|row| is_starting(row)) {
+        decision.replace = tries.iter().map(|row| replace_retry(row, started.run.due, now)).collect();
     }
     decision
 }
 
 /// Whether a run is about to begin.
-pub fn begins(row: &RunRow) -> bool {
+pub fn is_starting(row: &RunRow) -> bool {
     matches!(row.run.status, RunStatus::Waiting { .. })
 }
 
 /// Whether a run is a waiting retry of a failed one: a day may pass before it begins.
-pub fn is_further_try(row: &RunRow) -> bool {
-    begins(row) && matches!(row.run.cause, RunCause::Retry { .. })
+pub fn is_waiting_retry(row: &RunRow) -> bool {
+    is_starting(row) && matches!(row.run.cause, RunCause::Retry { .. })
 }
 
 /// Whether an unfinished run prevents other runs of the task.
-pub fn is_in_the_way(row: &RunRow) -> bool {
-    row.run.status != RunStatus::Asked && !is_further_try(row)
+pub fn blocks_other_runs(row: &RunRow) -> bool {
+    row.run.status != RunStatus::Asked && !is_waiting_retry(row)
 }
 
 /// Returns a retry as replaced by a run that is due now, or was a moment ago.
-pub fn replaced(row: &RunRow, due: Millis, now: Millis) -> RunRow {
-    let mut row = ended(row, RunStatus::Skipped { reason: SkipReason::Replaced }, now);
+pub fn replace_retry(row: &RunRow, due: Millis, now: Millis) -> RunRow {
+    let mut row = end_run(row, RunStatus::Skipped { reason: SkipReason::Replaced }, now);
     // Not later than its replacement: the history is ordered by due time.
     row.run.due = row.run.due.min(due);
     row
@@ -155,25 +155,25 @@ pub fn replaced(row: &RunRow, due: Millis, now: Millis) -> RunRow {
 
 /// Settles waiting runs: those of a paused task are withdrawn, and those an earlier process left too long ago
 /// follow the policy for missed times.
-fn settle_waiting(task: &TaskInputs<'_>, now: Millis, look: LookKind, decision: &mut TimesDecision) {
+fn decide_waiting(task: &TaskInputs<'_>, now: Millis, kind: LookKind, decision: &mut TimesDecision) {
     for row in task.open {
         let RunStatus::Waiting { .. } = row.run.status else { continue };
         if task.on == Switch::Off && row.run.cause != RunCause::Hand {
-            decision.change.push(ended(row, RunStatus::Stopped, now));
+            decision.change.push(end_run(row, RunStatus::Stopped, now));
             continue;
         }
-        let times = match (look, row.run.cause) {
+        let times = match (kind, row.run.cause) {
             (LookKind::First, RunCause::Time) => 1,
             (LookKind::First, RunCause::Missed { times }) => times,
             (LookKind::Again, _) | (LookKind::First, RunCause::Hand | RunCause::Retry { .. }) => continue,
         };
-        if now - row.run.due <= GRACE {
+        if now - row.run.due <= GRACE_PERIOD {
             continue;
         }
         match task.plan.missed {
             MissedRun::Skip => {
                 let reason = SkipReason::Missed { times };
-                decision.change.push(ended(row, RunStatus::Skipped { reason }, now));
+                decision.change.push(end_run(row, RunStatus::Skipped { reason }, now));
             }
             MissedRun::RunOnce => {
                 let mut row = row.clone();
@@ -209,7 +209,7 @@ fn new_run(
 }
 
 /// Records that a task's times are skipped from now on: like runs, skipped times have a recorded reason.
-pub fn left_out(task: &str, name: &str, error: ApiError, now: Millis) -> RunRow {
+pub fn skip_times(task: &str, name: &str, error: ApiError, now: Millis) -> RunRow {
     RunRow {
         run: TaskRun {
             id: RunId::new(),
@@ -268,7 +268,7 @@ pub fn run_of(
 }
 
 /// Returns the run as ended.
-pub fn ended(row: &RunRow, status: RunStatus, now: Millis) -> RunRow {
+pub fn end_run(row: &RunRow, status: RunStatus, now: Millis) -> RunRow {
     let mut row = row.clone();
     row.run.status = status;
     row.run.ended_at = Some(now);
@@ -305,10 +305,10 @@ pub fn follow(
     plan: Option<&TaskPlan>,
     now: Millis,
 ) -> RunFollowUp {
-    let leave = |row| RunFollowUp { row, session: RunSessionAction::Leave, retry: None };
+    let unchanged = |row| RunFollowUp { row, session: RunSessionAction::Leave, retry: None };
     let Some(outlook) = outlook else {
         // Deleted meanwhile.
-        return leave(ended(row, RunStatus::Interrupted, now));
+        return unchanged(end_run(row, RunStatus::Interrupted, now));
     };
     let mut row = row.clone();
     row.run.cost = row.run.cost.max(outlook.cost);
@@ -322,7 +322,7 @@ pub fn follow(
                 (TurnEnd::Stopped, Some(RunStopReason::OverBudget)) => RunStatus::OverBudget,
                 (TurnEnd::Failed { error }, _) => RunStatus::Failed { error: error.clone() },
             };
-            let row = ended(&row, status, now);
+            let row = end_run(&row, status, now);
             let retry = plan.and_then(|plan| retry(&row, plan, now));
             RunFollowUp { row, session: RunSessionAction::Leave, retry }
         }
@@ -362,9 +362,9 @@ fn retry(row: &RunRow, plan: &TaskPlan, now: Millis) -> Option<RunRow> {
     if number > plan.retry.times {
         return None;
     }
-    let until = now.saturating_add(Millis::from(plan.retry.minutes).saturating_mul(MINUTE));
+    let deadline = now.saturating_add(Millis::from(plan.retry.minutes).saturating_mul(MINUTE));
     let cause = RunCause::Retry { of: row.run.id, number };
-    Some(run_of(&row.run.task, plan, cause, None, RunStatus::Waiting { until }, now))
+    Some(run_of(&row.run.task, plan, cause, None, RunStatus::Waiting { until: deadline }, now))
 }
 
 #[cfg(test)]

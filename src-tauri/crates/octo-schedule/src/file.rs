@@ -20,7 +20,7 @@ const MAX_BYTES: u64 = 100_000;
 /// Maximum number of files read; a folder with more does not contain tasks.
 const MAX_FILES: usize = 1_000;
 /// Number of characters shown of a broken file.
-const SHOWN: usize = 2_000;
+const MAX_UNREADABLE_CHARS: usize = 2_000;
 /// Default time limit of a run, in minutes.
 pub const MINUTES: u32 = 30;
 /// Default delay before a retry, in minutes.
@@ -94,7 +94,8 @@ impl TaskFiles {
     /// `task.missing` if it does not exist, `task.name`.
     pub fn get(&self, file: &str, models: &dyn ModelNames) -> Result<TaskFile, ApiError> {
         let path = self.path(file)?;
-        let unreadable = |why: &str| ApiError::new("task.unreadable").arg("path", path.display()).detail(why);
+        let unreadable =
+            |reason: &str| ApiError::new("task.unreadable").arg("path", path.display()).detail(reason);
         let broken = |error| TaskFile {
             file: file.to_owned(),
             version: String::new(),
@@ -125,7 +126,7 @@ impl TaskFiles {
             Err(_) => return Ok(TaskFile { version, ..broken(unreadable("not UTF-8")) }),
         };
         let plan = read(&text, file, models);
-        let text = if plan.is_ok() { text } else { text.chars().take(SHOWN).collect() };
+        let text = if plan.is_ok() { text } else { text.chars().take(MAX_UNREADABLE_CHARS).collect() };
         Ok(TaskFile { file: file.to_owned(), version, plan, text })
     }
 
@@ -157,15 +158,15 @@ pub fn version(text: &[u8]) -> String {
 /// Whether a name consists of lower-case letters, digits and dashes, starting with a letter or digit: a single
 /// path component on every system.
 fn is_file_name(name: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     name.len() <= TASK_FILE_MAX_BYTES
-        && name.bytes().next().is_some_and(plain)
-        && name.bytes().all(|byte| plain(byte) || matches!(byte, b'-' | b'_'))
-        && !RESERVED.contains(&name)
+        && name.bytes().next().is_some_and(is_allowed)
+        && name.bytes().all(|byte| is_allowed(byte) || matches!(byte, b'-' | b'_'))
+        && !RESERVED_NAMES.contains(&name)
 }
 
 /// Names that Windows reserves for devices, with any extension.
-const RESERVED: &[&str] = &[
+const RESERVED_NAMES: &[&str] = &[
     "con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9",
     "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
 ];
@@ -185,7 +186,7 @@ fn slug(task: &str) -> String {
     let slug: String = slug.chars().take(TASK_FILE_MAX_BYTES - 16).collect();
     let slug = slug.trim_end_matches('-');
     let hash: String = blake3::hash(lower.as_bytes()).to_hex().chars().take(8).collect();
-    if !slug.is_empty() && lower.is_ascii() && !RESERVED.contains(&slug) {
+    if !slug.is_empty() && lower.is_ascii() && !RESERVED_NAMES.contains(&slug) {
         slug.to_owned()
     } else if slug.is_empty() {
         format!("task-{hash}")
@@ -196,13 +197,13 @@ fn slug(task: &str) -> String {
 
 /// Returns the text of a file, keeping the unknown keys of `before`.
 pub fn text(plan: &TaskPlan, before: Option<&str>, models: &dyn ModelNames) -> String {
-    let mut front = before.map(|text| split_markdown(text).front).unwrap_or_default();
+    let mut front_matter = before.map(|text| split_markdown(text).front).unwrap_or_default();
     let mut set = |key: &str, value: Option<String>| match value {
-        Some(value) => front.set(key, Yaml::text(value)),
-        None => front.remove(key),
+        Some(value) => front_matter.set(key, Yaml::text(value)),
+        None => front_matter.remove(key),
     };
     set("name", Some(plan.name.clone()));
-    set("when", Some(wording::written(&plan.when)));
+    set("when", Some(wording::to_words(&plan.when)));
     set("zone", Some(plan.zone.clone()));
     set("folder", Some(plan.folder.clone()));
     set("profile", Some(plan.profile.to_string()));
@@ -212,14 +213,14 @@ pub fn text(plan: &TaskPlan, before: Option<&str>, models: &dyn ModelNames) -> S
     set("minutes", Some(plan.minutes.to_string()));
     set("retry", (plan.retry.times > 0).then(|| retry_words(plan.retry)));
     set("missed", Some(missed_word(plan.missed).to_owned()));
-    set("tell", Some(news_word(plan.tell).to_owned()));
+    set("tell", Some(notifications_word(plan.tell).to_owned()));
     for key in ["minutes", "budget"] {
-        let number = front.get(key).and_then(Yaml::as_text).map(str::to_owned);
+        let number = front_matter.get(key).and_then(Yaml::as_text).map(str::to_owned);
         if let Some(number) = number {
-            front.set(key, Yaml::plain(number));
+            front_matter.set(key, Yaml::plain(number));
         }
     }
-    front.with_body(&plan.prompt)
+    front_matter.with_body(&plan.prompt)
 }
 
 /// Returns the model's name if it leads back to it, otherwise its id.
@@ -235,29 +236,29 @@ fn missing_model_id(name: &str) -> Option<ModelId> {
 
 fn read(text: &str, file: &str, models: &dyn ModelNames) -> Result<TaskPlan, ApiError> {
     let parts = split_markdown(text);
-    let front = TaskFrontMatter(&parts.front);
+    let front_matter = TaskFrontMatter(&parts.front);
     if parts.body.is_empty() {
         return Err(ApiError::new("task.prompt_empty"));
     }
     let plan = TaskPlan {
-        name: front.said("name").map_or_else(|| file.to_owned(), str::to_owned),
-        when: front.value("when", wording::read)?.unwrap_or(octo_protocol::Timing::ByHand),
-        zone: front.said("zone").map_or_else(crate::plan::own_zone, str::to_owned),
-        folder: front
-            .said("folder")
+        name: front_matter.text_value("name").map_or_else(|| file.to_owned(), str::to_owned),
+        when: front_matter.value("when", wording::parse)?.unwrap_or(octo_protocol::Timing::ByHand),
+        zone: front_matter.text_value("zone").map_or_else(crate::plan::own_zone, str::to_owned),
+        folder: front_matter
+            .text_value("folder")
             .map(str::to_owned)
             .ok_or_else(|| ApiError::new("task.line_missing").arg("line", "folder"))?,
-        profile: front.value("profile", |text| text.parse::<Profile>().ok())?.unwrap_or_default(),
+        profile: front_matter.value("profile", |text| text.parse::<Profile>().ok())?.unwrap_or_default(),
         // An omitted mode is the most restrictive.
-        mode: front.value("mode", mode_named)?.unwrap_or(Mode::Ask),
-        model: front.value("model", |text| {
+        mode: front_matter.value("mode", mode_named)?.unwrap_or(Mode::Ask),
+        model: front_matter.value("model", |text| {
             text.parse().ok().or_else(|| models.find(text)).or_else(|| missing_model_id(text))
         })?,
-        budget: front.value("budget", budget)?,
-        minutes: front.value("minutes", |text| text.parse().ok())?.unwrap_or(MINUTES),
-        retry: front.value("retry", retry_named)?.unwrap_or_default(),
-        missed: front.value("missed", missed_named)?.unwrap_or_default(),
-        tell: front.value("tell", news_named)?.unwrap_or_default(),
+        budget: front_matter.value("budget", budget)?,
+        minutes: front_matter.value("minutes", |text| text.parse().ok())?.unwrap_or(MINUTES),
+        retry: front_matter.value("retry", retry_named)?.unwrap_or_default(),
+        missed: front_matter.value("missed", missed_named)?.unwrap_or_default(),
+        tell: front_matter.value("tell", notifications_named)?.unwrap_or_default(),
         prompt: parts.body.clone(),
     };
     crate::plan::check(&plan)?;
@@ -267,18 +268,18 @@ fn read(text: &str, file: &str, models: &dyn ModelNames) -> Result<TaskPlan, Api
 struct TaskFrontMatter<'a>(&'a FrontMatter);
 
 impl TaskFrontMatter<'_> {
-    fn said(&self, key: &str) -> Option<&str> {
+    fn text_value(&self, key: &str) -> Option<&str> {
         let value = self.0.get(key).filter(|value| !value.is_null())?;
         value.as_text().map(str::trim).filter(|text| !text.is_empty())
     }
 
     /// Reads a value that must be valid if it is present.
     fn value<T>(&self, key: &str, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, ApiError> {
-        let Some(given) = self.0.get(key).filter(|value| !value.is_null()) else { return Ok(None) };
-        let text = given.as_text().map(str::trim).unwrap_or_default();
-        let shown: String = text.chars().take(80).collect();
-        let wrong = || ApiError::new("task.line").arg("line", key).arg("value", shown);
-        read(text).map(Some).ok_or_else(wrong)
+        let Some(entry) = self.0.get(key).filter(|value| !value.is_null()) else { return Ok(None) };
+        let text = entry.as_text().map(str::trim).unwrap_or_default();
+        let excerpt: String = text.chars().take(80).collect();
+        let invalid = || ApiError::new("task.line").arg("line", key).arg("value", excerpt);
+        read(text).map(Some).ok_or_else(invalid)
     }
 }
 
@@ -300,8 +301,8 @@ pub fn mode_named(text: &str) -> Option<Mode> {
     }
 }
 
-fn missed_word(missed: MissedRun) -> &'static str {
-    match missed {
+fn missed_word(mode: MissedRun) -> &'static str {
+    match mode {
         MissedRun::Skip => "skip",
         MissedRun::RunOnce => "run once",
         MissedRun::Ask => "ask",
@@ -318,8 +319,8 @@ pub fn missed_named(text: &str) -> Option<MissedRun> {
     }
 }
 
-fn news_word(tell: TaskNotifications) -> &'static str {
-    match tell {
+fn notifications_word(notifications: TaskNotifications) -> &'static str {
+    match notifications {
         TaskNotifications::All => "all",
         TaskNotifications::Trouble => "trouble",
         TaskNotifications::Nothing => "nothing",
@@ -327,7 +328,7 @@ fn news_word(tell: TaskNotifications) -> &'static str {
 }
 
 /// Returns the notifications that a file means by this word.
-pub fn news_named(text: &str) -> Option<TaskNotifications> {
+pub fn notifications_named(text: &str) -> Option<TaskNotifications> {
     match text.to_lowercase().as_str() {
         "all" => Some(TaskNotifications::All),
         "trouble" => Some(TaskNotifications::Trouble),
@@ -361,22 +362,22 @@ fn retry_named(text: &str) -> Option<TaskRetry> {
 pub fn dollars(cost: Cost) -> String {
     let text = cost.to_string();
     let text = text.trim_start_matches('$');
-    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let (dollars, part) = text.split_once('.').unwrap_or((text, ""));
     let part = part.trim_end_matches('0');
-    if part.len() < 2 { format!("{whole}.{part:0<2}") } else { format!("{whole}.{part}") }
+    if part.len() < 2 { format!("{dollars}.{part:0<2}") } else { format!("{dollars}.{part}") }
 }
 
 /// Parses an amount in dollars.
 pub fn budget(text: &str) -> Option<Cost> {
     let text = text.trim().trim_start_matches('$').trim();
-    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let (dollars, part) = text.split_once('.').unwrap_or((text, ""));
     let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || part.len() > 9 || !is_number(whole) || !is_number(part) {
+    if dollars.is_empty() || part.len() > 9 || !is_number(dollars) || !is_number(part) {
         return None;
     }
     let nano = format!("{part:0<9}").parse::<u64>().ok()?;
-    let whole = whole.parse::<u64>().ok()?.checked_mul(Cost::DOLLAR.as_nano_dollars())?;
-    whole.checked_add(nano).map(Cost::from_nano_dollars)
+    let dollars = dollars.parse::<u64>().ok()?.checked_mul(Cost::DOLLAR.as_nano_dollars())?;
+    dollars.checked_add(nano).map(Cost::from_nano_dollars)
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ pub mod wording;
 
 pub use card::{card, is_accepted, unrunnable};
 pub use decision::{
-    LookKind, RunFollowUp, RunSessionAction, TaskInputs, TimesDecision, begins, decide, ended, follow,
-    is_further_try, is_in_the_way, left_out, replaced, run_of,
+    LookKind, RunFollowUp, RunSessionAction, TaskInputs, TimesDecision, blocks_other_runs, decide, end_run,
+    follow, is_starting, is_waiting_retry, replace_retry, run_of, skip_times,
 };
 pub use file::{ModelNames, TaskFile, TaskFiles};
 pub use plan::{own_zone, preview};

@@ -18,7 +18,7 @@ const MAX_RETRIES: u32 = 5;
 /// Maximum delay before a retry, in minutes: a day.
 const MAX_RETRY_MINUTES: u32 = 24 * 60;
 /// Number of the next times in a preview.
-pub(crate) const SHOWN: usize = 3;
+pub(crate) const PREVIEWED_TIMES: usize = 3;
 /// Number of times of a cron expression examined for their minimum distance.
 const EXAMINED_TIMES: usize = 60;
 /// Runs per day from which a plan without a cost limit gets a remark.
@@ -35,33 +35,36 @@ pub fn own_zone() -> String {
 /// folder exists.
 pub fn preview(plan: &TaskPlan, now: Millis, models: &dyn ModelNames, profiles: &[Profile]) -> TaskPreview {
     let times = ZonedTiming::new(&plan.when, &plan.zone);
-    let next: Vec<Millis> =
-        times.as_ref().map(|times| times.after(now).take(SHOWN).collect()).unwrap_or_default();
+    let upcoming: Vec<Millis> =
+        times.as_ref().map(|times| times.after(now).take(PREVIEWED_TIMES).collect()).unwrap_or_default();
     let mut errors = faults(plan);
-    let mut wrong = |field: &str, error: ApiError| errors.push(TaskFault { field: field.to_owned(), error });
+    let mut add_fault =
+        |field: &str, error: ApiError| errors.push(TaskFault { field: field.to_owned(), error });
     match &times {
-        Err(error @ TimingError::Zone(_)) => wrong("zone", explained(error)),
-        Err(error) => wrong("when", explained(error)),
+        Err(error @ TimingError::Zone(_)) => add_fault("zone", timing_error(error)),
+        Err(error) => add_fault("when", timing_error(error)),
         Ok(times) => {
             if let Timing::Cron { .. } = plan.when {
                 match min_distance(times, now) {
-                    None => wrong("when", ApiError::new("task.never")),
-                    Some(distance) if distance < MINUTE * 5 => wrong("when", ApiError::new("task.too_often")),
+                    None => add_fault("when", ApiError::new("task.never")),
+                    Some(distance) if distance < MINUTE * 5 => {
+                        add_fault("when", ApiError::new("task.too_often"))
+                    }
                     Some(_) => {}
                 }
             }
         }
     }
     if octo_workspace::session_folder(Path::new(&plan.folder)).is_err() {
-        wrong("folder", ApiError::new("session.folder_gone").arg("folder", &plan.folder));
+        add_fault("folder", ApiError::new("session.folder_gone").arg("folder", &plan.folder));
     }
     if !profiles.contains(&plan.profile) {
-        wrong("profile", ApiError::new("task.profile").arg("profile", &plan.profile));
+        add_fault("profile", ApiError::new("task.profile").arg("profile", &plan.profile));
     }
     if plan.model.is_some_and(|model| models.name(model).is_none()) {
-        wrong("model", ApiError::new("task.model"));
+        add_fault("model", ApiError::new("task.model"));
     }
-    TaskPreview { remarks: remarks(plan, &times, now, &next), next, errors }
+    TaskPreview { remarks: remarks(plan, &times, now, &upcoming), next: upcoming, errors }
 }
 
 /// Checks that a plan can be followed, without looking at the disk.
@@ -72,7 +75,7 @@ pub(crate) fn check(plan: &TaskPlan) -> Result<(), ApiError> {
     if let Some(fault) = faults(plan).into_iter().next() {
         return Err(fault.error);
     }
-    ZonedTiming::new(&plan.when, &plan.zone).map(|_| ()).map_err(|error| explained(&error))
+    ZonedTiming::new(&plan.when, &plan.zone).map(|_| ()).map_err(|error| timing_error(&error))
 }
 
 /// Returns the faults of a plan that do not depend on the disk.
@@ -106,13 +109,13 @@ fn faults(plan: &TaskPlan) -> Vec<TaskFault> {
         ),
         ("when", has_needless_end(&plan.when), ApiError::new("task.days_until")),
     ];
-    let wrong = checks.into_iter().filter(|(_, wrong, _)| *wrong);
-    wrong.map(|(field, _, error)| TaskFault { field: field.to_owned(), error }).collect()
+    let failed_checks = checks.into_iter().filter(|(_, failed_checks, _)| *failed_checks);
+    failed_checks.map(|(field, _, error)| TaskFault { field: field.to_owned(), error }).collect()
 }
 
 /// Returns whether a plan that repeats every few days has a daily end time, which would have no effect.
-fn has_needless_end(when: &Timing) -> bool {
-    matches!(when, Timing::Every { unit: TimeUnit::Days, until: Some(_), .. })
+fn has_needless_end(timing: &Timing) -> bool {
+    matches!(timing, Timing::Every { unit: TimeUnit::Days, until: Some(_), .. })
 }
 
 /// Returns remarks on allowed but notable properties.
@@ -120,16 +123,16 @@ fn remarks(
     plan: &TaskPlan,
     times: &Result<ZonedTiming, TimingError>,
     now: Millis,
-    next: &[Millis],
+    upcoming: &[Millis],
 ) -> Vec<ApiError> {
     let runs_a_day = times.as_ref().map(|times| {
-        times.after(now).take_while(|at| *at <= now.saturating_add(DAY)).take(MANY_RUNS + 1).count()
+        times.after(now).take_while(|time| *time <= now.saturating_add(DAY)).take(MANY_RUNS + 1).count()
     });
     let often = runs_a_day.is_ok_and(|count| count >= MANY_RUNS) && plan.budget.is_none();
-    let over = matches!(plan.when, Timing::Once { .. }) && times.is_ok() && next.is_empty();
+    let is_past = matches!(plan.when, Timing::Once { .. }) && times.is_ok() && upcoming.is_empty();
     let by_itself = !matches!(plan.when, Timing::ByHand);
     let candidates = [
-        (over, "task.remark.over"),
+        (is_past, "task.remark.over"),
         (often, "task.remark.often"),
         (by_itself && plan.mode == Mode::Ask, "task.remark.asks"),
         (by_itself && plan.mode == Mode::Autonomous, "task.remark.autonomous"),
@@ -139,20 +142,20 @@ fn remarks(
 
 /// Returns the minimum distance between the next times, or `None` if there are none.
 fn min_distance(times: &ZonedTiming, now: Millis) -> Option<Millis> {
-    let next: Vec<Millis> = times.after(now).take(EXAMINED_TIMES).collect();
-    let distances = next.windows(2).filter_map(|pair| match pair {
+    let upcoming: Vec<Millis> = times.after(now).take(EXAMINED_TIMES).collect();
+    let distances = upcoming.windows(2).filter_map(|pair| match pair {
         [one, other] => Some(other - one),
         _ => None,
     });
-    next.first()?;
+    upcoming.first()?;
     Some(distances.min().unwrap_or(Millis::MAX))
 }
 
-fn explained(error: &TimingError) -> ApiError {
+fn timing_error(error: &TimingError) -> ApiError {
     match error {
         TimingError::Zone(zone) => ApiError::new("task.zone").arg("zone", zone),
         TimingError::Time(time) => ApiError::new("task.time").arg("time", time),
-        TimingError::Moment(at) => ApiError::new("task.moment").arg("at", at),
+        TimingError::Moment(text) => ApiError::new("task.moment").arg("at", text),
         TimingError::TooOften => ApiError::new("task.too_often"),
         TimingError::Day(day) => ApiError::new("task.day").arg("day", day),
         TimingError::Empty => ApiError::new("task.no_days"),

@@ -17,19 +17,19 @@ pub struct QuietPeriod {
 }
 
 impl QuietPeriod {
-    /// Begins now; the next time is due in `next` milliseconds.
-    pub fn new(now: Millis, next: Millis) -> Self {
-        Self { at: now, until: now.saturating_add(next.min(MAX_QUIET)) }
+    /// Begins now; the next time is due in `deadline` milliseconds.
+    pub fn new(now: Millis, deadline: Millis) -> Self {
+        Self { at: now, until: now.saturating_add(deadline.min(MAX_QUIET)) }
     }
 
     /// Returns the remaining time. `None` if it is over, or if the clock was set back: times then occur again,
     /// some of them already decided.
-    pub fn rest(&mut self, now: Millis) -> Option<Duration> {
+    pub fn remaining(&mut self, now: Millis) -> Option<Duration> {
         if now < std::mem::replace(&mut self.at, now) {
             return None;
         }
-        let left = u64::try_from(self.until.saturating_sub(now)).ok()?;
-        (left > 0).then(|| Duration::from_millis(left))
+        let remaining = u64::try_from(self.until.saturating_sub(now)).ok()?;
+        (remaining > 0).then(|| Duration::from_millis(remaining))
     }
 }
 
@@ -38,10 +38,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_ends_when_its_time_comes_and_when_the_clock_goes_back() {
+    fn a_quiet_period_ends_at_its_time_or_when_the_clock_is_set_back() {
         let rests = |now: &[Millis]| {
-            let mut quiet = QuietPeriod::new(1_000, 4_000);
-            now.iter().map(|now| quiet.rest(*now).map(|rest| rest.as_millis())).collect::<Vec<_>>()
+            let mut period = QuietPeriod::new(1_000, 4_000);
+            now.iter()
+                .map(|now| period.remaining(*now).map(|remaining| remaining.as_millis()))
+                .collect::<Vec<_>>()
         };
         assert_eq!(rests(&[1_000, 4_999]), [Some(4_000), Some(1)]);
         assert_eq!(rests(&[5_000]), [None]);
@@ -53,9 +55,9 @@ mod tests {
     }
 
     #[test]
-    fn without_a_time_it_ends_after_a_while() {
-        let mut quiet = QuietPeriod::new(1_000, Millis::MAX);
-        assert_eq!(quiet.rest(1_000), Some(Duration::from_secs(300)));
-        assert_eq!(quiet.rest(301_000), None);
+    fn a_quiet_period_without_a_time_is_bounded() {
+        let mut period = QuietPeriod::new(1_000, Millis::MAX);
+        assert_eq!(period.remaining(1_000), Some(Duration::from_secs(300)));
+        assert_eq!(period.remaining(301_000), None);
     }
 }

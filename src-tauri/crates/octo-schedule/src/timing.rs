@@ -19,7 +19,7 @@ use octo_protocol::{Millis, TimeUnit, Timing, Weekday};
 use std::collections::VecDeque;
 
 /// Minimum distance between two runs, in minutes.
-pub(crate) const SHORTEST: u64 = 5;
+pub(crate) const MIN_INTERVAL_MINUTES: u64 = 5;
 
 /// Maximum length of a repeated part of a day.
 const MAX_FOLD: Millis = 3 * 60 * 60 * 1_000;
@@ -82,7 +82,7 @@ impl ZonedTiming {
         let zone = TimeZone::get(zone).map_err(|_| TimingError::Zone(zone.to_owned()))?;
         let pattern = match timing {
             Timing::ByHand => Pattern::Never,
-            Timing::Once { at } => Pattern::Once(moment(at)?),
+            Timing::Once { at } => Pattern::Once(parse_moment(at)?),
             Timing::Every { count, unit, from, until } => {
                 let from = time(from)?;
                 let until = until.as_deref().map(time).transpose()?;
@@ -92,7 +92,7 @@ impl ZonedTiming {
                         TimeUnit::Hours => 60,
                         TimeUnit::Days => 24 * 60,
                     };
-                if minutes < SHORTEST {
+                if minutes < MIN_INTERVAL_MINUTES {
                     return Err(TimingError::TooOften);
                 }
                 match (unit, until) {
@@ -138,10 +138,10 @@ impl ZonedTiming {
             }
             _ => Box::new(self.locals_from(after).filter_map(move |local| Some(self.moments(local)?.0))),
         };
-        let mut last = after;
-        moments.filter(move |at| {
-            let is_new = *at > last;
-            last = last.max(*at);
+        let mut previous = after;
+        moments.filter(move |time| {
+            let is_new = *time > previous;
+            previous = previous.max(*time);
             is_new
         })
     }
@@ -149,7 +149,7 @@ impl ZonedTiming {
     fn locals_from(&self, from: Millis) -> Box<dyn Iterator<Item = DateTime> + '_> {
         match Timestamp::from_millisecond(from) {
             Err(_) => Box::new(std::iter::empty()),
-            Ok(at) => self.pattern.locals(self.zone.to_datetime(at)),
+            Ok(start) => self.pattern.local_times(self.zone.to_datetime(start)),
         }
     }
 
@@ -157,7 +157,7 @@ impl ZonedTiming {
     /// range.
     fn moments(&self, local: DateTime) -> Option<(Millis, Option<Millis>)> {
         let ambiguous = self.zone.to_ambiguous_timestamp(local);
-        let at = match ambiguous.offset() {
+        let time = match ambiguous.offset() {
             AmbiguousOffset::Unambiguous { offset } => offset.to_timestamp(local).ok()?,
             // The first of the two uses the clock before the change.
             AmbiguousOffset::Fold { before, after } => {
@@ -166,12 +166,12 @@ impl ZonedTiming {
             }
             AmbiguousOffset::Gap { before, .. } => {
                 // By the clock before the change it is at or after the change.
-                let late = before.to_timestamp(local).ok()?;
-                let beyond = late.checked_add(jiff::SignedDuration::from_secs(1)).ok()?;
-                self.zone.preceding(beyond).next()?.timestamp()
+                let later = before.to_timestamp(local).ok()?;
+                let after_gap = later.checked_add(jiff::SignedDuration::from_secs(1)).ok()?;
+                self.zone.preceding(after_gap).next()?.timestamp()
             }
         };
-        Some((at.as_millisecond(), None))
+        Some((time.as_millisecond(), None))
     }
 }
 
@@ -181,27 +181,28 @@ fn both_passes(
     mut moments: impl Iterator<Item = (Millis, Option<Millis>)>,
     distance: Millis,
 ) -> impl Iterator<Item = Millis> {
-    let mut next = moments.next();
+    let mut upcoming = moments.next();
     let mut second_pass: VecDeque<Millis> = VecDeque::new();
-    let mut last = Millis::MIN;
+    let mut previous = Millis::MIN;
     std::iter::from_fn(move || {
         loop {
-            let again = second_pass.front().copied();
-            match (next, again) {
-                (Some((first, _)), Some(again)) if again < first => {}
+            let repeated = second_pass.front().copied();
+            match (upcoming, repeated) {
+                (Some((first, _)), Some(repeated)) if repeated < first => {}
                 (Some((first, second)), _) => {
                     second_pass.extend(second);
-                    next = moments.next();
-                    last = first;
+                    upcoming = moments.next();
+                    previous = first;
                     return Some(first);
                 }
                 (None, Some(_)) => {}
                 (None, None) => return None,
             }
             second_pass.pop_front();
-            if let Some(again) = again.filter(|again| again.saturating_sub(last) >= distance) {
-                last = again;
-                return Some(again);
+            if let Some(repeated) = repeated.filter(|repeated| repeated.saturating_sub(previous) >= distance)
+            {
+                previous = repeated;
+                return Some(repeated);
             }
         }
     })
@@ -209,10 +210,10 @@ fn both_passes(
 
 impl Pattern {
     /// Returns the local times of the pattern, earliest first, starting at the minute of `begin`.
-    fn locals(&self, begin: DateTime) -> Box<dyn Iterator<Item = DateTime> + '_> {
+    fn local_times(&self, begin: DateTime) -> Box<dyn Iterator<Item = DateTime> + '_> {
         match self {
             Self::Never => Box::new(std::iter::empty()),
-            Self::Once(at) => Box::new(std::iter::once(*at)),
+            Self::Once(moment) => Box::new(std::iter::once(*moment)),
             Self::Grid(grid) => Box::new(grid.from(begin)),
             Self::Days(days, times) => {
                 let dates = days.from(begin.date());
@@ -235,27 +236,27 @@ impl DayPattern {
 }
 
 /// Parses a local date and time, `YYYY-MM-DDTHH:MM`.
-pub(crate) fn moment(text: &str) -> Result<DateTime, TimingError> {
-    let wrong = || TimingError::Moment(text.to_owned());
-    let (date, clock) = text.trim().split_once(['T', ' ']).ok_or_else(wrong)?;
-    let date: Date = date.parse().map_err(|_| wrong())?;
-    let clock = time(clock.trim()).map_err(|_| wrong())?;
+pub(crate) fn parse_moment(text: &str) -> Result<DateTime, TimingError> {
+    let invalid = || TimingError::Moment(text.to_owned());
+    let (date, clock) = text.trim().split_once(['T', ' ']).ok_or_else(invalid)?;
+    let date: Date = date.parse().map_err(|_| invalid())?;
+    let clock = time(clock.trim()).map_err(|_| invalid())?;
     Ok(date.to_datetime(clock))
 }
 
 /// Parses a time of day, `HH:MM`.
 pub(crate) fn time(text: &str) -> Result<Time, TimingError> {
-    let wrong = || TimingError::Time(text.to_owned());
-    let (hour, minute) = text.trim().split_once(':').ok_or_else(wrong)?;
+    let invalid = || TimingError::Time(text.to_owned());
+    let (hour, minute) = text.trim().split_once(':').ok_or_else(invalid)?;
     let number = |digits: &str| match digits.len() {
         1 | 2 if digits.bytes().all(|byte| byte.is_ascii_digit()) => digits.parse::<i8>().ok(),
         _ => None,
     };
     if minute.len() != 2 {
-        return Err(wrong());
+        return Err(invalid());
     }
-    let (hour, minute) = (number(hour).ok_or_else(wrong)?, number(minute).ok_or_else(wrong)?);
-    Time::new(hour, minute, 0, 0).map_err(|_| wrong())
+    let (hour, minute) = (number(hour).ok_or_else(invalid)?, number(minute).ok_or_else(invalid)?);
+    Time::new(hour, minute, 0, 0).map_err(|_| invalid())
 }
 
 fn clock_times(times: &[String]) -> Result<Vec<Time>, TimingError> {

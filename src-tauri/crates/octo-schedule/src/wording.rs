@@ -3,16 +3,16 @@
 //! | Words | Meaning |
 //! | --- | --- |
 //! | `by hand` | only when asked for |
-//! | `once 2026-11-24 08:30` | once |
-//! | `every 15 minutes from 08:00 until 18:00` | again and again; `until` may be left out |
-//! | `every 3 days at 07:30` | every so many days |
+//! | `parse_once 2026-11-24 08:30` | once |
+//! | `parse_every 15 minutes from 08:00 until 18:00` | again and again; `until` may be left out |
+//! | `parse_every 3 days at 07:30` | every so many days |
 //! | `daily at 08:30, 12:00` | every day |
 //! | `weekdays at 08:30` | Monday to Friday |
 //! | `mon, thu at 08:30` | on these days of the week |
 //! | `monthly on 1, 15 at 09:00` | on these days of the month |
 //! | `cron 30 8 * * 1-5` | a cron expression |
 
-use crate::timing::{moment, time};
+use crate::timing::{parse_moment, time};
 use jiff::{Timestamp, tz::TimeZone};
 use octo_protocol::{Language, Millis, TimeUnit, Timing, Weekday, words};
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub const FORMS: &str = "by hand | once 2026-11-24 08:30 | every 15 minutes from
     monthly on 1, 15 at 09:00 | cron 30 8 * * 1-5";
 
 /// Returns the words for a timing.
-pub fn written(timing: &Timing) -> String {
+pub fn to_words(timing: &Timing) -> String {
     match timing {
         Timing::ByHand => "by hand".to_owned(),
         Timing::Once { at } => format!("once {}", at.replacen('T', " ", 1)),
@@ -55,22 +55,22 @@ pub fn written(timing: &Timing) -> String {
 }
 
 /// Formats a moment in the person's language, weekday first; `None` outside the calendar's years.
-pub fn format_moment(language: Language, at: Millis, zone: TimeZone) -> Option<String> {
-    let at = Timestamp::from_millisecond(at).ok()?.to_zoned(zone);
-    let (_, day) = DAYS.get(usize::try_from(at.weekday().to_monday_zero_offset()).ok()?)?;
+pub fn format_moment(language: Language, time: Millis, zone: TimeZone) -> Option<String> {
+    let time = Timestamp::from_millisecond(time).ok()?.to_zoned(zone);
+    let (_, day) = DAYS.get(usize::try_from(time.weekday().to_monday_zero_offset()).ok()?)?;
     let day = words::say(language, &format!("taskdesk.when.{day}"), &BTreeMap::new());
-    Some(format!("{day} {}", at.strftime("%Y-%m-%d %H:%M")))
+    Some(format!("{day} {}", time.strftime("%Y-%m-%d %H:%M")))
 }
 
 /// Formats a timing in the person's language.
-pub fn said(language: Language, timing: &Timing) -> String {
-    let say = |key: &str, args: &[(&str, String)]| {
+pub fn to_sentence(language: Language, timing: &Timing) -> String {
+    let text = |key: &str, args: &[(&str, String)]| {
         let args = args.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         words::say(language, &format!("taskdesk.when.{key}"), &args)
     };
     match timing {
-        Timing::ByHand => say("by_hand", &[]),
-        Timing::Once { at } => say("once", &[("at", at.replacen('T', " ", 1))]),
+        Timing::ByHand => text("by_hand", &[]),
+        Timing::Once { at: times_argument } => text("once", &[("at", times_argument.replacen('T', " ", 1))]),
         Timing::Every { count, unit, from, until } => {
             let unit = match unit {
                 TimeUnit::Minutes => "minutes",
@@ -83,31 +83,31 @@ pub fn said(language: Language, timing: &Timing) -> String {
                 ("until", until.clone().unwrap_or_default()),
             ];
             let until = if until.is_some() { "_until" } else { "" };
-            say(&format!("{unit}{until}"), &args)
+            text(&format!("{unit}{until}"), &args)
         }
         Timing::Weekly { days, times } => {
-            let at = ("times", times.join(words::LIST_SEPARATOR));
+            let times_argument = ("times", times.join(words::LIST_SEPARATOR));
             if DAYS.iter().all(|(day, _)| days.contains(day)) {
-                return say("daily", &[at]);
+                return text("daily", &[times_argument]);
             }
             let days = DAYS.iter().filter(|(day, _)| days.contains(day));
-            let names: Vec<String> = days.map(|(_, name)| say(name, &[])).collect();
-            say("weekly", &[("days", names.join(words::LIST_SEPARATOR)), at])
+            let names: Vec<String> = days.map(|(_, name)| text(name, &[])).collect();
+            text("weekly", &[("days", names.join(words::LIST_SEPARATOR)), times_argument])
         }
         Timing::Monthly { days, times } => {
             let days: Vec<String> = days.iter().map(u8::to_string).collect();
-            say(
+            text(
                 "monthly",
                 &[("days", days.join(words::LIST_SEPARATOR)), ("times", times.join(words::LIST_SEPARATOR))],
             )
         }
-        Timing::Cron { expression } => say("cron", &[("expression", expression.clone())]),
+        Timing::Cron { expression } => text("cron", &[("expression", expression.clone())]),
     }
 }
 
 /// Parses a timing in words, ignoring case. Returns `None` if the words match no form. Whether it makes sense
 /// is checked by [`crate::ZonedTiming`].
-pub fn read(text: &str) -> Option<Timing> {
+pub fn parse(text: &str) -> Option<Timing> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let lower = text.to_lowercase();
     if matches!(lower.as_str(), "by hand" | "manual" | "manually") {
@@ -117,34 +117,34 @@ pub fn read(text: &str) -> Option<Timing> {
     match first {
         // With its original case.
         "cron" => text.split_once(' ').map(|(_, as_is)| Timing::Cron { expression: as_is.to_owned() }),
-        "once" => once(rest.trim_start_matches("at ").trim_start_matches("on ")),
-        "every" => every(rest),
-        "daily" => Some(Timing::Weekly { days: all_days(), times: times(rest.strip_prefix("at ")?)? }),
+        "once" => parse_once(rest.trim_start_matches("at ").trim_start_matches("on ")),
+        "every" => parse_every(rest),
+        "daily" => Some(Timing::Weekly { days: all_days(), times: parse_times(rest.strip_prefix("at ")?)? }),
         "monthly" => {
             let (days, at) = rest.strip_prefix("on ")?.split_once(" at ")?;
-            let days: Option<Vec<u8>> = listed(days).map(|day| day.parse().ok()).collect();
-            Some(Timing::Monthly { days: days?, times: times(at)? })
+            let days: Option<Vec<u8>> = split_list(days).map(|day| day.parse().ok()).collect();
+            Some(Timing::Monthly { days: days?, times: parse_times(at)? })
         }
         _ => {
             let (days, at) = lower.split_once(" at ")?;
-            Some(Timing::Weekly { days: days_named(days)?, times: times(at)? })
+            Some(Timing::Weekly { days: days_named(days)?, times: parse_times(at)? })
         }
     }
 }
 
-fn once(text: &str) -> Option<Timing> {
-    let at = moment(&text.to_uppercase()).ok()?;
+fn parse_once(text: &str) -> Option<Timing> {
+    let at = parse_moment(&text.to_uppercase()).ok()?;
     Some(Timing::Once { at: at.strftime("%Y-%m-%dT%H:%M").to_string() })
 }
 
-fn every(text: &str) -> Option<Timing> {
+fn parse_every(text: &str) -> Option<Timing> {
     if let Some((days, at)) = text.split_once(" at ")
         && let Some(days) = days_named(days)
     {
-        return Some(Timing::Weekly { days, times: times(at)? });
+        return Some(Timing::Weekly { days, times: parse_times(at)? });
     }
-    let (amount, rest) = match text.split_once(" from ").or_else(|| text.split_once(" at ")) {
-        Some((amount, rest)) => (amount, Some(rest)),
+    let (amount, remaining) = match text.split_once(" from ").or_else(|| text.split_once(" at ")) {
+        Some((amount, remaining)) => (amount, Some(remaining)),
         None => (text, None),
     };
     let (count, unit) = match amount.split_once(' ') {
@@ -157,12 +157,13 @@ fn every(text: &str) -> Option<Timing> {
         "day" | "days" => TimeUnit::Days,
         _ => return None,
     };
-    let (from, until) = match rest.map(|rest| rest.split_once(" until ").unwrap_or((rest, ""))) {
-        Some((from, until)) => (clock(from)?, (!until.is_empty()).then_some(until)),
-        // Counting starts at midnight, which for days would mean at night.
-        None if unit == TimeUnit::Days => return None,
-        None => ("00:00".to_owned(), None),
-    };
+    let (from, until) =
+        match remaining.map(|remaining| remaining.split_once(" until ").unwrap_or((remaining, ""))) {
+            Some((from, until)) => (clock(from)?, (!until.is_empty()).then_some(until)),
+            // Counting starts at midnight, which for days would mean at night.
+            None if unit == TimeUnit::Days => return None,
+            None => ("00:00".to_owned(), None),
+        };
     let until = match until {
         Some(until) => Some(clock(until)?),
         None => None,
@@ -189,15 +190,15 @@ fn days_named(text: &str) -> Option<Vec<Weekday>> {
 }
 
 fn is_day(name: &str, short: &str, day: Weekday) -> bool {
-    let long = format!("{day:?}").to_lowercase();
-    name == short || name == long || name.strip_suffix('s') == Some(long.as_str())
+    let full_name = format!("{day:?}").to_lowercase();
+    name == short || name == full_name || name.strip_suffix('s') == Some(full_name.as_str())
 }
 
 fn day_names(days: &[Weekday]) -> String {
     let has = |day: Weekday| days.contains(&day);
     let work = DAYS.iter().take(5).all(|(day, _)| has(*day));
-    let rest = DAYS.iter().skip(5).filter(|(day, _)| has(*day)).count();
-    match (work, rest) {
+    let weekend_days = DAYS.iter().skip(5).filter(|(day, _)| has(*day)).count();
+    match (work, weekend_days) {
         (true, 2) => "daily".to_owned(),
         (true, 0) => "weekdays".to_owned(),
         _ => DAYS.iter().filter(|(day, _)| has(*day)).map(|(_, name)| *name).collect::<Vec<_>>().join(", "),
@@ -208,15 +209,15 @@ fn all_days() -> Vec<Weekday> {
     DAYS.iter().map(|(day, _)| *day).collect()
 }
 
-fn times(text: &str) -> Option<Vec<String>> {
-    listed(text).map(clock).collect()
+fn parse_times(text: &str) -> Option<Vec<String>> {
+    split_list(text).map(clock).collect()
 }
 
 fn clock(text: &str) -> Option<String> {
     time(text).ok().map(|time| time.strftime("%H:%M").to_string())
 }
 
-fn listed(text: &str) -> impl Iterator<Item = &str> {
+fn split_list(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').flat_map(|part| part.split(" and ")).map(str::trim).filter(|part| !part.is_empty())
 }
 

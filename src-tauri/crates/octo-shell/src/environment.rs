@@ -31,7 +31,7 @@ enum EnvironmentSource {
 #[derive(Debug)]
 struct LoginShellCache {
     /// The process's own variables, with which the shell is started.
-    own: Variables,
+    process_variables: Variables,
     answer: Mutex<Option<LoginShellAnswer>>,
 }
 
@@ -44,32 +44,32 @@ struct LoginShellAnswer {
 
 /// Cached once per process.
 static PERSON_CACHE: LazyLock<Arc<LoginShellCache>> =
-    LazyLock::new(|| Arc::new(LoginShellCache::new(capture::own_variables())));
+    LazyLock::new(|| Arc::new(LoginShellCache::new(capture::process_variables())));
 
 impl LoginShellCache {
-    fn new(own: Variables) -> Self {
-        Self { own, answer: Mutex::default() }
+    fn new(process_variables: Variables) -> Self {
+        Self { process_variables, answer: Mutex::default() }
     }
 
     /// Returns the shell's variables; queries the shell first if it was not queried yet or its start-up files
     /// changed. If the shell fails later, its last answer is kept.
     async fn variables(&self, secret: &[String]) -> Arc<Variables> {
-        let mut answer = self.answer.lock().await;
-        let own = self.own.clone();
-        let looked = tokio::task::spawn_blocking(move || StartupStamp::now(&own)).await;
-        if let (Some(known), Ok(stamp)) = (answer.as_ref(), &looked)
-            && known.stamp == *stamp
+        let mut cached = self.answer.lock().await;
+        let process_variables = self.process_variables.clone();
+        let looked = tokio::task::spawn_blocking(move || StartupStamp::now(&process_variables)).await;
+        if let (Some(answer), Ok(stamp)) = (cached.as_ref(), &looked)
+            && answer.stamp == *stamp
         {
-            return Arc::clone(&known.variables);
+            return Arc::clone(&answer.variables);
         }
-        let stamp = looked.unwrap_or_else(|_| StartupStamp::now(&self.own));
-        let asked = capture::query_login_shell(&self.own, secret).await;
-        let variables = match (asked, answer.as_ref()) {
+        let stamp = looked.unwrap_or_else(|_| StartupStamp::now(&self.process_variables));
+        let queried = capture::query_login_shell(&self.process_variables, secret).await;
+        let variables = match (queried, cached.as_ref()) {
             (Some(variables), _) => Arc::new(variables),
-            (None, Some(known)) => Arc::clone(&known.variables),
-            (None, None) => Arc::new(self.own.clone()),
+            (None, Some(answer)) => Arc::clone(&answer.variables),
+            (None, None) => Arc::new(self.process_variables.clone()),
         };
-        *answer = Some(LoginShellAnswer { stamp, variables: Arc::clone(&variables) });
+        *cached = Some(LoginShellAnswer { stamp, variables: Arc::clone(&variables) });
         variables
     }
 }
@@ -84,7 +84,7 @@ impl LoginEnvironment {
     }
 
     /// Returns an environment of exactly these variables.
-    pub fn fixed(variables: impl IntoIterator<Item = (String, String)>) -> Self {
+    pub fn from_variables(variables: impl IntoIterator<Item = (String, String)>) -> Self {
         Self(EnvironmentSource::Fixed(Arc::new(variables.into_iter().collect())))
     }
 
@@ -92,7 +92,7 @@ impl LoginEnvironment {
     pub(crate) async fn variables(&self, secret: &[String]) -> Variables {
         let source = match &self.0 {
             EnvironmentSource::Fixed(variables) => Arc::clone(variables),
-            EnvironmentSource::Shell(asked) => asked.variables(secret).await,
+            EnvironmentSource::Shell(shell_environment) => shell_environment.variables(secret).await,
         };
         let mut variables: Variables = source
             .iter()
@@ -111,8 +111,8 @@ impl LoginEnvironment {
 /// the login shell once it was queried, and from the process's own variables until then.
 pub fn startup_files() -> StartupFiles {
     let answered =
-        PERSON_CACHE.answer.try_lock().ok().and_then(|answer| Some(Arc::clone(&answer.as_ref()?.variables)));
-    StartupFiles::new(answered.as_deref().unwrap_or(&PERSON_CACHE.own))
+        PERSON_CACHE.answer.try_lock().ok().and_then(|cached| Some(Arc::clone(&cached.as_ref()?.variables)));
+    StartupFiles::new(answered.as_deref().unwrap_or(&PERSON_CACHE.process_variables))
 }
 
 /// Whether a variable is hidden from commands.
@@ -139,10 +139,10 @@ const ALWAYS_UNSET: &[&str] =
 /// Makes `folder` the first entry of `PATH`, without repeating it.
 pub(crate) fn prepend_to_path(variables: &mut Variables, folder: &Path) {
     let path = variables.get("PATH").map_or(DEFAULT_PATH, String::as_str);
-    let others = std::env::split_paths(path).filter(|entry| entry != folder);
-    let all = std::iter::once(folder.to_owned()).chain(others);
+    let other_folders = std::env::split_paths(path).filter(|entry| entry != folder);
+    let folders = std::iter::once(folder.to_owned()).chain(other_folders);
     // Only a folder with a colon in its name cannot be joined, and no shell would find it.
-    if let Ok(joined) = std::env::join_paths(all) {
+    if let Ok(joined) = std::env::join_paths(folders) {
         variables.insert("PATH".to_owned(), joined.to_string_lossy().into_owned());
     }
 }

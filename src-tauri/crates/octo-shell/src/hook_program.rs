@@ -76,7 +76,7 @@ impl HookProgram<'_> {
             }
         };
         let (output, errors) = (CapturedStream::default(), CapturedStream::default());
-        let whole = async {
+        let exchange = async {
             let reading = async { tokio::join!(telling, output.read_all(stdout), errors.read_all(stderr)) };
             let mut reading = std::pin::pin!(reading);
             let status = tokio::select! {
@@ -94,7 +94,7 @@ impl HookProgram<'_> {
                 errors: errors.text(),
             })
         };
-        let ended = tokio::time::timeout(self.timeout, whole).await;
+        let ended = tokio::time::timeout(self.timeout, exchange).await;
         drop(group);
         ended.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
     }
@@ -124,12 +124,12 @@ struct CapturedStream(Mutex<Vec<u8>>);
 impl CapturedStream {
     /// Reads until the stream is closed.
     async fn read_all(&self, pipe: Option<impl tokio::io::AsyncRead + Unpin>) {
-        let mut piece = vec![0; 8 * 1024];
+        let mut buffer = vec![0; 8 * 1024];
         if let Some(mut pipe) = pipe {
-            while let Ok(length @ 1..) = pipe.read(&mut piece).await {
-                let mut kept = self.0.lock();
-                let room = MAX_KEPT_BYTES.saturating_sub(kept.len()).min(length);
-                kept.extend_from_slice(piece.get(..room).unwrap_or_default());
+            while let Ok(length @ 1..) = pipe.read(&mut buffer).await {
+                let mut stored = self.0.lock();
+                let room = MAX_KEPT_BYTES.saturating_sub(stored.len()).min(length);
+                stored.extend_from_slice(buffer.get(..room).unwrap_or_default());
             }
         }
     }

@@ -54,11 +54,11 @@ mod windows {
             .map(PathBuf::from)
             .chain(std::env::var_os("LOCALAPPDATA").map(|data| PathBuf::from(data).join("Programs")))
             .collect();
-        let bash = git_bash_places(&folders, &programs).into_iter().find(|place| place.is_file());
+        let bash = git_bash_places(&folders, &programs).into_iter().find(|path| path.is_file());
         if let Some(program) = bash {
             return Interpreter { program, language: Language::Bash };
         }
-        let core = folders.iter().map(|folder| folder.join("pwsh.exe")).find(|place| place.is_file());
+        let core = folders.iter().map(|folder| folder.join("pwsh.exe")).find(|path| path.is_file());
         let system =
             std::env::var_os("SystemRoot").map_or_else(|| PathBuf::from(r"C:\Windows"), PathBuf::from);
         let own = system.join(r"System32\WindowsPowerShell\v1.0\powershell.exe");
@@ -72,16 +72,16 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn git_bash_is_looked_for_where_it_is_installed_and_beside_git() {
-        let keep = tempfile::tempdir().unwrap();
-        let git = keep.path().join("tools").join("Git");
+    fn git_bash_is_found_in_its_folder_and_next_to_git() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = folder.path().join("tools").join("Git");
         fs::create_dir_all(git.join("cmd")).unwrap();
         fs::write(git.join("cmd").join("git.exe"), "").unwrap();
         let (path, programs) =
-            ([git.join("cmd"), keep.path().join("System32")], [keep.path().join("Programs")]);
-        let places = git_bash_places(&path, &programs);
-        assert_eq!(places.first(), Some(&keep.path().join("Programs/Git/bin/bash.exe")));
-        assert!(places.contains(&git.join("bin").join("bash.exe")));
-        assert!(!places.iter().any(|place| place.to_string_lossy().contains("System32")), "{places:?}");
+            ([git.join("cmd"), folder.path().join("System32")], [folder.path().join("Programs")]);
+        let paths = git_bash_places(&path, &programs);
+        assert_eq!(paths.first(), Some(&folder.path().join("Programs/Git/bin/bash.exe")));
+        assert!(paths.contains(&git.join("bin").join("bash.exe")));
+        assert!(!paths.iter().any(|candidate| candidate.to_string_lossy().contains("System32")), "{paths:?}");
     }
 }

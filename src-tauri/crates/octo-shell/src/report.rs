@@ -23,7 +23,7 @@ pub enum BackgroundNews {
         /// The command.
         command: BackgroundCommand,
         /// The call.
-        by: CallId,
+        call: CallId,
     },
 }
 
@@ -42,7 +42,7 @@ pub struct CommandRun {
     /// Extra variables for this command only.
     pub env: Vec<(String, String)>,
     /// The state of earlier commands with which it starts.
-    pub carried: CarryScope,
+    pub carry_scope: CarryScope,
     /// Receives live output.
     pub live: LiveSink,
     /// Cancels the wait and ends the command.
@@ -50,7 +50,7 @@ pub struct CommandRun {
     /// How long to wait for its end; see [`crate::DEFAULT_WAIT`] and [`crate::START_WINDOW`].
     pub wait: Duration,
     /// The intended way to run.
-    pub pace: RunMode,
+    pub mode: RunMode,
     /// The access the system allows; `None` for all of the person's own access.
     pub confinement: Option<Confinement>,
 }

@@ -63,10 +63,10 @@ impl Catalogue {
         skills
     }
 
-    /// Returns the skills that a model in a profile should know and does not: `told` contains the names it
+    /// Returns the skills that a model in a profile should know and does not: `known_names` contains the names it
     /// knows.
-    pub fn unknown_to_model(&self, profile: &str, told: &BTreeSet<String>) -> Vec<&Skill> {
-        self.for_model(profile).into_iter().filter(|skill| !told.contains(&skill.name)).collect()
+    pub fn unknown_to_model(&self, profile: &str, known_names: &BTreeSet<String>) -> Vec<&Skill> {
+        self.for_model(profile).into_iter().filter(|skill| !known_names.contains(&skill.name)).collect()
     }
 
     /// Applies the person's setting for each skill.
@@ -104,12 +104,12 @@ fn model_order(source: SkillOrigin) -> u8 {
 pub fn similar_names<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let may_differ = (name.chars().count() / 3).clamp(1, 3);
     let mut ranked: Vec<(usize, &str)> = names
-        .filter_map(|known| {
-            let distance = strsim::osa_distance(name, known);
-            let is_part = name.chars().count() >= 2 && known.contains(name);
-            (distance <= may_differ || is_part).then_some((distance, known))
+        .filter_map(|candidate| {
+            let distance = strsim::osa_distance(name, candidate);
+            let is_part = name.chars().count() >= 2 && candidate.contains(name);
+            (distance <= may_differ || is_part).then_some((distance, candidate))
         })
         .collect();
     ranked.sort();
-    ranked.into_iter().take(MAX_SIMILAR).map(|(_, known)| known).collect()
+    ranked.into_iter().take(MAX_SIMILAR).map(|(_, candidate)| candidate).collect()
 }

@@ -31,17 +31,18 @@ pub(crate) const SKILL_FILE: &str = "SKILL.md";
 pub fn discover(roots: &Roots, trust: &dyn Fn(&Skill) -> Trust) -> Catalogue {
     let mut found = Vec::new();
     let mut problems = Vec::new();
-    let mut seen = HashSet::new();
+    let mut visited = HashSet::new();
     for root in roots.iter() {
         let before = found.len();
-        let looked = real_root(root).and_then(|real| {
-            let Some(real) = real else { return Ok(()) };
+        let looked = real_root(root).and_then(|resolved| {
+            let Some(resolved) = resolved else { return Ok(()) };
             // The person's home may be the session's folder: one root is one source, and the first is the
             // safer.
-            if !seen.insert(real.clone()) {
+            if !visited.insert(resolved.clone()) {
                 return Ok(());
             }
-            RootSearch { root, real: &real, found: &mut found, problems: &mut problems }.search(before)
+            RootSearch { root, resolved: &resolved, found: &mut found, problems: &mut problems }
+                .search(before)
         });
         if let Err(warning) = looked {
             problems.push(warning);
@@ -74,8 +75,8 @@ fn decide_trust(skill: &mut Skill, trust: &dyn Fn(&Skill) -> Trust, allowance: &
 
 /// Returns a root's real path; `None` if it does not exist.
 fn real_root(root: &Root) -> Result<Option<PathBuf>, Warning> {
-    let real = match root.path.canonicalize() {
-        Ok(real) => real,
+    let resolved = match root.path.canonicalize() {
+        Ok(resolved) => resolved,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
         }
@@ -84,11 +85,11 @@ fn real_root(root: &Root) -> Result<Option<PathBuf>, Warning> {
     let leaves = root
         .must_stay_within
         .as_ref()
-        .is_some_and(|folder| !folder.canonicalize().is_ok_and(|folder| real.starts_with(folder)));
+        .is_some_and(|folder| !folder.canonicalize().is_ok_and(|folder| resolved.starts_with(folder)));
     if leaves {
         return Err(Warning::new("skills.error.root_link").arg("path", root.path.display()));
     }
-    Ok(real.is_dir().then_some(real))
+    Ok(resolved.is_dir().then_some(resolved))
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Warning {
@@ -97,14 +98,14 @@ fn unreadable(path: &Path, error: &io::Error) -> Warning {
 
 struct RootSearch<'a> {
     root: &'a Root,
-    real: &'a Path,
+    resolved: &'a Path,
     found: &'a mut Vec<Skill>,
     problems: &'a mut Vec<Warning>,
 }
 
 impl RootSearch<'_> {
     fn search(&mut self, before: usize) -> Result<(), Warning> {
-        for (name, path) in self.children(self.real)? {
+        for (name, path) in self.children(self.resolved)? {
             if self.is_full(before) {
                 break;
             }
@@ -127,15 +128,15 @@ impl RootSearch<'_> {
     }
 
     fn is_full(&mut self, before: usize) -> bool {
-        let full = self.found.len() - before >= MAX_SKILLS;
-        if full && !self.problems.iter().any(|problem| problem.key == "skills.error.too_many") {
+        let reached_limit = self.found.len() - before >= MAX_SKILLS;
+        if reached_limit && !self.problems.iter().any(|problem| problem.key == "skills.error.too_many") {
             self.problems.push(
                 Warning::new("skills.error.too_many")
                     .arg("path", self.root.path.display())
                     .arg("most", MAX_SKILLS),
             );
         }
-        full
+        reached_limit
     }
 
     /// Returns the folders in a folder, and links that may be folders, sorted by name. Hidden ones are
@@ -165,10 +166,10 @@ impl RootSearch<'_> {
 
     /// Adds the folder if it is a skill; returns whether it was one, or was refused as one.
     fn add_skill(&mut self, name: &str, path: &Path, category: Option<&str>) -> bool {
-        let Ok(real) = path.canonicalize() else { return true };
-        if !real.starts_with(self.real) {
+        let Ok(resolved) = path.canonicalize() else { return true };
+        if !resolved.starts_with(self.resolved) {
             // A link to a single file cannot be a skill.
-            if real.is_dir() {
+            if resolved.is_dir() {
                 self.add_refused(name, path, category, Warning::new("skills.error.link_outside"));
             }
             return true;
@@ -177,9 +178,9 @@ impl RootSearch<'_> {
         if path.is_symlink() {
             return true;
         }
-        let Some((file, exact)) = skill_file(&real) else { return false };
-        let document = read_file(&file, &real, name);
-        let mut skill = Skill::new(document, self.root.source, real);
+        let Some((file, exact)) = skill_file(&resolved) else { return false };
+        let document = read_file(&file, &resolved, name);
+        let mut skill = Skill::new(document, self.root.source, resolved);
         skill.category = category.map(str::to_owned);
         skill.modified = fs::metadata(&file).and_then(|meta| meta.modified()).ok();
         if exact == FileNameCase::No {
@@ -224,25 +225,25 @@ pub(crate) fn skill_file(folder: &Path) -> Option<(PathBuf, FileNameCase)> {
 /// Reads a SKILL.md that must be in `folder`.
 pub(crate) fn read_file(file: &Path, folder: &Path, name: &str) -> SkillDocument {
     let failed = |error: &io::Error| SkillDocument::unreadable(name, unreadable(file, error));
-    let real = match file.canonicalize() {
-        Ok(real) => real,
+    let resolved = match file.canonicalize() {
+        Ok(resolved) => resolved,
         Err(error) => return failed(&error),
     };
-    if !real.starts_with(folder) {
+    if !resolved.starts_with(folder) {
         return SkillDocument::unreadable(name, Warning::new("skills.error.file_link_outside"));
     }
     let read = || -> io::Result<Vec<u8>> {
         // Checked before opening: opening a pipe would wait for its other end.
-        if !fs::metadata(&real)?.is_file() {
+        if !fs::metadata(&resolved)?.is_file() {
             return Err(io::Error::other("no ordinary file"));
         }
         let mut content = Vec::new();
-        File::open(&real)?.take(MAX_SKILL_BYTES + 1).read_to_end(&mut content)?;
+        File::open(&resolved)?.take(MAX_SKILL_BYTES + 1).read_to_end(&mut content)?;
         Ok(content)
     };
     match read() {
         Ok(content) if content.len() as u64 > MAX_SKILL_BYTES => {
-            let size = fs::metadata(&real).map_or(content.len() as u64, |meta| meta.len());
+            let size = fs::metadata(&resolved).map_or(content.len() as u64, |meta| meta.len());
             SkillDocument::unreadable(name, format::too_large(size))
         }
         Ok(content) => format::read(&content, name),
@@ -259,8 +260,8 @@ fn resolve_duplicates(mut found: Vec<Skill>, problems: Vec<Warning>) -> Catalogu
     for mut skill in found {
         match winners.get(&skill.name) {
             None => {
-                let by = ShadowedBy { source: skill.source, folder: skill.folder.clone() };
-                winners.insert(skill.name.clone(), by);
+                let shadowing = ShadowedBy { source: skill.source, folder: skill.folder.clone() };
+                winners.insert(skill.name.clone(), shadowing);
                 skills.push(skill);
             }
             Some(winner) => {
@@ -283,8 +284,8 @@ fn resolve_duplicates(mut found: Vec<Skill>, problems: Vec<Warning>) -> Catalogu
             skill.warnings.push(Warning::new("skills.warning.shadows_bundled").arg("name", &skill.name));
         }
     }
-    skills.sort_by(|one, other| one.name.cmp(&other.name));
-    shadowed.sort_by(|one, other| (&one.name, other.source).cmp(&(&other.name, one.source)));
+    skills.sort_by(|a, other| a.name.cmp(&other.name));
+    shadowed.sort_by(|a, other| (&a.name, other.source).cmp(&(&other.name, a.source)));
     Catalogue::new(skills, shadowed, problems)
 }
 

@@ -100,10 +100,10 @@ impl Expanded {
 
 fn push_output(text: &mut String, output: &str) {
     let output = output.trim_end();
-    let (kept, rest) = output.split_at(output.floor_char_boundary(MAX_OUTPUT));
-    text.push_str(kept);
-    if !rest.is_empty() {
-        text.push_str(&format!("\n… ({} more bytes)", rest.len()));
+    let (shown, remaining) = output.split_at(output.floor_char_boundary(MAX_OUTPUT));
+    text.push_str(shown);
+    if !remaining.is_empty() {
+        text.push_str(&format!("\n… ({} more bytes)", remaining.len()));
     }
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn expand_body(
         text: String::new(),
         inserted: 0,
         placeholders: Vec::new(),
-        notes: Vec::new(),
+        remarks: Vec::new(),
     };
     pass.process(body);
     pass.finish(invocation)
@@ -147,41 +147,41 @@ struct Expander<'a> {
     inserted: usize,
     placeholders: Vec<Placeholder>,
     /// Notes to append, each once.
-    notes: Vec<&'static str>,
+    remarks: Vec<&'static str>,
 }
 
 impl Expander<'_> {
     fn process(&mut self, body: &str) {
-        let mut rest = body;
+        let mut remaining = body;
         let mut before = '\n';
-        while let Some(c) = rest.chars().next() {
-            let taken = match c {
-                '$' => self.variable(rest),
-                '<' => self.key(rest),
-                '!' if before.is_whitespace() => self.command(rest),
+        while let Some(c) = remaining.chars().next() {
+            let consumed = match c {
+                '$' => self.variable(remaining),
+                '<' => self.key(remaining),
+                '!' if before.is_whitespace() => self.command(remaining),
                 _ => None,
             };
-            let length = match taken {
+            let length = match consumed {
                 Some(length) => length,
                 None => {
                     self.text.push(c);
                     c.len_utf8()
                 }
             };
-            let Some((done, after)) = rest.split_at_checked(length) else { break };
-            before = done.chars().next_back().unwrap_or(c);
-            rest = after;
+            let Some((literal, after)) = remaining.split_at_checked(length) else { break };
+            before = literal.chars().next_back().unwrap_or(c);
+            remaining = after;
         }
     }
 
     /// Replaces a variable with its value and returns the length of the replaced text.
-    fn variable(&mut self, rest: &str) -> Option<usize> {
-        let found = self.values.variable(rest)?;
+    fn variable(&mut self, text: &str) -> Option<usize> {
+        let found = self.values.variable(text)?;
         self.insert(&found.value).then_some(found.length)
     }
 
-    fn key(&mut self, rest: &str) -> Option<usize> {
-        let found = self.values.key(rest)?;
+    fn key(&mut self, text: &str) -> Option<usize> {
+        let found = self.values.key(text)?;
         self.insert(&found.value).then_some(found.length)
     }
 
@@ -195,21 +195,21 @@ impl Expander<'_> {
         true
     }
 
-    fn command(&mut self, rest: &str) -> Option<usize> {
-        let inner = rest.strip_prefix("!`")?;
+    fn command(&mut self, text: &str) -> Option<usize> {
+        let inner = text.strip_prefix("!`")?;
         let (command, end) = inner.split_at_checked(inner.find(['`', '\n'])?)?;
         if command.trim().is_empty() || end.starts_with('\n') {
             return None;
         }
         let length = "!``".len() + command.len();
         if self.trust == Trust::Untrusted {
-            return self.keep_literal(rest, length, NOT_RUN);
+            return self.keep_literal(text, length, NOT_RUN);
         }
         if self.placeholders.len() == MAX_COMMANDS {
-            return self.keep_literal(rest, length, TOO_MANY);
+            return self.keep_literal(text, length, TOO_MANY);
         }
         let Some(filled) = self.values.fill_command(command) else {
-            return self.keep_literal(rest, length, NOT_FILLED);
+            return self.keep_literal(text, length, NOT_FILLED);
         };
         self.inserted = self.inserted.saturating_add(filled.len());
         self.parts.push(ExpandedPart::Text(std::mem::take(&mut self.text)));
@@ -219,11 +219,11 @@ impl Expander<'_> {
     }
 
     /// Keeps a command as plain text and notes the reason.
-    fn keep_literal(&mut self, rest: &str, length: usize, note: &'static str) -> Option<usize> {
-        let (command, _) = rest.split_at_checked(length)?;
+    fn keep_literal(&mut self, text: &str, length: usize, remark: &'static str) -> Option<usize> {
+        let (command, _) = text.split_at_checked(length)?;
         self.text.push_str(command);
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
+        if !self.remarks.contains(&remark) {
+            self.remarks.push(remark);
         }
         Some(length)
     }
@@ -234,9 +234,9 @@ impl Expander<'_> {
             self.text.push_str("\n\nARGUMENTS: ");
             self.text.push_str(arguments);
         }
-        for note in &self.notes {
+        for remark in &self.remarks {
             self.text.push_str("\n\n");
-            self.text.push_str(note);
+            self.text.push_str(remark);
         }
         self.parts.push(ExpandedPart::Text(self.text));
         Expanded { parts: self.parts, placeholders: self.placeholders }

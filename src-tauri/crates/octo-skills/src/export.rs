@@ -21,7 +21,7 @@ pub struct SkillArchive {
     /// Its bytes, identical for the same skill.
     pub bytes: Vec<u8>,
     /// Notes on omitted and converted parts.
-    pub notes: Vec<Warning>,
+    pub remarks: Vec<Warning>,
 }
 
 /// Reason why a skill is not exported.
@@ -64,7 +64,7 @@ pub fn export(skill: &Skill) -> Result<SkillArchive, ExportError> {
     if skill.error.is_some() {
         return Err(ExportError::Broken);
     }
-    let PublicSkill { name, text, mut notes } = to_public(skill);
+    let PublicSkill { name, text, remarks: mut notes } = to_public(skill);
     let tree = Tree::read(&skill.folder, is_excluded)?;
     if tree.is_cut || tree.bytes() > MAX_BYTES {
         return Err(ExportError::TooLarge);
@@ -77,7 +77,7 @@ pub fn export(skill: &Skill) -> Result<SkillArchive, ExportError> {
     zip.start_file(format!("{name}/{SKILL_FILE}"), options.unix_permissions(0o644))
         .map_err(io::Error::from)?;
     zip.write_all(text.as_bytes())?;
-    let mut left = MAX_BYTES;
+    let mut remaining = MAX_BYTES;
     for entry in &tree.entries {
         let TreeEntryKind::File { executable, .. } = entry.kind else {
             notes.push(Warning::new("skills.warning.link_left_out").arg("path", &entry.path));
@@ -89,12 +89,12 @@ pub fn export(skill: &Skill) -> Result<SkillArchive, ExportError> {
         let mode = if executable { 0o755 } else { 0o644 };
         let mut content = Vec::new();
         // The file may grow in the meantime: the limit still applies.
-        File::open(&entry.full_path)?.take(left + 1).read_to_end(&mut content)?;
-        left = left.checked_sub(content.len() as u64).ok_or(ExportError::TooLarge)?;
+        File::open(&entry.full_path)?.take(remaining + 1).read_to_end(&mut content)?;
+        remaining = remaining.checked_sub(content.len() as u64).ok_or(ExportError::TooLarge)?;
         zip.start_file(format!("{name}/{}", entry.path), options.unix_permissions(mode))
             .map_err(io::Error::from)?;
         zip.write_all(&content)?;
     }
     let bytes = zip.finish().map_err(io::Error::from)?.into_inner();
-    Ok(SkillArchive { file_name: format!("{name}.zip"), bytes, notes })
+    Ok(SkillArchive { file_name: format!("{name}.zip"), bytes, remarks: notes })
 }

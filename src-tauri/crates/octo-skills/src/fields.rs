@@ -105,8 +105,8 @@ impl Profiles {
 }
 
 /// Reads the fields; irregularities are repaired and reported.
-pub(crate) fn read(front: &FrontMatter, body: &str, warnings: &mut Vec<Warning>) -> Fields {
-    let mut reader = FieldReader { front, warnings };
+pub(crate) fn read(front_matter: &FrontMatter, body: &str, warnings: &mut Vec<Warning>) -> Fields {
+    let mut reader = FieldReader { front: front_matter, warnings };
     let description = reader.description(body);
     let mut fields = Fields {
         written_name: reader.name(),
@@ -158,7 +158,7 @@ pub(crate) fn read(front: &FrontMatter, body: &str, warnings: &mut Vec<Warning>)
             }
         }
     }
-    if front.get("hooks").is_some() {
+    if front_matter.get("hooks").is_some() {
         warnings.push(Warning::new("skills.warning.hooks"));
     }
     fields
@@ -176,9 +176,9 @@ impl<'a> FieldReader<'a> {
 
     /// Returns the value of a key. An exported skill stores keys outside the public format in its metadata.
     fn value(&self, key: &str) -> Option<&'a Yaml> {
-        let front: &'a FrontMatter = self.front;
-        let own = front.get(key).filter(|value| !value.is_null());
-        own.or_else(|| exported(front, key))
+        let front_matter: &'a FrontMatter = self.front;
+        let top_level = front_matter.get(key).filter(|value| !value.is_null());
+        top_level.or_else(|| exported(front_matter, key))
     }
 
     fn name(&mut self) -> Option<String> {
@@ -213,7 +213,7 @@ impl<'a> FieldReader<'a> {
     }
 
     fn description(&mut self, body: &str) -> String {
-        let given = match self.value("description") {
+        let raw = match self.value("description") {
             Some(Yaml::Text { text, .. }) => collapse(text),
             Some(Yaml::List(items)) => {
                 self.warn("skills.warning.list_joined", "description");
@@ -225,7 +225,7 @@ impl<'a> FieldReader<'a> {
             }
             None => String::new(),
         };
-        let text = if given.is_empty() { first_paragraph(body) } else { given };
+        let text = if raw.is_empty() { first_paragraph(body) } else { raw };
         let length = text.chars().count();
         if length > MAX_DESCRIPTION {
             self.warnings.push(
@@ -272,9 +272,9 @@ impl<'a> FieldReader<'a> {
         // In metadata everything is text.
         let is_as_it_should = is_word && (is_plain || self.front.get(key).is_none());
         if !is_as_it_should {
-            let known =
+            let warning_key =
                 if meant.is_some() { "skills.warning.boolean" } else { "skills.warning.boolean_unknown" };
-            self.warnings.push(Warning::new(known).arg("field", key).arg("value", text));
+            self.warnings.push(Warning::new(warning_key).arg("field", key).arg("value", text));
         }
         meant
     }
@@ -305,24 +305,24 @@ impl<'a> FieldReader<'a> {
 
     fn allowed_tools(&mut self) -> Vec<ToolGrant> {
         let grants: Vec<ToolGrant> =
-            self.list("allowed-tools").iter().map(|written| ToolGrant::read(written)).collect();
+            self.list("allowed-tools").iter().map(|names| ToolGrant::read(names)).collect();
         for grant in grants.iter().filter(|grant| grant.tool.is_none()) {
-            self.warnings.push(Warning::new("skills.warning.tool_unknown").arg("tool", &grant.written));
+            self.warnings.push(Warning::new("skills.warning.tool_unknown").arg("tool", &grant.text));
         }
         grants
     }
 
     /// Returns the denied tools. A tool is denied as a whole, even if a skill denies only some of its uses.
     fn forbidden_tools(&mut self) -> Vec<&'static str> {
-        let written = [self.list("forbidden_tools"), self.list("disallowed-tools")].concat();
+        let names = [self.list("forbidden_tools"), self.list("disallowed-tools")].concat();
         let mut tools = Vec::new();
-        for written in written {
-            let name = written.split_once('(').map_or(written.as_str(), |(name, _)| name);
+        for names in names {
+            let name = names.split_once('(').map_or(names.as_str(), |(name, _)| name);
             match octo_tool(name) {
                 Some(tool) if tools.contains(&tool) => {}
                 Some(tool) => tools.push(tool),
                 None => {
-                    self.warnings.push(Warning::new("skills.warning.tool_unknown").arg("tool", &written));
+                    self.warnings.push(Warning::new("skills.warning.tool_unknown").arg("tool", &names));
                 }
             }
         }
@@ -397,10 +397,10 @@ fn is_exported(key: &str) -> bool {
     key.strip_prefix(METADATA_PREFIX).is_some_and(|key| OWN_KEYS.contains(&key))
 }
 
-fn exported<'a>(front: &'a FrontMatter, key: &str) -> Option<&'a Yaml> {
-    let Some(Yaml::Map(entries)) = front.get("metadata") else { return None };
-    let is_it = |written: &str| is_exported(written) && written.strip_prefix(METADATA_PREFIX) == Some(key);
-    entries.iter().find(|(written, _)| is_it(written)).map(|(_, value)| value)
+fn exported<'a>(front_matter: &'a FrontMatter, key: &str) -> Option<&'a Yaml> {
+    let Some(Yaml::Map(entries)) = front_matter.get("metadata") else { return None };
+    let is_it = |key_name: &str| is_exported(key_name) && key_name.strip_prefix(METADATA_PREFIX) == Some(key);
+    entries.iter().find(|(key_name, _)| is_it(key_name)).map(|(_, value)| value)
 }
 
 /// Returns the text on one line, with runs of white space as one space.
@@ -409,14 +409,14 @@ pub(crate) fn collapse(text: &str) -> String {
     printable.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns at most `most` characters, ending in `…` if truncated.
-pub(crate) fn cut(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
+/// Returns at most `limit` characters, ending in `…` if truncated.
+pub(crate) fn cut(text: &str, limit: usize) -> String {
+    if text.chars().count() <= limit {
         return text.to_owned();
     }
-    let mut kept: String = text.chars().take(most.saturating_sub(1)).collect();
-    kept.push('…');
-    kept
+    let mut shortened: String = text.chars().take(limit.saturating_sub(1)).collect();
+    shortened.push('…');
+    shortened
 }
 
 /// Returns the first paragraph that is not a heading, a rule or a fence; a heading if there is nothing else.

@@ -72,13 +72,13 @@ pub(crate) fn too_large(bytes: u64) -> Warning {
 
 /// Decodes the text of a file: UTF-8, or UTF-16 with a byte order mark. `None` if it is not text.
 fn decode(bytes: &[u8], warnings: &mut Vec<Warning>) -> Option<String> {
-    let decode_utf16 = |from: fn([u8; 2]) -> u16, bytes: &[u8]| {
-        let units: Vec<u16> = bytes.as_chunks::<2>().0.iter().map(|pair| from(*pair)).collect();
+    let decode_utf16 = |from_bytes: fn([u8; 2]) -> u16, bytes: &[u8]| {
+        let units: Vec<u16> = bytes.as_chunks::<2>().0.iter().map(|pair| from_bytes(*pair)).collect();
         String::from_utf16_lossy(&units)
     };
     let (text, is_whole) = match bytes {
-        [0xff, 0xfe, rest @ ..] => (decode_utf16(u16::from_le_bytes, rest), false),
-        [0xfe, 0xff, rest @ ..] => (decode_utf16(u16::from_be_bytes, rest), false),
+        [0xff, 0xfe, content @ ..] => (decode_utf16(u16::from_le_bytes, content), false),
+        [0xfe, 0xff, content @ ..] => (decode_utf16(u16::from_be_bytes, content), false),
         bytes => {
             let text = String::from_utf8_lossy(bytes);
             let is_whole = matches!(text, std::borrow::Cow::Borrowed(_));
@@ -95,13 +95,13 @@ fn decode(bytes: &[u8], warnings: &mut Vec<Warning>) -> Option<String> {
 }
 
 /// Returns the written name if valid, otherwise the folder's, otherwise one derived from either.
-fn choose_name(written: Option<&str>, folder: &str, warnings: &mut Vec<Warning>) -> String {
-    if let Some(written) = written {
-        if is_name(written) {
-            return written.to_owned();
+fn choose_name(declared: Option<&str>, folder: &str, warnings: &mut Vec<Warning>) -> String {
+    if let Some(declared) = declared {
+        if is_name(declared) {
+            return declared.to_owned();
         }
         let name = if is_name(folder) { folder.to_owned() } else { public_name(folder) };
-        warnings.push(Warning::new("skills.warning.name").arg("written", written).arg("name", &name));
+        warnings.push(Warning::new("skills.warning.name").arg("written", declared).arg("name", &name));
         return name;
     }
     if is_name(folder) {

@@ -30,12 +30,12 @@ impl FrontMatter {
 
     /// Returns the value of a key. In a key, `-` and `_` are equal, and case is ignored.
     pub fn get(&self, key: &str) -> Option<&Yaml> {
-        self.entries.iter().find(|(known, _)| is_key(known, key)).map(|(_, value)| value)
+        self.entries.iter().find(|(entry_key, _)| is_key(entry_key, key)).map(|(_, value)| value)
     }
 
     /// Sets a key's value, in its existing position or at the end.
     pub fn set(&mut self, key: &str, value: Yaml) {
-        match self.entries.iter_mut().find(|(known, _)| is_key(known, key)) {
+        match self.entries.iter_mut().find(|(entry_key, _)| is_key(entry_key, key)) {
             Some((_, present)) => *present = value,
             None => self.entries.push((key.to_owned(), value)),
         }
@@ -43,7 +43,7 @@ impl FrontMatter {
 
     /// Removes a key.
     pub fn remove(&mut self, key: &str) {
-        self.entries.retain(|(known, _)| !is_key(known, key));
+        self.entries.retain(|(entry_key, _)| !is_key(entry_key, key));
     }
 
     /// Returns the file with this head: every key kept, in order. Reading it again yields the same head.
@@ -62,9 +62,9 @@ fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
 }
 
-pub(crate) fn is_key(written: &str, key: &str) -> bool {
+pub(crate) fn is_key(entry: &str, key: &str) -> bool {
     let fold = |c: char| if c == '_' { '-' } else { c.to_ascii_lowercase() };
-    written.trim().chars().map(fold).eq(key.chars().map(fold))
+    entry.trim().chars().map(fold).eq(key.chars().map(fold))
 }
 
 /// Splits a file into its parts. Never fails: a head that is invalid YAML is read line by line, and unreadable
@@ -95,13 +95,13 @@ fn split(text: &str) -> Option<(&str, &str)> {
     if first.trim_end() != "---" {
         return None;
     }
-    let mut at = 0;
+    let mut position = 0;
     for line in rest.split_inclusive('\n') {
         if line.trim_end() == "---" {
-            let (head, tail) = rest.split_at_checked(at)?;
-            return Some((head, tail.split_once('\n').map_or("", |(_, body)| body)));
+            let (head, remaining) = rest.split_at_checked(position)?;
+            return Some((head, remaining.split_once('\n').map_or("", |(_, body)| body)));
         }
-        at += line.len();
+        position += line.len();
     }
     None
 }
@@ -184,8 +184,8 @@ fn key_of(line: &str) -> Option<&str> {
 fn as_text(lines: &[&str]) -> String {
     let first = lines.first().and_then(|line| line.split_once(':')).map_or("", |(_, value)| value.trim());
     let first = if matches!(first, "|" | ">" | "|-" | ">-" | "|+" | ">+") { "" } else { first };
-    let rest = lines.iter().skip(1).map(|line| line.trim()).filter(|line| !line.starts_with('#'));
-    let text: Vec<&str> = std::iter::once(first).chain(rest).filter(|line| !line.is_empty()).collect();
+    let following = lines.iter().skip(1).map(|line| line.trim()).filter(|line| !line.starts_with('#'));
+    let text: Vec<&str> = std::iter::once(first).chain(following).filter(|line| !line.is_empty()).collect();
     let text = text.join(" ");
     let unquoted = ['"', '\'']
         .into_iter()
@@ -195,13 +195,13 @@ fn as_text(lines: &[&str]) -> String {
 
 /// Removes duplicate keys: the first counts.
 fn without_duplicates(entries: Vec<(String, Yaml)>, warnings: &mut Vec<Warning>) -> Vec<(String, Yaml)> {
-    let mut kept: Vec<(String, Yaml)> = Vec::with_capacity(entries.len());
+    let mut unique: Vec<(String, Yaml)> = Vec::with_capacity(entries.len());
     for (key, value) in entries {
-        if kept.iter().any(|(known, _)| is_key(known, &key)) {
+        if unique.iter().any(|(existing, _)| is_key(existing, &key)) {
             warnings.push(Warning::new("skills.warning.key_twice").arg("field", key));
         } else {
-            kept.push((key, value));
+            unique.push((key, value));
         }
     }
-    kept
+    unique
 }

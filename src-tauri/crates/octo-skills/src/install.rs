@@ -114,14 +114,14 @@ impl Candidate {
     }
 }
 
-/// Inspects a source: everything that would be installed in the folder `into`, and the conflicts.
+/// Inspects a source: everything that would be installed in `target_folder`, and the conflicts.
 ///
 /// # Errors
 /// Returns an [`InstallError`]: the source cannot be read, is too large, contains no skill, or was crafted to
 /// write elsewhere.
 pub fn inspect(
     source: InstallSource<'_>,
-    into: &Path,
+    target_folder: &Path,
     catalogue: &Catalogue,
 ) -> Result<Inspection, InstallError> {
     let found = match source {
@@ -136,15 +136,15 @@ pub fn inspect(
     let mut skills = Vec::new();
     let mut names = HashSet::new();
     for root in roots {
-        let (inside, outside): (Vec<SourceFile>, Vec<SourceFile>) =
+        let (in_root, outside_root): (Vec<SourceFile>, Vec<SourceFile>) =
             files.into_iter().partition(|file| relative_to(&root, &file.path).is_some());
-        files = outside;
+        files = outside_root;
         let folder = if root.is_empty() { name.as_str() } else { root.rsplit('/').next().unwrap_or(&root) };
-        let mut candidate = candidate(&root, folder, inside);
+        let mut candidate = candidate(&root, folder, in_root);
         if !names.insert(candidate.name.clone()) && candidate.error.is_none() {
             candidate.error = Some(Warning::new("skills.error.twice_in_source").arg("name", &candidate.name));
         }
-        candidate.conflicts = conflicts(&candidate.name, into, catalogue);
+        candidate.conflicts = conflicts(&candidate.name, target_folder, catalogue);
         skills.push(candidate);
     }
     Ok(Inspection { skills, warnings })
@@ -156,15 +156,15 @@ fn is_skill_file(path: &str) -> bool {
 
 /// Returns the folders with a SKILL.md, sorted, without those inside another one.
 fn roots(files: &[SourceFile]) -> Vec<String> {
-    let mut all: Vec<String> = files
+    let mut skill_roots: Vec<String> = files
         .iter()
         .filter(|file| is_skill_file(&file.path))
         .map(|file| file.path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned())
         .collect();
-    all.sort();
-    all.dedup();
+    skill_roots.sort();
+    skill_roots.dedup();
     let mut roots: Vec<String> = Vec::new();
-    for root in all {
+    for root in skill_roots {
         if !roots.iter().any(|outer| relative_to(outer, &root).is_some()) {
             roots.push(root);
         }
@@ -177,10 +177,10 @@ fn relative_to<'a>(folder: &str, path: &'a str) -> Option<&'a str> {
     if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
 }
 
-fn candidate(root: &str, folder: &str, inside: Vec<SourceFile>) -> Candidate {
+fn candidate(root: &str, folder: &str, files_inside: Vec<SourceFile>) -> Candidate {
     let mut left_out = 0_usize;
     let mut contents: Vec<SourceFile> = Vec::new();
-    for file in inside {
+    for file in files_inside {
         let Some(path) = relative_to(root, &file.path).map(str::to_owned) else { continue };
         if path.split('/').any(|part| part.starts_with('.') || part == "__MACOSX") {
             left_out += 1;
@@ -190,7 +190,7 @@ fn candidate(root: &str, folder: &str, inside: Vec<SourceFile>) -> Candidate {
             contents.push(SourceFile { path, ..file });
         }
     }
-    contents.sort_by(|one, other| one.path.cmp(&other.path));
+    contents.sort_by(|a, b| a.path.cmp(&b.path));
     let main = contents.iter().find(|file| file.path == SKILL_FILE);
     let folder = if is_name(folder) { folder.to_owned() } else { public_name(folder) };
     let document = format::read(main.map_or(&[][..], |file| file.content.as_slice()), &folder);
@@ -223,9 +223,9 @@ fn candidate(root: &str, folder: &str, inside: Vec<SourceFile>) -> Candidate {
 
 /// Returns the commands in the instructions, as written.
 fn commands(document: &SkillDocument) -> Vec<String> {
-    let nothing = Invocation { arguments: "", session: "", from: InvokedFrom::Tool, home: None, values: &[] };
+    let empty = Invocation { arguments: "", session: "", from: InvokedFrom::Tool, home: None, values: &[] };
     let fields = Fields::default();
-    expand_body(&document.body, &fields, Path::new(""), Trust::Trusted, &nothing)
+    expand_body(&document.body, &fields, Path::new(""), Trust::Trusted, &empty)
         .placeholders()
         .iter()
         .map(|placeholder| placeholder.command.clone())
@@ -285,7 +285,7 @@ fn kind(file: &SourceFile) -> CandidateKind {
     }
 }
 
-fn conflicts(name: &str, into: &Path, catalogue: &Catalogue) -> Vec<InstallConflict> {
+fn conflicts(name: &str, folder: &Path, catalogue: &Catalogue) -> Vec<InstallConflict> {
     let mut conflicts: Vec<InstallConflict> = catalogue
         .skills()
         .iter()
@@ -293,10 +293,10 @@ fn conflicts(name: &str, into: &Path, catalogue: &Catalogue) -> Vec<InstallConfl
         .filter(|skill| skill.name == name)
         .map(|skill| InstallConflict { source: Some(skill.source), folder: skill.folder.clone() })
         .collect();
-    let place = into.join(name);
-    let real = place.canonicalize().unwrap_or_else(|_| place.clone());
-    if place.symlink_metadata().is_ok() && !conflicts.iter().any(|conflict| conflict.folder == real) {
-        conflicts.push(InstallConflict { source: None, folder: place });
+    let path = folder.join(name);
+    let resolved = path.canonicalize().unwrap_or_else(|_| path.clone());
+    if path.symlink_metadata().is_ok() && !conflicts.iter().any(|conflict| conflict.folder == resolved) {
+        conflicts.push(InstallConflict { source: None, folder: path });
     }
     conflicts
 }

@@ -26,13 +26,13 @@ pub fn listing(catalogue: &Catalogue, profile: &str, budget: usize) -> String {
     let skills = catalogue.for_model(profile);
     let room = budget.saturating_mul(BYTES_PER_TOKEN);
     let lines: Vec<String> = skills.iter().map(|skill| line(skill)).collect();
-    let whole = HEAD.len() + lines.iter().map(String::len).sum::<usize>();
+    let full_length = HEAD.len() + lines.iter().map(String::len).sum::<usize>();
     let mut text = HEAD.to_owned();
-    if whole <= room {
+    if full_length <= room {
         text.extend(lines.iter().map(String::as_str));
     } else {
         // Space for the longest possible number in the remark.
-        let reserved = left_out(lines.len()).len();
+        let reserved = omission_note(lines.len()).len();
         let mut listed = 0;
         for line in &lines {
             if text.len() + line.len() + reserved > room {
@@ -44,12 +44,12 @@ pub fn listing(catalogue: &Catalogue, profile: &str, budget: usize) -> String {
         if listed == 0 {
             return String::new();
         }
-        text.push_str(&left_out(lines.len() - listed));
+        text.push_str(&omission_note(lines.len() - listed));
     }
     if lines.is_empty() { String::new() } else { text }
 }
 
-fn left_out(count: usize) -> String {
+fn omission_note(count: usize) -> String {
     format!("\n({count} more are not listed; the person may name them.)")
 }
 
@@ -60,7 +60,7 @@ pub fn announce(skills: &[&Skill]) -> String {
         return String::new();
     }
     let mut sorted = skills.to_vec();
-    sorted.sort_by(|one, other| one.name.cmp(&other.name));
+    sorted.sort_by(|a, b| a.name.cmp(&b.name));
     let mut text = "These skills are there from now on, for invoke_skill:\n".to_owned();
     text.extend(sorted.into_iter().map(line));
     text
@@ -68,8 +68,8 @@ pub fn announce(skills: &[&Skill]) -> String {
 
 fn line(skill: &Skill) -> String {
     let mut words = collapse(&skill.fields.description);
-    if let Some(when) = &skill.fields.when_to_use {
-        words = collapse(&format!("{words} {when}"));
+    if let Some(condition) = &skill.fields.when_to_use {
+        words = collapse(&format!("{words} {condition}"));
     }
     let files = match skill.fields.paths.as_slice() {
         [] => String::new(),

@@ -52,8 +52,8 @@ pub struct Memory {
 impl Memory {
     /// Returns the beginning of the body, on one line.
     pub fn preview(&self) -> String {
-        let line = one_line(&self.body);
-        line.chars().take(MAX_PREVIEW).collect()
+        let first_line = one_line(&self.body);
+        first_line.chars().take(MAX_PREVIEW).collect()
     }
 }
 
@@ -111,26 +111,26 @@ impl Memories {
     /// Returns all of them, newest first. Omits unreadable ones.
     pub fn list(&self) -> Vec<Memory> {
         let Ok(entries) = fs::read_dir(&self.folder) else { return Vec::new() };
-        let mut all: Vec<Memory> = entries
+        let mut memories: Vec<Memory> = entries
             .take(MAX_FILES)
             .filter_map(Result::ok)
             .filter_map(|entry| entry.file_name().into_string().ok())
             .filter_map(|file| self.get(&file).ok())
             .collect();
-        all.sort_by(|one, other| other.at.cmp(&one.at).then_with(|| one.file.cmp(&other.file)));
-        all
+        memories.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| a.file.cmp(&b.file)));
+        memories
     }
 
     /// Returns those that contain all words of `query`, ignoring case, newest first.
     pub fn search(&self, query: &str) -> Vec<Memory> {
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-        let mut all = self.list();
-        all.retain(|memory| {
+        let mut memories = self.list();
+        memories.retain(|memory| {
             let text = format!("{}\n{}\n{}\n{}", memory.file, memory.topic, memory.description, memory.body);
             let text = text.to_lowercase();
             words.iter().all(|word| text.contains(word))
         });
-        all
+        memories
     }
 
     /// Returns one of them.
@@ -150,11 +150,11 @@ impl Memories {
         }
         let text = String::from_utf8(fs::read(&path)?).map_err(|_| unreadable())?;
         let parts = split_markdown(&text);
-        let said = |key: &str| {
+        let failure = |key: &str| {
             let value = parts.front.get(key).filter(|value| !value.is_null());
             value.and_then(Yaml::as_text).map(line_of).unwrap_or_default()
         };
-        let (topic, description) = (said("topic"), said("description"));
+        let (topic, description) = (failure("topic"), failure("description"));
         let stem = file.strip_suffix(".md").unwrap_or(file);
         Ok(Memory {
             topic: if topic.is_empty() { stem.to_owned() } else { topic },
@@ -168,20 +168,20 @@ impl Memories {
     }
 
     /// Writes a new memory. Its file is named after its topic.
-    pub fn add(&self, new: NewMemory<'_>) -> Result<Memory, MemoryError> {
-        let file = file_name(new.topic);
+    pub fn add(&self, memory: NewMemory<'_>) -> Result<Memory, MemoryError> {
+        let file = file_name(memory.topic);
         if self.path(&file)?.symlink_metadata().is_ok() {
             return Err(MemoryError::Exists(file));
         }
-        self.write(&file, new)
+        self.write(&file, memory)
     }
 
     /// Overwrites a memory, if its version is still `version`.
-    pub fn change(&self, file: &str, new: NewMemory<'_>, version: &str) -> Result<Memory, MemoryError> {
+    pub fn change(&self, file: &str, memory: NewMemory<'_>, version: &str) -> Result<Memory, MemoryError> {
         if self.get(file)?.version != version {
             return Err(MemoryError::Changed(file.to_owned()));
         }
-        self.write(file, new)
+        self.write(file, memory)
     }
 
     /// Records that a memory was recalled, which makes it one of the newest.
@@ -207,11 +207,11 @@ impl Memories {
 
     /// Returns the newest memories, one line each, for a model to choose from.
     pub fn overview(&self) -> String {
-        let all = self.list();
-        if all.is_empty() {
+        let memories = self.list();
+        if memories.is_empty() {
             return "(nothing is remembered yet)".to_owned();
         }
-        let mut lines: Vec<String> = all
+        let mut lines: Vec<String> = memories
             .iter()
             .take(MAX_LISTED)
             .map(|memory| {
@@ -222,16 +222,16 @@ impl Memories {
                 format!("- {} | {}{description} | {}", memory.file, memory.topic, day(memory.at))
             })
             .collect();
-        if let Some(more) = all.len().checked_sub(MAX_LISTED).filter(|more| *more > 0) {
+        if let Some(more) = memories.len().checked_sub(MAX_LISTED).filter(|more| *more > 0) {
             lines.push(format!("({more} older ones are not listed; `octo memory list --query` finds them)"));
         }
         lines.join("\n")
     }
 
-    fn write(&self, file: &str, new: NewMemory<'_>) -> Result<Memory, MemoryError> {
+    fn write(&self, file: &str, memory: NewMemory<'_>) -> Result<Memory, MemoryError> {
         let path = self.path(file)?;
-        let (topic, description) = (line_of(new.topic), line_of(new.description));
-        let body = new.body.trim();
+        let (topic, description) = (line_of(memory.topic), line_of(memory.description));
+        let body = memory.body.trim();
         if topic.is_empty() || body.is_empty() {
             return Err(MemoryError::Empty);
         }
@@ -240,10 +240,10 @@ impl Memories {
             return Err(MemoryError::TooLong(length));
         }
         private_folder(&self.folder)?;
-        let mut front = FrontMatter::default();
-        front.set("topic", Yaml::text(topic));
-        front.set("description", Yaml::text(description));
-        let text = front.with_body(body);
+        let mut front_matter = FrontMatter::default();
+        front_matter.set("topic", Yaml::text(topic));
+        front_matter.set("description", Yaml::text(description));
+        let text = front_matter.with_body(body);
         write_private(&path, text.as_bytes())?;
         self.get(file)
     }
@@ -254,9 +254,9 @@ fn one_line(text: &str) -> String {
 }
 
 fn line_of(text: &str) -> String {
-    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let cut: String = one_line(&plain).chars().take(MAX_LINE).collect();
-    cut.trim_end().to_owned()
+    let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let shortened: String = one_line(&clean).chars().take(MAX_LINE).collect();
+    shortened.trim_end().to_owned()
 }
 
 /// Returns the file name for a topic. A hash distinguishes topics without Latin letters.
@@ -279,13 +279,14 @@ fn file_name(topic: &str) -> String {
     if slug.is_empty() { format!("topic-{hash}.md") } else { format!("{slug}-{hash}.md") }
 }
 
-fn millis(at: SystemTime) -> i64 {
-    at.duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+fn millis(time: SystemTime) -> i64 {
+    time.duration_since(UNIX_EPOCH)
+        .map_or(0, |elapsed| i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX))
 }
 
-fn day(at: i64) -> String {
-    jiff::Timestamp::from_millisecond(at)
-        .map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d").to_string())
+fn day(time: i64) -> String {
+    jiff::Timestamp::from_millisecond(time)
+        .map(|time| time.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d").to_string())
         .unwrap_or_default()
 }
 
@@ -321,13 +322,13 @@ mod tests {
 
         let changed = memories.change(&made.file, new("Deploying", "d", "Two."), &made.version).unwrap();
         assert_eq!((changed.file.as_str(), changed.topic.as_str()), ("how-we-deploy.md", "Deploying"));
-        let late = memories.change(&made.file, new("Deploying", "d", "Three."), &made.version);
-        assert!(matches!(late, Err(MemoryError::Changed(_))), "an older version overwrites nothing");
+        let conflict = memories.change(&made.file, new("Deploying", "d", "Three."), &made.version);
+        assert!(matches!(conflict, Err(MemoryError::Changed(_))), "an older version overwrites nothing");
         assert_eq!(memories.get(&made.file).unwrap().body, "Two.");
     }
 
     #[test]
-    fn files_written_by_hand_are_read_as_far_as_they_can_be() {
+    fn hand_written_files_are_read_leniently() {
         let (_home, memories) = memories();
         fs::create_dir_all(memories.folder()).unwrap();
         for (text, topic, description, body) in [
@@ -377,15 +378,15 @@ mod tests {
     #[test]
     fn empty_and_too_long_memories_are_refused() {
         let (_home, memories) = memories();
-        let long = "é".repeat(MEMORY_BODY_MAX_CHARS + 1);
+        let too_long = "é".repeat(MEMORY_BODY_MAX_CHARS + 1);
         assert!(
-            matches!(memories.add(new("t", "", &long)), Err(MemoryError::TooLong(n)) if n == MEMORY_BODY_MAX_CHARS + 1)
+            matches!(memories.add(new("t", "", &too_long)), Err(MemoryError::TooLong(n)) if n == MEMORY_BODY_MAX_CHARS + 1)
         );
         assert!(matches!(memories.add(new("t", "", " \n")), Err(MemoryError::Empty)));
         assert!(matches!(memories.add(new(" ", "", "x")), Err(MemoryError::Empty)));
         assert!(memories.list().is_empty());
-        let most = "é".repeat(MEMORY_BODY_MAX_CHARS);
-        assert_eq!(memories.add(new("t", "", &most)).unwrap().body, most);
+        let longest = "é".repeat(MEMORY_BODY_MAX_CHARS);
+        assert_eq!(memories.add(new("t", "", &longest)).unwrap().body, longest);
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub fn is_public_name(name: &str) -> bool {
 fn is_reserved_by_windows(name: &str) -> bool {
     let numbered = |device: &str| {
         name.strip_prefix(device)
-            .is_some_and(|rest| rest.len() == 1 && rest.chars().all(|c| matches!(c, '1'..='9')))
+            .is_some_and(|digit| digit.len() == 1 && digit.chars().all(|c| matches!(c, '1'..='9')))
     };
     matches!(name, "con" | "prn" | "aux" | "nul") || numbered("com") || numbered("lpt")
 }

@@ -23,36 +23,35 @@ pub struct PublicSkill {
     /// Text of the whole file.
     pub text: String,
     /// Notes on content that the format cannot express unchanged.
-    pub notes: Vec<Warning>,
+    pub remarks: Vec<Warning>,
 }
 
 /// Converts a skill to the public format. Fields outside the format are stored in `metadata` as texts, where
 /// Octo finds them again; unknown keys are omitted and reported.
 pub fn to_public(skill: &Skill) -> PublicSkill {
-    let mut notes = Vec::new();
-    let mut front = FrontMatter::default();
+    let mut remarks = Vec::new();
+    let mut front_matter = FrontMatter::default();
     let name = if is_public_name(&skill.name) {
         skill.name.clone()
     } else {
         let name = public_name(&skill.name);
-        notes.push(Warning::new("skills.note.name").arg("written", &skill.name).arg("name", &name));
+        remarks.push(Warning::new("skills.note.name").arg("written", &skill.name).arg("name", &name));
         name
     };
-    front.set("name", Yaml::text(&name));
-    front.set("description", Yaml::text(description(&skill.fields, &name, &mut notes)));
+    front_matter.set("name", Yaml::text(&name));
+    front_matter.set("description", Yaml::text(description(&skill.fields, &name, &mut remarks)));
     if let Some(license) = &skill.fields.license {
-        front.set("license", Yaml::text(license));
+        front_matter.set("license", Yaml::text(license));
     }
     if let Some(compatibility) = &skill.fields.compatibility {
         if compatibility.chars().count() > MAX_COMPATIBILITY {
-            notes.push(Warning::new("skills.note.cut").arg("field", "compatibility"));
+            remarks.push(Warning::new("skills.note.cut").arg("field", "compatibility"));
         }
-        front.set("compatibility", Yaml::text(cut(compatibility, MAX_COMPATIBILITY)));
+        front_matter.set("compatibility", Yaml::text(cut(compatibility, MAX_COMPATIBILITY)));
     }
     if !skill.fields.allowed_tools.is_empty() {
-        let tools: Vec<&str> =
-            skill.fields.allowed_tools.iter().map(|grant| grant.written.as_str()).collect();
-        front.set("allowed-tools", Yaml::text(tools.join(" ")));
+        let tools: Vec<&str> = skill.fields.allowed_tools.iter().map(|grant| grant.text.as_str()).collect();
+        front_matter.set("allowed-tools", Yaml::text(tools.join(" ")));
     }
     let metadata: Vec<(String, Yaml)> = skill
         .fields
@@ -67,27 +66,27 @@ pub fn to_public(skill: &Skill) -> PublicSkill {
         .map(|(key, value)| (key, Yaml::text(value)))
         .collect();
     if !metadata.is_empty() {
-        front.set("metadata", Yaml::Map(metadata));
+        front_matter.set("metadata", Yaml::Map(metadata));
     }
     for (key, _) in skill.front.entries() {
-        let is_known = |known: &&&str| is_key(key, known);
-        if !PUBLIC_KEYS.iter().chain(OWN_KEYS).any(|known| is_known(&known)) {
-            notes.push(Warning::new("skills.note.key_left_out").arg("field", key));
+        let is_known = |public_key: &&&str| is_key(key, public_key);
+        if !PUBLIC_KEYS.iter().chain(OWN_KEYS).any(|public_key| is_known(&public_key)) {
+            remarks.push(Warning::new("skills.note.key_left_out").arg("field", key));
         }
     }
-    PublicSkill { name, text: front.with_body(&skill.body), notes }
+    PublicSkill { name, text: front_matter.with_body(&skill.body), remarks }
 }
 
 /// Returns the description, including content without a field in the format, and without the forbidden
 /// brackets.
-fn description(fields: &Fields, name: &str, notes: &mut Vec<Warning>) -> String {
+fn description(fields: &Fields, name: &str, remarks: &mut Vec<Warning>) -> String {
     let mut text = fields.description.clone();
     if text.is_empty() {
-        notes.push(Warning::new("skills.note.no_description"));
+        remarks.push(Warning::new("skills.note.no_description"));
         text = format!("Instructions for {name}.");
     }
     if text.contains(['<', '>']) {
-        notes.push(Warning::new("skills.note.brackets"));
+        remarks.push(Warning::new("skills.note.brackets"));
         for (from, to) in [("->", "→"), ("=>", "→"), ("<=", "≤"), (">=", "≥"), ("<", "‹"), (">", "›")]
         {
             text = text.replace(from, to);
@@ -100,7 +99,7 @@ fn description(fields: &Fields, name: &str, notes: &mut Vec<Warning>) -> String 
 fn octo_fields(fields: &Fields) -> Vec<(&'static str, String)> {
     let text = |key: &'static str, value: &Option<String>| value.clone().map(|value| (key, value));
     let list = |key: &'static str, values: &[String]| (!values.is_empty()).then(|| (key, values.join(" ")));
-    let mut own: Vec<(&'static str, String)> = [
+    let mut entries: Vec<(&'static str, String)> = [
         text("name_zh", &fields.name_zh),
         text("description_zh", &fields.description_zh),
         text("when_to_use", &fields.when_to_use),
@@ -115,29 +114,29 @@ fn octo_fields(fields: &Fields) -> Vec<(&'static str, String)> {
     .flatten()
     .collect();
     if fields.model_invocation == Invocable::No {
-        own.push(("disable-model-invocation", "true".to_owned()));
+        entries.push(("disable-model-invocation", "true".to_owned()));
     }
     if fields.person_invocation == Invocable::No {
-        own.push(("user-invocable", "false".to_owned()));
+        entries.push(("user-invocable", "false".to_owned()));
     }
     match (&fields.run, &fields.profiles) {
         (SkillRun::Fork { agent: Some(agent) }, _) => {
-            own.push(("context", "fork".to_owned()));
-            own.push(("agent", agent.clone()));
+            entries.push(("context", "fork".to_owned()));
+            entries.push(("agent", agent.clone()));
         }
         (run, profiles) => {
             if matches!(run, SkillRun::Fork { .. }) {
-                own.push(("fork_agent", "true".to_owned()));
+                entries.push(("fork_agent", "true".to_owned()));
             }
             if let Profiles::Only(names) = profiles {
-                own.push(("agent", names.join(" ")));
+                entries.push(("agent", names.join(" ")));
             }
         }
     }
     if !fields.forbidden_tools.is_empty() {
-        own.push(("forbidden_tools", fields.forbidden_tools.join(" ")));
+        entries.push(("forbidden_tools", fields.forbidden_tools.join(" ")));
     }
-    own
+    entries
 }
 
 fn effort_name(effort: Effort) -> &'static str {

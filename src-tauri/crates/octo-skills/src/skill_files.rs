@@ -11,12 +11,12 @@ const MAX_NAMED: usize = 20;
 /// Maximum characters of one path.
 const MAX_PATH: usize = 200;
 /// Generated folders and files, which are not worth reading.
-const GENERATED: &[&str] =
+const GENERATED_NAMES: &[&str] =
     &["node_modules", "vendor", "__pycache__", "venv", "target", "tmp", "log", "coverage", "dist", "build"];
 
 fn is_left_out(name: &str) -> bool {
     name.starts_with('.')
-        || GENERATED.contains(&name)
+        || GENERATED_NAMES.contains(&name)
         || [".log", ".pyc", ".pyo", ".tmp", "~"].iter().any(|end| name.ends_with(end))
 }
 

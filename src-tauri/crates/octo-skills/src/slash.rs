@@ -25,12 +25,12 @@ pub enum SkillCallOrigin {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallRefusal {
     /// No skill has that name.
-    #[error("Skill not found: {name}.{}", suggestion(.near))]
+    #[error("Skill not found: {name}.{}", suggestion(.similar))]
     Unknown {
         /// The name.
         name: String,
         /// Similar names, best first.
-        near: Vec<String>,
+        similar: Vec<String>,
     },
     /// Octo cannot read it.
     #[error("The skill {name} cannot be used: its SKILL.md cannot be read. Tell the person.")]
@@ -66,18 +66,18 @@ pub enum CallRefusal {
     },
 }
 
-fn suggestion(near: &[String]) -> String {
-    if near.is_empty() { String::new() } else { format!(" Did you mean {}?", near.join(" or ")) }
+fn suggestion(similar: &[String]) -> String {
+    if similar.is_empty() { String::new() } else { format!(" Did you mean {}?", similar.join(" or ")) }
 }
 
 impl From<&CallRefusal> for ApiError {
     fn from(refusal: &CallRefusal) -> Self {
         let about = |key: &str, name: &String| ApiError::new(key).arg("name", name.clone());
         match refusal {
-            CallRefusal::Unknown { name, near } if near.is_empty() => about("skill.unknown", name),
-            CallRefusal::Unknown { name, near } => {
-                let near: Vec<String> = near.iter().map(|name| format!("/{name}")).collect();
-                about("skill.unknown_near", name).list("near", near)
+            CallRefusal::Unknown { name, similar } if similar.is_empty() => about("skill.unknown", name),
+            CallRefusal::Unknown { name, similar } => {
+                let similar: Vec<String> = similar.iter().map(|name| format!("/{name}")).collect();
+                about("skill.unknown_near", name).list("near", similar)
             }
             CallRefusal::Broken { name, .. } => about("skill.broken", name),
             CallRefusal::Off { name } => about("skill.off", name),
@@ -92,10 +92,10 @@ impl From<&CallRefusal> for ApiError {
 /// check that the skill exists: see [`Catalogue::call`].
 pub fn parse_skill_call(text: &str) -> Option<SkillCall> {
     // Chinese keyboards type a full-width slash.
-    let rest = text.trim().strip_prefix(['/', '／'])?;
-    let (name, arguments) = match rest.split_once(char::is_whitespace) {
+    let command = text.trim().strip_prefix(['/', '／'])?;
+    let (name, arguments) = match command.split_once(char::is_whitespace) {
         Some((name, arguments)) => (name, arguments.trim()),
-        None => (rest, ""),
+        None => (command, ""),
     };
     let is_name =
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
@@ -110,8 +110,8 @@ impl Catalogue {
     /// Returns a [`CallRefusal`]; its `Display` text is for a model.
     pub fn call(&self, name: &str, profile: &str, caller: SkillCallOrigin) -> Result<&Skill, CallRefusal> {
         let Some(skill) = self.get(name) else {
-            let near = self.similar_names(name).into_iter().map(str::to_owned).collect();
-            return Err(CallRefusal::Unknown { name: name.to_owned(), near });
+            let similar = self.similar_names(name).into_iter().map(str::to_owned).collect();
+            return Err(CallRefusal::Unknown { name: name.to_owned(), similar });
         };
         let name = || skill.name.clone();
         if let Some(error) = &skill.error {

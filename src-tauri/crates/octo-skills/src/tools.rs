@@ -6,7 +6,7 @@ use octo_protocol::TOOL_NAMES;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolGrant {
     /// The entry as written: `Bash(git add:*)`.
-    pub written: String,
+    pub text: String,
     /// Octo's tool; `None` if it has no equivalent.
     pub tool: Option<&'static str>,
     /// Text in brackets: the commands, files or addresses it applies to.
@@ -28,14 +28,16 @@ pub fn octo_tool(name: &str) -> Option<&'static str> {
 
 impl ToolGrant {
     /// Parses one entry: a name, with its scope in brackets.
-    pub(crate) fn read(written: &str) -> Self {
-        let written = written.trim();
-        let (name, pattern) = match written.split_once('(') {
-            Some((name, rest)) => (name, Some(rest.strip_suffix(')').unwrap_or(rest).trim().to_owned())),
-            None => (written, None),
+    pub(crate) fn read(text: &str) -> Self {
+        let text = text.trim();
+        let (name, pattern) = match text.split_once('(') {
+            Some((name, argument)) => {
+                (name, Some(argument.strip_suffix(')').unwrap_or(argument).trim().to_owned()))
+            }
+            None => (text, None),
         };
         Self {
-            written: written.to_owned(),
+            text: text.to_owned(),
             tool: octo_tool(name),
             pattern: pattern.filter(|pattern| !pattern.is_empty()),
         }

@@ -43,17 +43,17 @@ impl Tree {
     /// name.
     pub(crate) fn read(folder: &Path, skip: impl Fn(&str) -> bool) -> io::Result<Self> {
         let mut tree = Self::default();
-        let mut seen = 0;
+        let mut count = 0;
         let mut open = vec![(folder.to_owned(), String::new(), 0)];
-        while let Some((place, prefix, depth)) = open.pop() {
-            for entry in fs::read_dir(&place)? {
+        while let Some((folder_path, prefix, depth)) = open.pop() {
+            for entry in fs::read_dir(&folder_path)? {
                 let entry = entry?;
                 let name = entry.file_name().to_string_lossy().into_owned();
                 if skip(&name) {
                     continue;
                 }
-                seen += 1;
-                if seen > MAX_FILES {
+                count += 1;
+                if count > MAX_FILES {
                     tree.is_cut = true;
                     break;
                 }
@@ -77,7 +77,7 @@ impl Tree {
                 tree.entries.push(TreeEntry { path, full_path: entry.path(), kind });
             }
         }
-        tree.entries.sort_by(|one, other| one.path.cmp(&other.path));
+        tree.entries.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(tree)
     }
 
@@ -133,8 +133,8 @@ pub(crate) fn fingerprint_within(folder: &Path, allowance: &mut HashingBudget) -
             TreeEntryKind::File { executable, .. } => {
                 let mut content = Vec::new();
                 // The file may grow in the meantime: the limit still applies.
-                let most = allowance.bytes.saturating_add(1);
-                File::open(&entry.full_path).ok()?.take(most).read_to_end(&mut content).ok()?;
+                let limit = allowance.bytes.saturating_add(1);
+                File::open(&entry.full_path).ok()?.take(limit).read_to_end(&mut content).ok()?;
                 allowance.bytes = allowance.bytes.checked_sub(content.len() as u64)?;
                 add(if *executable { b"program" } else { b"file" });
                 add(&content);

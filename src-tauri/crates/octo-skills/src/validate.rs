@@ -32,7 +32,7 @@ pub struct Finding {
     /// Severity of the finding.
     pub level: FindingLevel,
     /// Message of the finding.
-    pub remark: Warning,
+    pub warning: Warning,
 }
 
 /// Severity of a finding.
@@ -48,22 +48,22 @@ pub enum FindingLevel {
 pub fn validate(folder: &Path, rules: ValidationRules) -> Vec<Finding> {
     let mut findings = Findings(Vec::new());
     let folder_name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let real = match folder.canonicalize() {
-        Ok(real) => real,
+    let resolved = match folder.canonicalize() {
+        Ok(resolved) => resolved,
         Err(error) => {
-            let remark = Warning::new("skills.error.unreadable").arg("path", folder.display());
-            findings.fault(remark.arg("reason", error));
+            let finding = Warning::new("skills.error.unreadable").arg("path", folder.display());
+            findings.fault(finding.arg("reason", error));
             return findings.0;
         }
     };
-    let Some((file, exact)) = skill_file(&real) else {
+    let Some((file, exact)) = skill_file(&resolved) else {
         findings.fault(Warning::new("skills.error.no_skill_file"));
         return findings.0;
     };
     if exact == FileNameCase::No {
         findings.fault(Warning::new("skills.warning.file_name"));
     }
-    let document = read_file(&file, &real, &folder_name);
+    let document = read_file(&file, &resolved, &folder_name);
     if let Some(error) = document.error {
         findings.fault(error);
     }
@@ -72,27 +72,27 @@ pub fn validate(folder: &Path, rules: ValidationRules) -> Vec<Finding> {
     }
     head(&document.front, &folder_name, rules, &mut findings);
     if document.body.lines().count() > MAX_LINES || document.body.len() / 4 > MAX_TOKENS {
-        let remark = Warning::new("skills.finding.body_long").arg("lines", MAX_LINES);
-        findings.advice(remark.arg("tokens", MAX_TOKENS));
+        let finding = Warning::new("skills.finding.body_long").arg("lines", MAX_LINES);
+        findings.advice(finding.arg("tokens", MAX_TOKENS));
     }
-    files(&real, &mut findings);
+    files(&resolved, &mut findings);
     findings.0
 }
 
 struct Findings(Vec<Finding>);
 
 impl Findings {
-    fn fault(&mut self, remark: Warning) {
-        self.0.push(Finding { level: FindingLevel::Fault, remark });
+    fn fault(&mut self, warning: Warning) {
+        self.0.push(Finding { level: FindingLevel::Fault, warning });
     }
 
-    fn advice(&mut self, remark: Warning) {
-        self.0.push(Finding { level: FindingLevel::Advice, remark });
+    fn advice(&mut self, warning: Warning) {
+        self.0.push(Finding { level: FindingLevel::Advice, warning });
     }
 }
 
-fn head(front: &FrontMatter, folder: &str, rules: ValidationRules, findings: &mut Findings) {
-    match front.get("name").map(Yaml::as_text) {
+fn head(front_matter: &FrontMatter, folder: &str, rules: ValidationRules, findings: &mut Findings) {
+    match front_matter.get("name").map(Yaml::as_text) {
         None => findings.fault(missing("name")),
         Some(None) => findings.fault(Warning::new("skills.warning.no_text").arg("field", "name")),
         Some(Some(name)) => {
@@ -100,12 +100,12 @@ fn head(front: &FrontMatter, folder: &str, rules: ValidationRules, findings: &mu
                 findings.fault(Warning::new("skills.finding.name").arg("name", name));
             }
             if name != folder {
-                let remark = Warning::new("skills.finding.name_is_not_folder").arg("name", name);
-                findings.fault(remark.arg("folder", folder));
+                let warning = Warning::new("skills.finding.name_is_not_folder").arg("name", name);
+                findings.fault(warning.arg("folder", folder));
             }
         }
     }
-    match front.get("description").map(Yaml::as_text) {
+    match front_matter.get("description").map(Yaml::as_text) {
         None | Some(Some("")) => findings.fault(missing("description")),
         Some(None) => findings.fault(Warning::new("skills.warning.no_text").arg("field", "description")),
         Some(Some(text)) => {
@@ -118,25 +118,25 @@ fn head(front: &FrontMatter, folder: &str, rules: ValidationRules, findings: &mu
             }
         }
     }
-    if let Some(text) = front.get("compatibility").and_then(Yaml::as_text) {
+    if let Some(text) = front_matter.get("compatibility").and_then(Yaml::as_text) {
         let length = text.chars().count();
         if length > MAX_COMPATIBILITY {
             findings.fault(too_long("compatibility", length, MAX_COMPATIBILITY));
         }
     }
-    match front.get("metadata") {
+    match front_matter.get("metadata") {
         None => {}
         Some(Yaml::Map(entries)) if entries.iter().all(|(_, value)| value.as_text().is_some()) => {}
         Some(_) => findings.fault(Warning::new("skills.warning.no_map").arg("field", "metadata")),
     }
-    if matches!(front.get("allowed-tools"), Some(Yaml::List(_) | Yaml::Map(_)))
+    if matches!(front_matter.get("allowed-tools"), Some(Yaml::List(_) | Yaml::Map(_)))
         && rules == ValidationRules::Public
     {
         findings.fault(Warning::new("skills.finding.tools_list"));
     }
-    for (key, _) in front.entries() {
-        let is_public = PUBLIC_KEYS.iter().any(|known| is_key(key, known));
-        let is_own = OWN_KEYS.iter().any(|known| is_key(key, known));
+    for (key, _) in front_matter.entries() {
+        let is_public = PUBLIC_KEYS.iter().any(|key_name| is_key(key, key_name));
+        let is_own = OWN_KEYS.iter().any(|key_name| is_key(key, key_name));
         let may_be = is_public || (is_own && rules == ValidationRules::Octo);
         if !may_be {
             findings.fault(Warning::new("skills.finding.key").arg("field", key));
@@ -148,8 +148,8 @@ fn missing(field: &str) -> Warning {
     Warning::new("skills.finding.missing").arg("field", field)
 }
 
-fn too_long(field: &str, length: usize, most: usize) -> Warning {
-    Warning::new("skills.finding.long").arg("field", field).arg("length", length).arg("most", most)
+fn too_long(field: &str, length: usize, limit: usize) -> Warning {
+    Warning::new("skills.finding.long").arg("field", field).arg("length", length).arg("most", limit)
 }
 
 fn files(folder: &Path, findings: &mut Findings) {

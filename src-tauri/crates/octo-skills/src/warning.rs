@@ -31,9 +31,9 @@ impl Warning {
 
 fn printable(text: &str) -> String {
     let mut clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let mut shown: String = clean.by_ref().take(MAX_SHOWN).collect();
+    let mut excerpt: String = clean.by_ref().take(MAX_SHOWN).collect();
     if clean.next().is_some() {
-        shown.push('…');
+        excerpt.push('…');
     }
-    shown
+    excerpt
 }

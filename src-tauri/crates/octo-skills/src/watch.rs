@@ -56,8 +56,8 @@ impl SkillWatch {
             Config::default().with_follow_symlinks(false),
         )?;
         // Some systems report only real paths.
-        let place = |path: &Path| octo_workspace::real(path).unwrap_or_else(|_| path.to_owned());
-        let roots = folders.map(place).collect();
+        let resolve = |path: &Path| octo_workspace::resolve_links(path).unwrap_or_else(|_| path.to_owned());
+        let roots = folders.map(resolve).collect();
         let mut watching = WatchLoop { watcher, roots };
         watching.watch_roots();
         thread::Builder::new()
@@ -88,8 +88,8 @@ impl WatchLoop {
                 WatchMessage::Event(event) if !self.concerns(&event) => continue,
                 WatchMessage::Event(_) => {}
             }
-            let since = Instant::now();
-            while since.elapsed() < MAX_DELAY {
+            let started = Instant::now();
+            while started.elapsed() < MAX_DELAY {
                 match receiver.recv_timeout(QUIET_TIME) {
                     Ok(WatchMessage::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                     Ok(WatchMessage::Event(_)) => {}
@@ -106,8 +106,10 @@ impl WatchLoop {
     /// removed and recreated folder is a different one.
     fn watch_roots(&mut self) {
         for root in self.roots.clone() {
-            for above in root.ancestors().skip(1).take(WATCHED_PARENTS).filter(|above| above.is_dir()) {
-                self.add(above, RecursiveMode::NonRecursive);
+            for ancestor in
+                root.ancestors().skip(1).take(WATCHED_PARENTS).filter(|ancestor| ancestor.is_dir())
+            {
+                self.add(ancestor, RecursiveMode::NonRecursive);
             }
             if root.is_dir() {
                 self.add(&root, RecursiveMode::Recursive);

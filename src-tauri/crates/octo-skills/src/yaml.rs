@@ -163,11 +163,11 @@ impl<'input, Input: granit_parser::BorrowedInput<'input>> YamlReader<'input, Inp
                 (self.map(depth)?, anchor)
             }
             Event::Alias(anchor) => {
-                let kept = self.anchors.get(&anchor).ok_or(YamlError::TooMuch)?;
-                let (values, bytes) = (kept.values, kept.bytes);
+                let anchored = self.anchors.get(&anchor).ok_or(YamlError::TooMuch)?;
+                let (values, bytes) = (anchored.values, anchored.bytes);
                 self.charge(values, bytes)?;
-                let kept = self.anchors.get(&anchor).ok_or(YamlError::TooMuch)?;
-                return Ok(kept.value.clone());
+                let anchored = self.anchors.get(&anchor).ok_or(YamlError::TooMuch)?;
+                return Ok(anchored.value.clone());
             }
             other => return Err(YamlError::Syntax(format!("unexpected {other:?}"))),
         };

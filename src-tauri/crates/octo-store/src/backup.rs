@@ -70,28 +70,28 @@ impl Store {
         let home = self.home();
         redate_future_backups(home, now.unsigned_abs());
         let failed = |error: io::Error| StoreError::from(BackupError::Io(error));
-        let rest = max_backup_age(fs::metadata(home.join("octo.db")).map_err(failed)?.len());
-        if all_backups(home).pop().is_some_and(|newest| newest.at.abs_diff(now.unsigned_abs()) < rest) {
+        let max_age = max_backup_age(fs::metadata(home.join("octo.db")).map_err(failed)?.len());
+        if all_backups(home).pop().is_some_and(|newest| newest.at.abs_diff(now.unsigned_abs()) < max_age) {
             return Ok(BackupOutcome::NotDue);
         }
         fs::create_dir_all(folder(home)).map_err(failed)?;
         let version = self.read_blocking(|reader| Ok(crate::open::schema_version(reader.connection)?))?;
-        let (place, part) = new_backup_paths(home, version, now);
+        let (path, part) = new_backup_paths(home, version, now);
         remove(&part).map_err(failed)?;
         self.read_blocking(|reader| reader.copy_to(&part))?;
-        let kept = match inspect(&part) {
-            Ok(_) => fs::rename(&part, &place).map_err(failed),
+        let outcome = match inspect(&part) {
+            Ok(_) => fs::rename(&part, &path).map_err(failed),
             Err(OpenError::Damaged { detail, .. }) => {
                 self.mark_suspect();
                 Err(StoreError::Damaged(detail))
             }
             Err(error) => Err(StoreError::Failed(error.to_string())),
         };
-        if kept.is_err() {
+        if outcome.is_err() {
             // As in [`make`].
             let _ = fs::remove_file(&part);
         }
-        kept?;
+        outcome?;
         remove_old_backups(home);
         Ok(BackupOutcome::Made)
     }
@@ -104,17 +104,17 @@ fn max_backup_age(size: u64) -> u64 {
 
 /// Copies the database, as schema version `version`, to `<home>/backups/octo-<version>-<time>.db`, and removes
 /// backups past the retention. The copy gets its name only when it is complete.
-pub(crate) fn make(home: &Path, from: &Connection, version: u32) -> Result<PathBuf, BackupError> {
+pub(crate) fn make(home: &Path, source: &Connection, version: u32) -> Result<PathBuf, BackupError> {
     fs::create_dir_all(folder(home))?;
-    let (place, part) = new_backup_paths(home, version, crate::tx::now());
-    let copied = copy(from, &part).and_then(|()| Ok(fs::rename(&part, &place)?));
+    let (path, part) = new_backup_paths(home, version, crate::tx::now());
+    let copied = copy(source, &part).and_then(|()| Ok(fs::rename(&part, &path)?));
     if let Err(error) = copied {
         // Half a backup is worse than none; a failure to remove it changes nothing.
         let _ = fs::remove_file(&part);
         return Err(error);
     }
     remove_old_backups(home);
-    Ok(place)
+    Ok(path)
 }
 
 /// Dates backups from the future to yesterday, in their order: a wrong clock made them. Otherwise the next
@@ -125,9 +125,9 @@ fn redate_future_backups(home: &Path, now: u64) {
         .rev()
         .take_while(|backup| backup.at > now.saturating_add(BACKUP_INTERVAL));
     for (before, backup) in (1..).zip(future) {
-        let place = backup_path(home, backup.version, now.saturating_sub(BACKUP_INTERVAL + before));
-        if !place.exists()
-            && let Err(error) = fs::rename(&backup.place, &place)
+        let path = backup_path(home, backup.version, now.saturating_sub(BACKUP_INTERVAL + before));
+        if !path.exists()
+            && let Err(error) = fs::rename(&backup.path, &path)
         {
             tracing::warn!(%error, "a backup keeps its wrong date");
         }
@@ -138,39 +138,40 @@ fn redate_future_backups(home: &Path, now: u64) {
 fn new_backup_paths(home: &Path, version: u32, now: Millis) -> (PathBuf, PathBuf) {
     // With a clock that was set back it would be the oldest, and deleted at once.
     let after_all = all_backups(home).pop().map_or(0, |newest| newest.at.saturating_add(1));
-    let at = after_all.max(now.unsigned_abs());
-    let place = backup_path(home, version, at);
-    let part = place.with_extension("part");
-    (place, part)
+    let time = after_all.max(now.unsigned_abs());
+    let path = backup_path(home, version, time);
+    let part = path.with_extension("part");
+    (path, part)
 }
 
 /// Milliseconds of 13 digits sort by name until the year 2286.
-fn backup_path(home: &Path, version: u32, at: u64) -> PathBuf {
-    folder(home).join(format!("octo-{version}-{at:013}.db"))
+fn backup_path(home: &Path, version: u32, time: u64) -> PathBuf {
+    folder(home).join(format!("octo-{version}-{time:013}.db"))
 }
 
 /// Removes all but the newest few backups of the newest few versions, which lets an older Octo return to its
 /// own.
 fn remove_old_backups(home: &Path) {
-    let mut kept: BTreeMap<u32, usize> = BTreeMap::new();
-    for old in all_backups(home).into_iter().rev() {
-        let stays =
-            kept.get(&old.version).map_or(kept.len() < KEPT_VERSIONS, |count| *count < KEPT_PER_VERSION);
+    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+    for backup in all_backups(home).into_iter().rev() {
+        let stays = counts
+            .get(&backup.version)
+            .map_or(counts.len() < KEPT_VERSIONS, |count| *count < KEPT_PER_VERSION);
         if stays {
-            *kept.entry(old.version).or_default() += 1;
+            *counts.entry(backup.version).or_default() += 1;
         }
-        if !stays && let Err(error) = fs::remove_file(&old.place) {
+        if !stays && let Err(error) = fs::remove_file(&backup.path) {
             tracing::warn!(%error, "an old backup could not be removed");
         }
     }
 }
 
-fn copy(from: &Connection, part: &Path) -> Result<(), BackupError> {
+fn copy(source: &Connection, part: &Path) -> Result<(), BackupError> {
     create_private(part)?;
-    let mut to = Connection::open(part)?;
+    let mut target = Connection::open(part)?;
     // All pages in one step: no other process writes while the schema is about to change.
-    Backup::new(from, &mut to)?.run_to_completion(i32::MAX, Duration::ZERO, None)?;
-    to.close().map_err(|(_, error)| error)?;
+    Backup::new(source, &mut target)?.run_to_completion(i32::MAX, Duration::ZERO, None)?;
+    target.close().map_err(|(_, error)| error)?;
     Ok(flush_file(part)?)
 }
 
@@ -180,13 +181,13 @@ impl Reader<'_> {
     /// # Errors
     ///
     /// Disk errors, as [`StoreError::Failed`] or [`StoreError::Full`]; no part of the copy remains then.
-    pub fn copy_to(&self, place: &Path) -> Result<(), StoreError> {
-        if place.symlink_metadata().is_ok() {
-            return Err(StoreError::Failed(format!("{} is there already", place.display())));
+    pub fn copy_to(&self, path: &Path) -> Result<(), StoreError> {
+        if path.symlink_metadata().is_ok() {
+            return Err(StoreError::Failed(format!("{} is there already", path.display())));
         }
-        copy(self.connection, place).map_err(|error| {
+        copy(self.connection, path).map_err(|error| {
             // As in [`make`].
-            let _ = fs::remove_file(place);
+            let _ = fs::remove_file(path);
             StoreError::from(error)
         })
     }
@@ -194,12 +195,12 @@ impl Reader<'_> {
 
 /// Returns the newest backup of this schema version or an earlier one, if any.
 pub(crate) fn newest_usable(home: &Path, version: u32) -> Option<PathBuf> {
-    all_backups(home).into_iter().rfind(|backup| backup.version <= version).map(|newest| newest.place)
+    all_backups(home).into_iter().rfind(|backup| backup.version <= version).map(|newest| newest.path)
 }
 
 /// Returns the backups, newest first, with their times.
 pub(crate) fn newest_first(home: &Path) -> impl Iterator<Item = (PathBuf, u64)> {
-    all_backups(home).into_iter().rev().map(|found| (found.place, found.at))
+    all_backups(home).into_iter().rev().map(|found| (found.path, found.at))
 }
 
 /// Removes unfinished backups.
@@ -226,7 +227,7 @@ fn folder(home: &Path) -> PathBuf {
 struct BackupFile {
     at: u64,
     version: u32,
-    place: PathBuf,
+    path: PathBuf,
 }
 
 /// Returns all backups, oldest first.
@@ -236,8 +237,8 @@ fn all_backups(home: &Path) -> Vec<BackupFile> {
         .flatten()
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
-            let (version, at) = name.strip_prefix("octo-")?.strip_suffix(".db")?.split_once('-')?;
-            Some(BackupFile { at: at.parse().ok()?, version: version.parse().ok()?, place: entry.path() })
+            let (version, time) = name.strip_prefix("octo-")?.strip_suffix(".db")?.split_once('-')?;
+            Some(BackupFile { at: time.parse().ok()?, version: version.parse().ok()?, path: entry.path() })
         })
         .collect();
     found.sort();

@@ -9,14 +9,14 @@ use std::str::FromStr;
 /// Serialises a unit variant as its bare name, `ask_risky`, which is readable in queries.
 pub(crate) fn to_word<T: Serialize>(value: &T) -> Result<String, StoreError> {
     match serde_json::to_value(value)? {
-        Value::String(word) => Ok(word),
+        Value::String(text) => Ok(text),
         _ => Err(StoreError::Failed("a word was expected".to_owned())),
     }
 }
 
 /// Parses the output of [`to_word`].
-pub(crate) fn from_word<T: DeserializeOwned>(word: String) -> Result<T, StoreError> {
-    Ok(serde_json::from_value(Value::String(word))?)
+pub(crate) fn from_word<T: DeserializeOwned>(text: String) -> Result<T, StoreError> {
+    Ok(serde_json::from_value(Value::String(text))?)
 }
 
 /// Serialises a value as JSON text.

@@ -23,7 +23,7 @@ fn record(event: TraceEvent<'_>) {
     if let TraceEvent::Stmt(statement, text) = event
         && !text.starts_with("--")
     {
-        STATEMENTS.with_borrow_mut(|all| all.push(statement.sql().into_owned()));
+        STATEMENTS.with_borrow_mut(|statements| statements.push(statement.sql().into_owned()));
     }
 }
 
@@ -46,8 +46,8 @@ fn home_with_store() -> (tempfile::TempDir, Store) {
 async fn session(store: &Store) -> SessionInfo {
     let info = sample::head("a session");
     let toolset = ToolsetRow { hash: "t".to_owned(), version: 1, tools_json: "[]".to_owned() };
-    let new = NewSession { info: info.clone(), system: "system".to_owned(), toolset };
-    store.write(move |tx| tx.create_session(&new)).await.unwrap();
+    let new_session = NewSession { info: info.clone(), system: "system".to_owned(), toolset };
+    store.write(move |tx| tx.create_session(&new_session)).await.unwrap();
     info
 }
 
@@ -58,8 +58,8 @@ fn typical_turn(info: SessionInfo) -> Vec<Step> {
     let id = info.id;
     let topic = StoredTopic::Session { id };
     let turn = sample::turn();
-    let asked = sample::person(turn.id, vec![sample::text("please look at the folder")]);
-    let (first, second) = (sample::model(turn.id), sample::model(turn.id));
+    let question = sample::person(turn.id, vec![sample::text("please look at the folder")]);
+    let (first_answer, second) = (sample::model(turn.id), sample::model(turn.id));
     let call = CallId::new();
     let results = sample::octo(turn.id, vec![Block::ToolResult(sample::result(call))]);
     let head = move |status| SessionInfo { status, ..info.clone() };
@@ -68,32 +68,32 @@ fn typical_turn(info: SessionInfo) -> Vec<Step> {
         tx.emit(StoredTopic::Sessions, Event::SessionListed { info }).map(drop)
     };
     let mut steps: Vec<Step> = Vec::new();
-    let (running, begun) = (head(SessionStatus::Running), turn.clone());
+    let (running, begun_turn) = (head(SessionStatus::Running), turn.clone());
     steps.push(Box::new(move |tx| {
-        tx.emit(topic, Event::TurnStarted { turn: begun })?;
-        let message = asked.id;
-        tx.emit(topic, Event::MessageAdded { message: asked })?;
+        tx.emit(topic, Event::TurnStarted { turn: begun_turn })?;
+        let message = question.id;
+        tx.emit(topic, Event::MessageAdded { message: question })?;
         tx.append_context(id, message)?;
         status(tx, running)
     }));
     for (message, blocks) in [
-        (first, vec![sample::text("I will look."), sample::tool_call(call)]),
+        (first_answer, vec![sample::text("I will look."), sample::tool_call(call)]),
         (second, vec![sample::text("There are two files.")]),
     ] {
-        let (started, place) = (message.clone(), message.id);
+        let (started, message_id) = (message.clone(), message.id);
         steps.push(Box::new(move |tx| {
             tx.emit(topic, Event::MessageStarted { message: started })?;
-            tx.append_context(id, place)
+            tx.append_context(id, message_id)
         }));
         for (index, block) in (0..).zip(blocks.clone()) {
             steps.push(Box::new(move |tx| {
-                tx.emit(topic, Event::BlockAdded { message: place, index, block }).map(drop)
+                tx.emit(topic, Event::BlockAdded { message: message_id, index, block }).map(drop)
             }));
         }
-        let billed = sample::billed(turn.id, place, Some(sample::usage(9)));
+        let billed = sample::billed(turn.id, message_id, Some(sample::usage(9)));
         steps.push(Box::new(move |tx| {
             let usage = billed.usage;
-            tx.emit(topic, Event::MessageEnded { message: place, end: MessageEnd::Complete, usage })?;
+            tx.emit(topic, Event::MessageEnded { message: message_id, end: MessageEnd::Complete, usage })?;
             tx.emit(topic, Event::CallBilled { call: billed }).map(drop)
         }));
         if blocks.len() > 1 {
@@ -102,10 +102,10 @@ fn typical_turn(info: SessionInfo) -> Vec<Step> {
                 let call = sample::call(call, turn.id, state);
                 steps.push(Box::new(move |tx| tx.emit(topic, Event::CallChanged { call }).map(drop)));
             }
-            let over = sample::call(call, turn.id, sample::ended());
+            let ended_call = sample::call(call, turn.id, sample::ended());
             steps.push(Box::new(move |tx| {
                 tx.set_call(call, &sample::result(call))?;
-                tx.emit(topic, Event::CallChanged { call: over }).map(drop)
+                tx.emit(topic, Event::CallChanged { call: ended_call }).map(drop)
             }));
             steps.push(Box::new(move |tx| {
                 let message = results.id;
@@ -114,10 +114,10 @@ fn typical_turn(info: SessionInfo) -> Vec<Step> {
             }));
         }
     }
-    let (idle, mut over) = (head(SessionStatus::Idle), turn);
-    (over.ended_at, over.end) = (Some(9), Some(TurnEnd::Finished));
+    let (idle, mut ended_call) = (head(SessionStatus::Idle), turn);
+    (ended_call.ended_at, ended_call.end) = (Some(9), Some(TurnEnd::Finished));
     steps.push(Box::new(move |tx| {
-        tx.emit(topic, Event::TurnEnded { turn: over })?;
+        tx.emit(topic, Event::TurnEnded { turn: ended_call })?;
         status(tx, idle)
     }));
     steps
@@ -163,8 +163,8 @@ async fn plans<T>(
             for sql in statements.iter().filter(|sql| !sql.contains("'main'.")) {
                 let mut explain = reader.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
                 let count = explain.parameter_count();
-                let nothing = std::iter::repeat_n(rusqlite::types::Null, count);
-                let mut rows = explain.query(rusqlite::params_from_iter(nothing))?;
+                let nulls = std::iter::repeat_n(rusqlite::types::Null, count);
+                let mut rows = explain.query(rusqlite::params_from_iter(nulls))?;
                 while let Some(row) = rows.next()? {
                     plans.push(format!("{}  <- {sql}", row.get::<_, String>(3)?));
                 }
@@ -176,7 +176,7 @@ async fn plans<T>(
 }
 
 #[tokio::test]
-async fn what_a_person_waits_for_never_walks_a_whole_table() {
+async fn interactive_queries_never_scan_a_whole_table() {
     let (_home, store) = home_with_store();
     let info = session(&store).await;
     let id = info.id;
@@ -185,7 +185,7 @@ async fn what_a_person_waits_for_never_walks_a_whole_table() {
     }
     let before = store.read(move |reader| reader.page(id, None, 1)).await.unwrap().messages[0].id;
     let topic = StoredTopic::Session { id };
-    let all = [
+    let queries = [
         ("list", plans(&store, |reader| reader.list_snapshot(50)).await),
         ("list by title", plans(&store, |reader| reader.sessions("sess", 0, 50)).await),
         ("list by short title", plans(&store, |reader| reader.sessions("se", 0, 50)).await),
@@ -205,15 +205,15 @@ async fn what_a_person_waits_for_never_walks_a_whole_table() {
         ("rules", plans(&store, |reader| reader.rules("/")).await),
         ("lease", plans(&store, move |reader| reader.lease(id)).await),
     ];
-    for (name, plan) in all {
+    for (name, plan) in queries {
         assert!(!plan.is_empty(), "{name}");
         for step in plan {
-            let whole = step.starts_with("SCAN")
+            let is_full_scan = step.starts_with("SCAN")
                 // The virtual tables: a word query of the search index, and the list of ids passed in.
                 && !step.contains("VIRTUAL TABLE INDEX")
                 // This index contains only running turns.
                 && !step.contains("USING INDEX turns_unfinished");
-            assert!(!whole, "{name}: {step}");
+            assert!(!is_full_scan, "{name}: {step}");
             // A folder has a handful of rules.
             let sorted = step.starts_with("USE TEMP B-TREE FOR ORDER BY") && name != "rules";
             assert!(!sorted, "{name}: {step}");

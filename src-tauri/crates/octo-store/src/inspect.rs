@@ -54,9 +54,14 @@ pub fn inspect(file: &Path) -> Result<CopyContents, OpenError> {
         if application != schema::APPLICATION_ID {
             return Ok(Err(damaged("not Octo's database".to_owned())));
         }
-        let (found, known) = (open::schema_version(&connection)?, open::latest_version(schema::STEPS));
-        if found > known {
-            return Ok(Err(OpenError::Newer { path: file.to_owned(), backup: None, found, known }));
+        let (found, supported) = (open::schema_version(&connection)?, open::latest_version(schema::STEPS));
+        if found > supported {
+            return Ok(Err(OpenError::Newer {
+                path: file.to_owned(),
+                backup: None,
+                found,
+                known: supported,
+            }));
         }
         if let Err(detail) = open::check_integrity(&connection)? {
             return Ok(Err(damaged(detail)));
@@ -78,8 +83,8 @@ pub fn claim(home: &Path) -> io::Result<HomeClaim> {
     if !home.is_dir() {
         return Ok(HomeClaim::Alone(None));
     }
-    let place = home.join("octo.lock");
-    let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(place)?;
+    let path = home.join("octo.lock");
+    let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)?;
     let lock = match file.try_lock() {
         Ok(()) => Some(file),
         Err(TryLockError::WouldBlock) => return Ok(HomeClaim::Occupied),
@@ -159,8 +164,8 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let store = Store::open(home.path()).unwrap();
         let file = folder.join("octo.db");
-        let into = file.clone();
-        store.read_blocking(move |reader| reader.copy_to(&into)).unwrap();
+        let file_copy = file.clone();
+        store.read_blocking(move |reader| reader.copy_to(&file_copy)).unwrap();
         store.close();
         file
     }
@@ -168,28 +173,28 @@ mod tests {
     #[test]
     fn inspecting_a_copy_leaves_no_files() {
         let folder = tempfile::tempdir().unwrap();
-        let odd = folder.path().join("100% of it? #1");
-        fs::create_dir(&odd).unwrap();
-        let file = copied(&odd);
+        let odd_folder = folder.path().join("100% of it? #1");
+        fs::create_dir(&odd_folder).unwrap();
+        let file = copied(&odd_folder);
         let found = inspect(&file).unwrap();
         assert_eq!((found.schema, found.sessions), (open::latest_version(schema::STEPS), 0));
-        assert_eq!(fs::read_dir(&odd).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(&odd_folder).unwrap().count(), 1);
     }
 
     #[test]
     fn unusable_copies_are_distinguished() {
         let folder = tempfile::tempdir().unwrap();
         let file = copied(folder.path());
-        let good = fs::read(&file).unwrap();
+        let intact = fs::read(&file).unwrap();
         Connection::open(&file).unwrap().pragma_update(None, "user_version", 999).unwrap();
         assert!(matches!(inspect(&file), Err(OpenError::Newer { found: 999, .. })));
         for bytes in
-            [&good[..good.len() / 2 / 4096 * 4096], b"SQLite format 3\0", b"a letter home, longer", b""]
+            [&intact[..intact.len() / 2 / 4096 * 4096], b"SQLite format 3\0", b"a letter home, longer", b""]
         {
             fs::write(&file, bytes).unwrap();
             assert!(matches!(inspect(&file), Err(OpenError::Damaged { .. })), "{} bytes", bytes.len());
         }
-        fs::write(&file, &good).unwrap();
+        fs::write(&file, &intact).unwrap();
         fs::write(folder.path().join("octo.db-wal"), "frames").unwrap();
         assert!(matches!(inspect(&file), Err(OpenError::Damaged { .. })), "copied while Octo ran");
         assert!(matches!(inspect(&folder.path().join("gone")), Err(OpenError::Unavailable { .. })));
@@ -202,10 +207,10 @@ mod tests {
         assert!(matches!(claim(home.path()).unwrap(), HomeClaim::Occupied));
         store.close();
         drop(store);
-        let held = claim(home.path()).unwrap();
-        assert!(matches!(held, HomeClaim::Alone(Some(_))));
+        let first_claim = claim(home.path()).unwrap();
+        assert!(matches!(first_claim, HomeClaim::Alone(Some(_))));
         assert!(matches!(claim(home.path()).unwrap(), HomeClaim::Occupied), "it is held");
-        drop(held);
+        drop(first_claim);
         assert!(matches!(claim(&home.path().join("gone")).unwrap(), HomeClaim::Alone(None)));
     }
 
@@ -215,17 +220,17 @@ mod tests {
         use std::process::{Command, Stdio};
         let home = tempfile::tempdir().unwrap();
         let store = Store::open(home.path()).unwrap();
-        let mut other = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         // The start time is unknown here, so the process id alone proves that it is alive.
-        let lease = Holder { process: other.id(), started: 0, ..Holder::current() };
-        let taken = lease.clone();
-        store.write_blocking(move |tx| tx.take_schedule_lease(&taken, lease::probe)).unwrap();
+        let lease = Holder { process: child.id(), started: 0, ..Holder::current() };
+        let other_lease = lease.clone();
+        store.write_blocking(move |tx| tx.take_schedule_lease(&other_lease, lease::probe)).unwrap();
         assert_eq!(store.read_blocking(|reader| reader.holders()).unwrap(), [lease]);
         store.close();
         drop(store);
         assert!(matches!(claim(home.path()).unwrap(), HomeClaim::Occupied));
-        other.kill().unwrap();
-        other.wait().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
         assert!(matches!(claim(home.path()).unwrap(), HomeClaim::Alone(Some(_))));
     }
 }

@@ -27,8 +27,8 @@ pub(crate) const SETTINGS_TOPIC: SessionKey = SessionKey(-1);
 /// The trash's number as a topic.
 pub(crate) const TRASH_TOPIC: SessionKey = SessionKey(-9);
 
-fn number_overflow(what: &str) -> StoreError {
-    StoreError::Failed(format!("{what} is beyond what a key can hold"))
+fn number_overflow(table: &str) -> StoreError {
+    StoreError::Failed(format!("{table} is beyond what a key can hold"))
 }
 
 impl SessionKey {

@@ -89,8 +89,8 @@ mod system {
                 _ => ProbeError::Unreadable,
             })?;
         // The name (field 2) may contain spaces and brackets; the fields after the last bracket are plain.
-        let (_, rest) = stat.rsplit_once(')').ok_or(ProbeError::Unreadable)?;
-        let mut fields = rest.split_ascii_whitespace();
+        let (_, stat_fields) = stat.rsplit_once(')').ok_or(ProbeError::Unreadable)?;
+        let mut fields = stat_fields.split_ascii_whitespace();
         // A zombie has no lease any more: it only waits to be reaped.
         match fields.next() {
             Some("Z" | "X") => return Err(ProbeError::Gone),
@@ -217,27 +217,27 @@ mod tests {
     #[test]
     fn a_holder_is_dead_after_a_reboot_an_exit_or_pid_reuse() {
         let mut child = waiting();
-        let alive = holder_of(child.id());
-        assert_eq!(probe(&alive), HolderState::Alive);
-        let reused = Holder { started: alive.started + 1, ..alive.clone() };
+        let running = holder_of(child.id());
+        assert_eq!(probe(&running), HolderState::Alive);
+        let reused = Holder { started: running.started + 1, ..running.clone() };
         assert_eq!(probe(&reused), HolderState::Dead);
         #[cfg(target_os = "linux")]
-        assert_eq!(probe(&Holder { boot: "another".to_owned(), ..alive.clone() }), HolderState::Dead);
-        assert_eq!(probe(&Holder { boot: String::new(), ..alive.clone() }), HolderState::Alive);
-        assert_eq!(probe(&Holder { started: 0, ..alive.clone() }), HolderState::Alive);
+        assert_eq!(probe(&Holder { boot: "another".to_owned(), ..running.clone() }), HolderState::Dead);
+        assert_eq!(probe(&Holder { boot: String::new(), ..running.clone() }), HolderState::Alive);
+        assert_eq!(probe(&Holder { started: 0, ..running.clone() }), HolderState::Alive);
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(probe(&alive), HolderState::Dead);
+        assert_eq!(probe(&running), HolderState::Dead);
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn a_process_that_ended_and_was_not_reaped_is_dead() {
         let mut child = waiting();
-        let alive = holder_of(child.id());
+        let running = holder_of(child.id());
         drop(child.stdin.take());
         // The process now ends without help; until it is reaped below it is a zombie.
-        while probe(&alive) == HolderState::Alive {
+        while probe(&running) == HolderState::Alive {
             std::thread::yield_now();
         }
         assert!(std::path::Path::new(&format!("/proc/{}", child.id())).exists());

@@ -55,11 +55,11 @@ impl HomeLock {
 
     /// Marks the file as suspected of damage: the next process to open it reads it through.
     pub(crate) fn mark_suspect(&self) {
-        let mark = damage_marker(&self.file());
-        if mark.exists() {
+        let marker = damage_marker(&self.file());
+        if marker.exists() {
             return;
         }
-        match create_private(&mark) {
+        match create_private(&marker) {
             Ok(()) => tracing::error!("the database is damaged; the next start reads it through"),
             Err(error) => {
                 tracing::warn!(%error, "the damage of the database is not marked for the next start")
@@ -71,10 +71,10 @@ impl HomeLock {
     /// cannot be known, and the answer is yes.
     pub(crate) fn is_alone(&self) -> bool {
         let Some(lock) = &self.lock else { return true };
-        let alone = lock.unlock().is_ok() && lock.try_lock().is_ok();
+        let is_only = lock.unlock().is_ok() && lock.try_lock().is_ok();
         // Take the shared lock again in any case; another process may have intervened.
-        let shared = lock.unlock().is_ok() && lock.lock_shared().is_ok();
-        alone && shared
+        let is_shared = lock.unlock().is_ok() && lock.lock_shared().is_ok();
+        is_only && is_shared
     }
 
     pub(crate) fn unavailable(&self, error: impl Display) -> OpenError {
@@ -102,12 +102,12 @@ pub(crate) fn open_with(
     };
     // A newer Octo may have intervened while the lock changed hands.
     let file = home.join("octo.db");
-    let (found, known) = (
+    let (found, supported) = (
         schema_version(&connection).map_err(|error| open_error(home, &file, &error))?,
         latest_version(steps),
     );
-    if found != known {
-        return Err(newer_error(home, &file, found, known));
+    if found != supported {
+        return Err(newer_error(home, &file, found, supported));
     }
     Ok((HomeLock { folder: home.to_owned(), lock }, connection))
 }
@@ -181,9 +181,10 @@ fn create(home: &Path, file: &Path, steps: &'static [M<'static>]) -> Result<(), 
         // SQLite would replay a log without its database into the new one.
         return Err(damaged_error(home, file, "octo.db is gone, but its log octo.db-wal is there"));
     }
-    let new = home.join(NEW_DATABASE);
-    remove_new(home).map_err(|error| unavailable_error(&new, error))?;
-    make(&new, steps).and_then(|()| fs::rename(&new, file).map_err(|error| unavailable_error(file, error)))
+    let new_file = home.join(NEW_DATABASE);
+    remove_new(home).map_err(|error| unavailable_error(&new_file, error))?;
+    make(&new_file, steps)
+        .and_then(|()| fs::rename(&new_file, file).map_err(|error| unavailable_error(file, error)))
 }
 
 /// The name of an incomplete database.
@@ -191,24 +192,24 @@ pub(crate) const NEW_DATABASE: &str = "octo.db.new";
 
 /// Removes an incomplete database.
 pub(crate) fn remove_new(home: &Path) -> std::io::Result<()> {
-    let new = home.join(NEW_DATABASE);
-    ["", "-journal", "-wal", "-shm"].iter().try_for_each(|end| remove(&with_suffix(&new, end)))
+    let new_file = home.join(NEW_DATABASE);
+    ["", "-journal", "-wal", "-shm"].iter().try_for_each(|end| remove(&with_suffix(&new_file, end)))
 }
 
 /// Makes an empty database of this Octo's schema, and flushes it to disk.
-pub(crate) fn create_empty(new: &Path) -> Result<(), OpenError> {
-    make(new, schema::STEPS)
+pub(crate) fn create_empty(path: &Path) -> Result<(), OpenError> {
+    make(path, schema::STEPS)
 }
 
-fn make(new: &Path, steps: &'static [M<'static>]) -> Result<(), OpenError> {
+fn make(path: &Path, steps: &'static [M<'static>]) -> Result<(), OpenError> {
     let made = (|| -> Result<(), String> {
-        create_private(new).map_err(|error| error.to_string())?;
-        let mut connection = Connection::open(new).map_err(|error| error.to_string())?;
+        create_private(path).map_err(|error| error.to_string())?;
+        let mut connection = Connection::open(path).map_err(|error| error.to_string())?;
         schema::migrations(steps).to_latest(&mut connection).map_err(|error| error.to_string())?;
         connection.close().map_err(|(_, error)| error.to_string())?;
-        flush_file(new).map_err(|error| error.to_string())
+        flush_file(path).map_err(|error| error.to_string())
     })();
-    made.map_err(|error| unavailable_error(new, error))
+    made.map_err(|error| unavailable_error(path, error))
 }
 
 fn examine(
@@ -237,18 +238,18 @@ fn examine(
     if application != schema::APPLICATION_ID {
         return Err(damaged_error(home, file, "not Octo's database"));
     }
-    let known = latest_version(steps);
+    let supported = latest_version(steps);
     let found = schema_version(&connection).map_err(fail)?;
-    if found > known {
-        return Err(newer_error(home, file, found, known));
+    if found > supported {
+        return Err(newer_error(home, file, found, supported));
     }
-    let migrate = found < known;
-    let mark = damage_marker(file);
-    if mark.exists() {
+    let migrate = found < supported;
+    let marker = damage_marker(file);
+    if marker.exists() {
         check_integrity_and_indexes(&connection)
             .map_err(fail)?
             .map_err(|detail| damaged_error(home, file, detail))?;
-        if let Err(error) = remove(&mark) {
+        if let Err(error) = remove(&marker) {
             tracing::warn!(%error, "the database is suspected without need");
         }
     } else if exclusivity == Exclusivity::Alone && (migrate || unclean || size <= ALWAYS_CHECKED_BYTES) {
@@ -379,8 +380,13 @@ fn damaged_error(home: &Path, file: &Path, detail: impl Display) -> OpenError {
     OpenError::Damaged { path: file.to_owned(), backup, detail: detail.to_string() }
 }
 
-fn newer_error(home: &Path, path: &Path, found: u32, known: u32) -> OpenError {
-    OpenError::Newer { path: path.to_owned(), backup: backup::newest_usable(home, known), found, known }
+fn newer_error(home: &Path, path: &Path, found: u32, supported: u32) -> OpenError {
+    OpenError::Newer {
+        path: path.to_owned(),
+        backup: backup::newest_usable(home, supported),
+        found,
+        known: supported,
+    }
 }
 
 fn unavailable_error(path: &Path, error: impl Display) -> OpenError {

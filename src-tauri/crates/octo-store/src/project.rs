@@ -12,7 +12,7 @@ pub(crate) fn project(
     tx: &mut Tx<'_>,
     topic: &StoredTopic,
     number: SessionKey,
-    at: Millis,
+    time: Millis,
     event: &Event,
 ) -> Result<(), StoreError> {
     match (topic, event.domain()) {
@@ -57,18 +57,18 @@ pub(crate) fn project(
         Event::CallBilled { call } => tx.project_billed(number, call),
         // The process doing the work knows its progress; a crash ends it.
         Event::CompactionStarted => Ok(()),
-        Event::CompactionFailed { error } => tx.project_note(number, at, NoteKind::NotCompacted, error),
+        Event::CompactionFailed { error } => tx.project_note(number, time, NoteKind::NotCompacted, error),
         Event::ContextCompacted { tokens } => tx.project_context_tokens(number, *tokens),
         Event::TasksChanged => Ok(()),
         Event::WentTo { task, undone } => tx.project_went_to(number, *task, undone),
-        Event::CommandAnswered { note } => tx.project_note(number, at, NoteKind::Answer, note),
+        Event::CommandAnswered { note } => tx.project_note(number, time, NoteKind::Answer, note),
         Event::SessionListed { info } => {
             let session = tx.require_key(info.id)?;
             tx.project_head(session, info)
         }
         Event::SessionRemoved { id } => {
             let session = tx.require_key(*id)?;
-            tx.project_removed(session, at)
+            tx.project_removed(session, time)
         }
         Event::SettingsChanged { snapshot } => tx.project_settings(snapshot),
         // Derived from the rows, which are written before it.

@@ -22,8 +22,8 @@ impl SessionKeyCache {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(connection: &'a Connection, known: &'a SessionKeyCache) -> Self {
-        Self { connection, session_keys: known }
+    pub(crate) fn new(connection: &'a Connection, session_keys: &'a SessionKeyCache) -> Self {
+        Self { connection, session_keys }
     }
 
     /// Returns the session's number, even if it was deleted.

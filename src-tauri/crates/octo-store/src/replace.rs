@@ -106,8 +106,8 @@ impl From<ReplaceError> for ApiError {
 /// Returns the newest backup that is sound and not from a newer Octo. Reads each through, which takes about a
 /// second for 500 MB.
 pub fn sound_backup(home: &Path) -> Option<SoundBackup> {
-    backup::newest_first(home).find_map(|(place, at)| match inspect(&place) {
-        Ok(found) => Some(SoundBackup { path: place, at: at.cast_signed(), sessions: found.sessions }),
+    backup::newest_first(home).find_map(|(path, time)| match inspect(&path) {
+        Ok(found) => Some(SoundBackup { path, at: time.cast_signed(), sessions: found.sessions }),
         Err(error) => {
             tracing::warn!(%error, "a backup cannot be used");
             None
@@ -131,18 +131,18 @@ pub fn has_moved_damaged_database(home: &Path) -> bool {
 /// # Errors
 ///
 /// See [`ReplaceError`]; the home is unchanged.
-pub fn replace_damaged(home: &Path, with: &Replacement, stamp: &str) -> Result<PathBuf, ReplaceError> {
+pub fn replace_damaged(home: &Path, replacement: &Replacement, stamp: &str) -> Result<PathBuf, ReplaceError> {
     let _lock = claim_exclusively(home)?;
     match open::check_damage(home) {
         Ok(()) => return Err(ReplaceError::Sound),
         Err(OpenError::Damaged { .. }) => {}
         Err(error) => return Err(ReplaceError::Unusable(error)),
     }
-    let new = home.join(open::NEW_DATABASE);
-    open::remove_new(home).map_err(ReplaceError::from_io(&new))?;
+    let new_file = home.join(open::NEW_DATABASE);
+    open::remove_new(home).map_err(ReplaceError::from_io(&new_file))?;
     let ready = home.join(format!("octo.db{PENDING_INFIX}{}", unused_stamp(home, stamp)));
-    let made = make(with, &new)
-        .and_then(|()| fs::rename(&new, &ready).map_err(ReplaceError::from_io(&ready)))
+    let made = make(replacement, &new_file)
+        .and_then(|()| fs::rename(&new_file, &ready).map_err(ReplaceError::from_io(&ready)))
         .inspect_err(|_| {
             // An incomplete one is worse than none; if this fails, the next start removes it.
             let _ = open::remove_new(home);
@@ -150,36 +150,36 @@ pub fn replace_damaged(home: &Path, with: &Replacement, stamp: &str) -> Result<P
     made?;
     sync(home);
     // From here on the replacement is certain: the next process to open the home completes a failed step.
-    let aside = finish_replacement(home, &mut || {}).map_err(ReplaceError::from_io(home))?;
-    aside.ok_or(ReplaceError::Failed { path: ready, error: io::ErrorKind::NotFound.into() })
+    let damaged_copy = finish_replacement(home, &mut || {}).map_err(ReplaceError::from_io(home))?;
+    damaged_copy.ok_or(ReplaceError::Failed { path: ready, error: io::ErrorKind::NotFound.into() })
 }
 
 /// Keeps other processes out of a home while the value lives.
 fn claim_exclusively(home: &Path) -> Result<Option<File>, ReplaceError> {
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         match claim(home).map_err(ReplaceError::from_io(home))? {
             HomeClaim::Alone(lock) => return Ok(lock),
-            HomeClaim::Occupied if begun.elapsed() >= CLAIM_TIMEOUT => return Err(ReplaceError::InUse),
+            HomeClaim::Occupied if started.elapsed() >= CLAIM_TIMEOUT => return Err(ReplaceError::InUse),
             HomeClaim::Occupied => std::thread::sleep(Duration::from_millis(20)),
         }
     }
 }
 
 /// Makes the complete replacement and flushes it to disk.
-fn make(with: &Replacement, new: &Path) -> Result<(), ReplaceError> {
-    match with {
-        Replacement::Empty => open::create_empty(new).map_err(ReplaceError::Unusable),
-        Replacement::Backup(place) => {
-            let unusable = |_| ReplaceError::NoBackup(place.clone());
-            inspect(place).map_err(unusable)?;
-            let failed = ReplaceError::from_io(new);
-            open::create_private(new).map_err(&failed)?;
-            let mut to = File::options().write(true).open(new).map_err(&failed)?;
-            let mut from = File::open(place).map_err(ReplaceError::from_io(place))?;
-            io::copy(&mut from, &mut to).and_then(|_| to.sync_all()).map_err(&failed)?;
+fn make(replacement: &Replacement, target: &Path) -> Result<(), ReplaceError> {
+    match replacement {
+        Replacement::Empty => open::create_empty(target).map_err(ReplaceError::Unusable),
+        Replacement::Backup(path) => {
+            let unusable = |_| ReplaceError::NoBackup(path.clone());
+            inspect(path).map_err(unusable)?;
+            let failed = ReplaceError::from_io(target);
+            open::create_private(target).map_err(&failed)?;
+            let mut output = File::options().write(true).open(target).map_err(&failed)?;
+            let mut source = File::open(path).map_err(ReplaceError::from_io(path))?;
+            io::copy(&mut source, &mut output).and_then(|_| output.sync_all()).map_err(&failed)?;
             // Check that the written file is readable.
-            inspect(new).map_err(unusable).map(drop)
+            inspect(target).map_err(unusable).map(drop)
         }
     }
 }
@@ -190,11 +190,11 @@ fn make(with: &Replacement, new: &Path) -> Result<(), ReplaceError> {
 pub(crate) fn finish_replacement(home: &Path, watch: &mut dyn FnMut()) -> io::Result<Option<PathBuf>> {
     let Some((ready, stamp)) = pending_replacement(home)? else { return Ok(None) };
     let database = home.join("octo.db");
-    let aside = home.join(format!("octo.db{DAMAGED_INFIX}{stamp}"));
+    let damaged_copy = home.join(format!("octo.db{DAMAGED_INFIX}{stamp}"));
     for part in DATABASE_SUFFIXES {
-        let (from, to) = (with_suffix(&database, part), with_suffix(&aside, part));
-        if from.symlink_metadata().is_ok() {
-            fs::rename(&from, &to)?;
+        let (source, target) = (with_suffix(&database, part), with_suffix(&damaged_copy, part));
+        if source.symlink_metadata().is_ok() {
+            fs::rename(&source, &target)?;
             watch();
         }
     }
@@ -202,8 +202,8 @@ pub(crate) fn finish_replacement(home: &Path, watch: &mut dyn FnMut()) -> io::Re
     fs::rename(ready, &database)?;
     watch();
     sync(home);
-    tracing::warn!(aside = %aside.display(), "a damaged database was set aside and another put in its place");
-    Ok(Some(aside))
+    tracing::warn!(damaged_copy = %damaged_copy.display(), "a damaged database was set aside and another put in its place");
+    Ok(Some(damaged_copy))
 }
 
 /// Returns the pending replacement of the database, with its stamp. Of several, the first by name, followed by
@@ -213,10 +213,10 @@ fn pending_replacement(home: &Path) -> io::Result<Option<(PathBuf, String)>> {
 }
 
 /// Returns the files in a home named after the database and a word, with their stamps.
-fn stamped_files(home: &Path, word: &'static str) -> io::Result<impl Iterator<Item = (PathBuf, String)>> {
+fn stamped_files(home: &Path, infix: &'static str) -> io::Result<impl Iterator<Item = (PathBuf, String)>> {
     Ok(fs::read_dir(home)?.flatten().filter_map(move |entry| {
         let name = entry.file_name().into_string().ok()?;
-        let stamp = name.strip_prefix("octo.db")?.strip_prefix(word)?.to_owned();
+        let stamp = name.strip_prefix("octo.db")?.strip_prefix(infix)?.to_owned();
         Some((entry.path(), stamp))
     }))
 }
@@ -224,8 +224,8 @@ fn stamped_files(home: &Path, word: &'static str) -> io::Result<impl Iterator<It
 /// Returns a stamp that no moved database uses yet.
 fn unused_stamp(home: &Path, stamp: &str) -> String {
     let is_free = |stamp: &String| {
-        let aside = home.join(format!("octo.db{DAMAGED_INFIX}{stamp}"));
-        DATABASE_SUFFIXES.iter().all(|part| with_suffix(&aside, part).symlink_metadata().is_err())
+        let damaged_copy = home.join(format!("octo.db{DAMAGED_INFIX}{stamp}"));
+        DATABASE_SUFFIXES.iter().all(|part| with_suffix(&damaged_copy, part).symlink_metadata().is_err())
     };
     let numbered = (2..).map(|number: u32| format!("{stamp}.{number}"));
     std::iter::once(stamp.to_owned()).chain(numbered).find(is_free).unwrap_or_else(|| stamp.to_owned())

@@ -305,7 +305,7 @@ pub struct TrashRow {
     /// Its permission bits.
     pub mode: u32,
     /// Whether it can be made again and may be deleted early.
-    pub made_again: bool,
+    pub is_reproducible: bool,
 }
 
 /// A filter for trash entries.
@@ -329,5 +329,5 @@ pub struct TrashAge {
     /// Its size in bytes.
     pub size: u64,
     /// Whether it can be made again.
-    pub made_again: bool,
+    pub is_reproducible: bool,
 }

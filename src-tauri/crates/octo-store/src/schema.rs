@@ -42,20 +42,20 @@ mod tests {
         let mut file = Connection::open_in_memory().unwrap();
         let before = STEPS.iter().position(|step| *step == SPENDING).unwrap();
         migrations(STEPS).to_version(&mut file, before).unwrap();
-        let line = |missed: &str, expected: &str, reported: i64| {
+        let call_line = |miss_json: &str, expected: &str, reported: i64| {
             format!(
                 "INSERT INTO ledger (session, purpose, name, at, reported, input, cache_read, cache_write, output,
                    written_for_an_hour, cost, total_ms, outcome, expected_read, miss_json)
-                 VALUES (1, 'turn', 'm', 5, {reported}, 10, 100, 30, 0, 0, 7, 1, 'answered', {expected}, {missed});"
+                 VALUES (1, 'turn', 'm', 5, {reported}, 10, 100, 30, 0, 0, 7, 1, 'answered', {expected}, {miss_json});"
             )
         };
-        let missed = r#"'{"class":"expired"}'"#;
+        let miss_json = r#"'{"class":"expired"}'"#;
         let lines = [
-            line(missed, "120", 1),
-            line(missed, "900", 1),
-            line(missed, "50", 1),
-            line("NULL", "900", 1),
-            line(missed, "900", 0),
+            call_line(miss_json, "120", 1),
+            call_line(miss_json, "900", 1),
+            call_line(miss_json, "50", 1),
+            call_line("NULL", "900", 1),
+            call_line(miss_json, "900", 0),
         ];
         file.execute_batch(&format!(
             r#"
@@ -78,11 +78,11 @@ mod tests {
             .collect::<Result<_, _>>()
             .unwrap();
         assert_eq!(found, [(20, None), (40, None), (0, Some(0)), (0, Some(0)), (0, Some(0))]);
-        let note: (String, String) = file
+        let notice: (String, String) = file
             .query_row("SELECT kind, note_json FROM notes", [], |row| Ok((row.get(0)?, row.get(1)?)))
             .unwrap();
-        assert_eq!(note.0, "not_compacted");
-        let error: octo_protocol::ApiError = serde_json::from_str(&note.1).unwrap();
+        assert_eq!(notice.0, "not_compacted");
+        let error: octo_protocol::ApiError = serde_json::from_str(&notice.1).unwrap();
         assert_eq!(error.key, "compaction.cut");
     }
 
@@ -105,12 +105,12 @@ mod tests {
         )
         .unwrap();
         migrations(STEPS).to_latest(&mut file).unwrap();
-        let note: (i64, i64, String) = file
+        let notice: (i64, i64, String) = file
             .query_row("SELECT key, at, note_json FROM notes", [], |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?))
             })
             .unwrap();
-        assert_eq!(note, (4_294_967_298, 6, r#"{"key":"command.help","args":{"a":"b"}}"#.to_owned()));
+        assert_eq!(notice, (4_294_967_298, 6, r#"{"key":"command.help","args":{"a":"b"}}"#.to_owned()));
         let draft: String = file.query_row("SELECT draft_json FROM drafts", [], |row| row.get(0)).unwrap();
         assert_eq!(
             serde_json::from_str::<octo_protocol::Draft>(&draft).unwrap(),

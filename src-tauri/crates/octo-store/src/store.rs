@@ -112,11 +112,11 @@ impl Store {
         F: FnOnce(&mut Tx<'_>) -> Result<T, StoreError> + Send + 'static,
         T: Send + 'static,
     {
-        let (reply, answer) = oneshot::channel();
+        let (reply, response) = oneshot::channel();
         self.enqueue(work, move |outcome| {
             let _ = reply.send(outcome);
         })?;
-        self.mark_if_damaged(answer.await.map_err(|_| StoreError::Closed)?)
+        self.mark_if_damaged(response.await.map_err(|_| StoreError::Closed)?)
     }
 
     /// Runs [`Store::write`] and makes it durable before returning, even over a power cut: for data that its
@@ -130,7 +130,7 @@ impl Store {
         F: FnOnce(&mut Tx<'_>) -> Result<T, StoreError> + Send + 'static,
         T: Send + 'static,
     {
-        let (reply, answer) = oneshot::channel();
+        let (reply, response) = oneshot::channel();
         let published = self.inner.published.clone();
         self.send_job(Box::new(move |pooled| {
             let outcome = pooled
@@ -144,7 +144,7 @@ impl Store {
             }
             let _ = reply.send(publish(outcome, &published));
         }))?;
-        self.mark_if_damaged(answer.await.map_err(|_| StoreError::Closed)?)
+        self.mark_if_damaged(response.await.map_err(|_| StoreError::Closed)?)
     }
 
     /// Runs `work` on a read-only connection; all its reads are of one moment, and include everything written
@@ -162,7 +162,7 @@ impl Store {
                 let transaction = pooled.connection.unchecked_transaction()?;
                 work(&Reader::new(&transaction, &pooled.session_keys))
             };
-            inner.put_back(pooled);
+            inner.return_connection(pooled);
             outcome
         })
         .await
@@ -199,11 +199,11 @@ impl Store {
         F: FnOnce(&mut Tx<'_>) -> Result<T, StoreError> + Send + 'static,
         T: Send + 'static,
     {
-        let (reply, answer) = mpsc::sync_channel(1);
+        let (reply, response) = mpsc::sync_channel(1);
         self.enqueue(work, move |outcome| {
             let _ = reply.send(outcome);
         })?;
-        self.mark_if_damaged(answer.recv().map_err(|_| StoreError::Closed)?)
+        self.mark_if_damaged(response.recv().map_err(|_| StoreError::Closed)?)
     }
 
     /// Runs [`Store::read`] on a thread that may block.
@@ -221,14 +221,14 @@ impl Store {
             .unchecked_transaction()
             .map_err(StoreError::from)
             .and_then(|transaction| work(&Reader::new(&transaction, &pooled.session_keys)));
-        self.inner.put_back(pooled);
+        self.inner.return_connection(pooled);
         self.mark_if_damaged(outcome)
     }
 
     fn enqueue<T, F>(
         &self,
         work: F,
-        answer: impl FnOnce(Result<T, StoreError>) + Send + 'static,
+        respond: impl FnOnce(Result<T, StoreError>) + Send + 'static,
     ) -> Result<(), StoreError>
     where
         F: FnOnce(&mut Tx<'_>) -> Result<T, StoreError> + Send + 'static,
@@ -237,7 +237,7 @@ impl Store {
         let published = self.inner.published.clone();
         self.send_job(Box::new(move |pooled| {
             // The caller may be gone; the write stays in effect.
-            answer(publish(transact(pooled, work), &published));
+            respond(publish(transact(pooled, work), &published));
         }))
     }
 
@@ -254,12 +254,12 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError::Closed`], and file errors.
-    pub async fn others_wrote(&self) -> Result<bool, StoreError> {
-        let (reply, answer) = oneshot::channel();
+    pub async fn has_foreign_writes(&self) -> Result<bool, StoreError> {
+        let (reply, response) = oneshot::channel();
         self.send_job(Box::new(move |pooled| {
             let _ = reply.send(data_version(&pooled.connection).map_err(StoreError::from));
         }))?;
-        let version = self.mark_if_damaged(answer.await.map_err(|_| StoreError::Closed)?)?;
+        let version = self.mark_if_damaged(response.await.map_err(|_| StoreError::Closed)?)?;
         Ok(self.inner.version.swap(version, Ordering::Relaxed) != version)
     }
 
@@ -305,7 +305,7 @@ impl StoreInner {
         }
     }
 
-    fn put_back(&self, pooled: PooledConnection) {
+    fn return_connection(&self, pooled: PooledConnection) {
         let mut readers = self.readers.lock();
         // Blocking reads take no permit, so there may be more connections than are worth keeping.
         if !readers.closed && readers.idle.len() < MAX_READERS {

@@ -44,11 +44,11 @@ impl Reader<'_> {
     ) -> Result<Vec<T>, StoreError> {
         let mut statement = self.connection.prepare_cached(sql)?;
         let mut rows = statement.query(params)?;
-        let mut all = Vec::new();
+        let mut result = Vec::new();
         while let Some(row) = rows.next()? {
-            all.push(read(row)?);
+            result.push(read(row)?);
         }
-        Ok(all)
+        Ok(result)
     }
 
     /// Returns the one row of a statement, if there is one.
@@ -67,11 +67,11 @@ impl Reader<'_> {
         Ok(self.connection.prepare_cached(sql)?.execute(params)?)
     }
 
-    /// Runs a statement that must change exactly one row; `what` names the missing item in the error.
-    pub(crate) fn change_one(&self, what: &str, sql: &str, params: impl Params) -> Result<(), StoreError> {
+    /// Runs a statement that must change exactly one row; `object` names the missing item in the error.
+    pub(crate) fn change_one(&self, object: &str, sql: &str, params: impl Params) -> Result<(), StoreError> {
         match self.change(sql, params)? {
             1 => Ok(()),
-            _ => Err(StoreError::Failed(format!("{what} is not there"))),
+            _ => Err(StoreError::Failed(format!("{object} is not there"))),
         }
     }
 }

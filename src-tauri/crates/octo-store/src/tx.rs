@@ -29,8 +29,8 @@ impl<'a> Deref for Tx<'a> {
 }
 
 impl<'a> Tx<'a> {
-    pub(crate) fn new(connection: &'a Connection, known: &'a SessionKeyCache) -> Self {
-        Self { reader: Reader::new(connection, known), envelopes: Vec::new() }
+    pub(crate) fn new(connection: &'a Connection, session_keys: &'a SessionKeyCache) -> Self {
+        Self { reader: Reader::new(connection, session_keys), envelopes: Vec::new() }
     }
 
     pub(crate) fn into_envelopes(self) -> Vec<Arc<Envelope>> {
@@ -47,13 +47,13 @@ impl<'a> Tx<'a> {
     /// unknown message).
     pub fn emit(&mut self, topic: StoredTopic, event: Event) -> Result<u64, StoreError> {
         let number = self.topic_key(&topic)?;
-        let at = now();
+        let time = now();
         let seq = self.last_seq(number)? + 1;
         self.connection
             .prepare_cached("INSERT INTO events (key, at, v, event_json) VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![number.event(seq)?, at, EVENT_VERSION, serde_json::to_string(&event)?])?;
-        project::project(self, &topic, number, at, &event)?;
-        self.envelopes.push(Arc::new(Envelope { topic, seq, at, v: EVENT_VERSION, event }));
+            .execute(params![number.event(seq)?, time, EVENT_VERSION, serde_json::to_string(&event)?])?;
+        project::project(self, &topic, number, time, &event)?;
+        self.envelopes.push(Arc::new(Envelope { topic, seq, at: time, v: EVENT_VERSION, event }));
         Ok(seq)
     }
 }
@@ -70,11 +70,11 @@ impl Reader<'_> {
 
     pub(crate) fn last_seq(&self, topic: SessionKey) -> Result<u64, StoreError> {
         let keys = topic.events();
-        let last: Option<i64> = self
+        let last_seq: Option<i64> = self
             .connection
             .prepare_cached("SELECT max(key) FROM events WHERE key BETWEEN ?1 AND ?2")?
             .query_row([keys.start(), keys.end()], |row| row.get(0))?;
-        Ok(last.map_or(0, key::seq_of))
+        Ok(last_seq.map_or(0, key::seq_of))
     }
 }
 
@@ -82,5 +82,5 @@ pub(crate) fn now() -> Millis {
     // A clock before 1970 is a broken clock; such events get the epoch as their time.
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
-        .map_or(0, |past| Millis::try_from(past.as_millis()).unwrap_or(Millis::MAX))
+        .map_or(0, |elapsed| Millis::try_from(elapsed.as_millis()).unwrap_or(Millis::MAX))
 }

@@ -20,7 +20,7 @@ pub(crate) fn event(version: u16, text: &str) -> Result<Event, StoreError> {
         return Ok(serde_json::from_str(text)?);
     }
     let steps =
-        usize::from(version).checked_sub(1).and_then(|first| STEPS.get(first..)).ok_or_else(|| {
+        usize::from(version).checked_sub(1).and_then(|start| STEPS.get(start..)).ok_or_else(|| {
             StoreError::Failed(format!("an event of version {version}; this Octo knows 1 to {EVENT_VERSION}"))
         })?;
     let value = steps.iter().try_fold(serde_json::from_str(text)?, |value, step| step(value))?;

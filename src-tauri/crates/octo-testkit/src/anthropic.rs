@@ -78,21 +78,21 @@ fn render(
         ));
         let delta = |delta: Value| json!({ "type": "content_block_delta", "index": index, "delta": delta });
         match part {
-            ReplyPart::Text(text) => frames.extend(
-                pieces(text, chunks)
-                    .into_iter()
-                    .map(|piece| frame(&delta(json!({ "type": "text_delta", "text": piece })), true)),
-            ),
+            ReplyPart::Text(text) => {
+                frames.extend(pieces(text, chunks).into_iter().map(|text_chunk| {
+                    frame(&delta(json!({ "type": "text_delta", "text": text_chunk })), true)
+                }))
+            }
             ReplyPart::Reasoning { text, signature } => {
-                frames.extend(pieces(text, chunks).into_iter().map(|piece| {
-                    frame(&delta(json!({ "type": "thinking_delta", "thinking": piece })), true)
+                frames.extend(pieces(text, chunks).into_iter().map(|text_chunk| {
+                    frame(&delta(json!({ "type": "thinking_delta", "thinking": text_chunk })), true)
                 }));
                 frames
                     .push(frame(&delta(json!({ "type": "signature_delta", "signature": signature })), false));
             }
             ReplyPart::Call { arguments, .. } => {
-                frames.extend(pieces(arguments, chunks).into_iter().map(|piece| {
-                    frame(&delta(json!({ "type": "input_json_delta", "partial_json": piece })), true)
+                frames.extend(pieces(arguments, chunks).into_iter().map(|text_chunk| {
+                    frame(&delta(json!({ "type": "input_json_delta", "partial_json": text_chunk })), true)
                 }))
             }
         }

@@ -75,14 +75,18 @@ fn render(
         match part {
             ReplyPart::Text(text) => {
                 frames.extend(
-                    pieces(text, chunks).into_iter().map(|piece| delta(json!({ "text": piece }), true)),
+                    pieces(text, chunks)
+                        .into_iter()
+                        .map(|text_chunk| delta(json!({ "text": text_chunk }), true)),
                 );
             }
             ReplyPart::Reasoning { text, signature } => {
                 let reasoning =
                     |content: Value, is_piece| delta(json!({ "reasoningContent": content }), is_piece);
                 frames.extend(
-                    pieces(text, chunks).into_iter().map(|piece| reasoning(json!({ "text": piece }), true)),
+                    pieces(text, chunks)
+                        .into_iter()
+                        .map(|text_chunk| reasoning(json!({ "text": text_chunk }), true)),
                 );
                 frames.push(reasoning(json!({ "signature": signature }), false));
             }
@@ -94,7 +98,7 @@ fn render(
                 frames.extend(
                     pieces(arguments, chunks)
                         .into_iter()
-                        .map(|piece| delta(json!({ "toolUse": { "input": piece } }), true)),
+                        .map(|text_chunk| delta(json!({ "toolUse": { "input": text_chunk } }), true)),
                 );
             }
         }
@@ -147,17 +151,17 @@ fn model_of(path: &str) -> Option<String> {
         return None;
     }
     let mut bytes = Vec::new();
-    let mut rest = segment.as_bytes();
-    while let Some((first, tail)) = rest.split_first() {
+    let mut remaining = segment.as_bytes();
+    while let Some((first, tail)) = remaining.split_first() {
         let hex = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
         match hex.filter(|_| *first == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
             Some(byte) => {
                 bytes.push(byte);
-                rest = &tail[2..];
+                remaining = &tail[2..];
             }
             None => {
                 bytes.push(*first);
-                rest = tail;
+                remaining = tail;
             }
         }
     }

@@ -29,16 +29,16 @@ impl<T> Board<T> {
         result
     }
 
-    /// Blocks until `found` returns something, for at most `patience`.
-    pub(crate) fn wait<R>(&self, patience: Duration, mut found: impl FnMut(&T) -> Option<R>) -> Option<R> {
-        let deadline = Instant::now() + patience;
+    /// Blocks until `found` returns something, for at most `timeout`.
+    pub(crate) fn wait<R>(&self, timeout: Duration, mut found: impl FnMut(&T) -> Option<R>) -> Option<R> {
+        let deadline = Instant::now() + timeout;
         let mut state = self.lock();
         loop {
             if let Some(result) = found(&state) {
                 return Some(result);
             }
-            let left = deadline.checked_duration_since(Instant::now())?;
-            self.changed.wait_for(&mut state, left);
+            let remaining = deadline.checked_duration_since(Instant::now())?;
+            self.changed.wait_for(&mut state, remaining);
         }
     }
 

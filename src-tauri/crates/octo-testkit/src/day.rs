@@ -64,8 +64,8 @@ pub fn task(folder: &Path, number: usize) -> TaskPlan {
 /// Returns the model's next reply.
 pub fn answer(request: &RecordedRequest) -> Reply {
     let body = String::from_utf8_lossy(&request.raw);
-    let words = request.user_text();
-    if words.contains("<octo-notice kind=\"compaction\">") {
+    let prompt = request.user_text();
+    if prompt.contains("<octo-notice kind=\"compaction\">") {
         return Reply::text(
             "The files were written one after the other; all of them are as wanted. ".repeat(20),
         );
@@ -79,7 +79,7 @@ pub fn answer(request: &RecordedRequest) -> Reply {
             _ => Reply::text("The pond is as it was."),
         };
     }
-    match step(&words) {
+    match step(&prompt) {
         // A new turn of the user.
         Some((session, turn)) => first(session, turn),
         None => next(request),
@@ -87,10 +87,10 @@ pub fn answer(request: &RecordedRequest) -> Reply {
 }
 
 /// Returns the session and the step named in the newest user text.
-fn step(words: &str) -> Option<(usize, usize)> {
-    let rest = words.rsplit_once("Step ")?.1;
-    let (turn, rest) = rest.split_once(" of session ")?;
-    Some((rest.split_once(',')?.0.parse().ok()?, turn.parse().ok()?))
+fn step(text: &str) -> Option<(usize, usize)> {
+    let description = text.rsplit_once("Step ")?.1;
+    let (turn, description) = description.split_once(" of session ")?;
+    Some((description.split_once(',')?.0.parse().ok()?, turn.parse().ok()?))
 }
 
 /// Returns the first reply of a turn: it always writes a file and in some turns also starts sub-agents or a
@@ -100,8 +100,8 @@ fn first(session: usize, turn: usize) -> Reply {
     let reply = Reply::text(format!("I write the file of step {turn}, then I look at it."))
         .and_call("write", json!({ "path": format!("s{session}-step-{turn}.txt"), "content": content }));
     match turn % 10 {
-        3 => ["herons", "newts"].into_iter().fold(reply, |reply, what| {
-            let task = format!("Count the {what} of step {turn}.");
+        3 => ["herons", "newts"].into_iter().fold(reply, |reply, topic| {
+            let task = format!("Count the {topic} of step {turn}.");
             reply.and_call("invoke_skill", json!({ "skill_name": "explore", "task": task }))
         }),
         6 => {

@@ -60,13 +60,13 @@ impl SmallDisk {
     /// # Panics
     ///
     /// When the system refuses.
-    pub fn remount(&self, how: DiskMode) {
-        let option = match how {
+    pub fn remount(&self, mode: DiskMode) {
+        let option = match mode {
             DiskMode::Yes => "remount,rw",
             DiskMode::No => "remount,ro",
         };
-        let done = Command::new("mount").args(["-o", option]).arg(&self.0).status().expect("mount runs");
-        assert!(done.success(), "{option}");
+        let status = Command::new("mount").args(["-o", option]).arg(&self.0).status().expect("mount runs");
+        assert!(status.success(), "{option}");
     }
 
     fn ballast(&self) -> PathBuf {

@@ -18,12 +18,12 @@ pub struct FastTime {
 impl FastTime {
     /// Creates a clock that runs `speed` times as fast from now on.
     pub fn new(speed: u32) -> Self {
-        Self { epoch: real(), speed, skipped: 0 }
+        Self { epoch: real_now(), speed, skipped: 0 }
     }
 
     /// Returns the current time.
     pub fn now(&self) -> Millis {
-        self.epoch + (real() - self.epoch) * Millis::from(self.speed) + self.skipped
+        self.epoch + (real_now() - self.epoch) * Millis::from(self.speed) + self.skipped
     }
 
     /// Skips time while no process uses the clock; the next process sees it as time the computer was off.
@@ -32,8 +32,8 @@ impl FastTime {
     }
 
     /// Returns the fast time that passes in this much real time.
-    pub fn to_fast(&self, real: Duration) -> Duration {
-        real * self.speed
+    pub fn to_fast(&self, duration: Duration) -> Duration {
+        duration * self.speed
     }
 
     /// Returns the real time in which this much fast time passes.
@@ -58,9 +58,9 @@ impl FastTime {
     }
 }
 
-fn real() -> Millis {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970");
-    Millis::try_from(now.as_millis()).expect("a time of this age")
+fn real_now() -> Millis {
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970");
+    Millis::try_from(time.as_millis()).expect("a time of this age")
 }
 
 #[cfg(test)]
@@ -73,8 +73,8 @@ mod tests {
         time.skip(5_000);
         let idle = Duration::from_millis(300);
         assert_eq!(FastTime::from_argument(&time.to_argument(idle)), Some((time, idle)));
-        for other in ["--pace=1,2,3", "--pace=1,0,3,4", "--pace=1,2,3,x", "1,2,3,4", "--pace=1,2,3,-4"] {
-            assert_eq!(FastTime::from_argument(other), None, "{other}");
+        for malformed in ["--pace=1,2,3", "--pace=1,0,3,4", "--pace=1,2,3,x", "1,2,3,4", "--pace=1,2,3,-4"] {
+            assert_eq!(FastTime::from_argument(malformed), None, "{malformed}");
         }
     }
 

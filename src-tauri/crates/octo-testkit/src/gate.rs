@@ -35,10 +35,10 @@ impl Gate {
     ///
     /// # Panics
     ///
-    /// When it does not within `patience`.
-    pub fn wait_reached(&self, patience: Duration) {
-        let reached = self.board.wait(patience, |state| state.reached.then_some(()));
-        assert!(reached.is_some(), "the stream did not reach the gate within {patience:?}");
+    /// When it does not within `timeout`.
+    pub fn wait_reached(&self, timeout: Duration) {
+        let reached = self.board.wait(timeout, |state| state.reached.then_some(()));
+        assert!(reached.is_some(), "the stream did not reach the gate within {timeout:?}");
     }
 
     /// Called by the stream: reports its arrival and waits.

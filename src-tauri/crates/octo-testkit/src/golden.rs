@@ -20,8 +20,8 @@ pub fn golden_text(path: &Path) -> String {
 ///
 /// # Panics
 /// If a command fails.
-pub fn restore_database(commands: &str, to: &Path) {
-    let file = rusqlite::Connection::open(to).expect("a new database");
+pub fn restore_database(commands: &str, path: &Path) {
+    let file = rusqlite::Connection::open(path).expect("a new database");
     file.execute_batch(&format!("BEGIN;{commands}COMMIT;")).expect("the golden database");
     file.close().expect("the golden database");
 }
@@ -55,10 +55,11 @@ pub fn check_golden(path: &Path, text: &str) {
 /// # Panics
 /// If they differ, with the missing and the new lines.
 pub fn check_names(path: &Path, section: &str, names: &[String]) {
-    let all = if path.exists() { golden_text(path) } else { String::new() };
+    let content = if path.exists() { golden_text(path) } else { String::new() };
     let head = format!("[{section}]");
     let of_section = |block: &&str| block.lines().next() == Some(head.as_str());
-    let mut blocks: Vec<&str> = all.split("\n\n").map(str::trim).filter(|block| !block.is_empty()).collect();
+    let mut blocks: Vec<&str> =
+        content.split("\n\n").map(str::trim).filter(|block| !block.is_empty()).collect();
     if std::env::var_os(WRITE).is_some() {
         let block = format!("{head}\n{}", names.join("\n"));
         blocks.retain(|block| !of_section(block));
@@ -69,8 +70,13 @@ pub fn check_names(path: &Path, section: &str, names: &[String]) {
     }
     let golden: Vec<&str> =
         blocks.into_iter().find(of_section).into_iter().flat_map(str::lines).skip(1).collect();
-    let gone: Vec<&&str> = golden.iter().filter(|name| !names.iter().any(|known| known == *name)).collect();
-    let new: Vec<&String> = names.iter().filter(|name| !golden.contains(&name.as_str())).collect();
-    assert!(gone.is_empty() && new.is_empty(), "{}, {head}: gone {gone:#?}, new {new:#?}", path.display());
+    let removed: Vec<&&str> =
+        golden.iter().filter(|name| !names.iter().any(|current_name| current_name == *name)).collect();
+    let added: Vec<&String> = names.iter().filter(|name| !golden.contains(&name.as_str())).collect();
+    assert!(
+        removed.is_empty() && added.is_empty(),
+        "{}, {head}: gone {removed:#?}, new {added:#?}",
+        path.display()
+    );
     assert_eq!(names, golden, "{}, {head}: the order", path.display());
 }

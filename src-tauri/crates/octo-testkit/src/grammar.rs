@@ -18,28 +18,28 @@ fn add(command: &Command, path: &str, lines: &mut Vec<String>) {
 }
 
 fn describe_argument(argument: &Arg) -> String {
-    let mut told = match (argument.get_long(), argument.get_short()) {
-        (Some(long), Some(short)) => format!("--{long} -{short}"),
-        (Some(long), None) => format!("--{long}"),
+    let mut description = match (argument.get_long(), argument.get_short()) {
+        (Some(long_name), Some(short)) => format!("--{long_name} -{short}"),
+        (Some(long_name), None) => format!("--{long_name}"),
         (None, Some(short)) => format!("-{short}"),
         (None, None) => format!("({})", argument.get_id()),
     };
     if argument.get_action().takes_values() {
         let values: Vec<String> =
             argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
-        told += &match values.as_slice() {
+        description += &match values.as_slice() {
             [] => " VALUE".to_owned(),
             values => format!(" {}", values.join("|")),
         };
         if let Some(count) = argument.get_num_args().filter(|count| count.max_values() > 1) {
-            told += &format!(" {count}");
+            description += &format!(" {count}");
         }
     }
     if matches!(argument.get_action(), ArgAction::Append) {
-        told += " repeated";
+        description += " repeated";
     }
     if argument.is_required_set() {
-        told += " required";
+        description += " required";
     }
-    told
+    description
 }

@@ -22,8 +22,8 @@ pub struct ResourceMeasure {
 impl fmt::Display for ResourceMeasure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (program, (count, memory)) in &self.programs {
-            let (all, own) = (memory.all as f64 / 1e3, memory.anonymous as f64 / 1e3);
-            write!(f, "{count} {program} {all:.1} MB ({own:.1} MB its own), ")?;
+            let (total, anonymous) = (memory.all as f64 / 1e3, memory.anonymous as f64 / 1e3);
+            write!(f, "{count} {program} {total:.1} MB ({anonymous:.1} MB its own), ")?;
         }
         let Self { descriptors, threads, database, files, .. } = self;
         let database = *database as f64 / 1e6;
@@ -120,9 +120,9 @@ impl GrowthCheck {
     pub fn check(&self, warm_up: usize, slack: &[(&str, u64)]) -> Vec<u64> {
         let warm = &self.rows[warm_up - 1..];
         let (first, last) = (&warm[0], &warm[warm.len() - 1]);
-        let assert_flat = |what: &str, of: &dyn Fn(&ResourceMeasure) -> u64, slack: u64| {
-            let all: Vec<u64> = warm.iter().map(of).collect();
-            assert!(of(last) <= of(first) + slack, "{what} grows: {all:?}");
+        let assert_flat = |quantity: &str, value: &dyn Fn(&ResourceMeasure) -> u64, slack: u64| {
+            let values: Vec<u64> = warm.iter().map(value).collect();
+            assert!(value(last) <= value(first) + slack, "{quantity} grows: {values:?}");
         };
         assert_flat("the number of processes", &ResourceMeasure::processes, 0);
         assert!(last.programs.keys().eq(first.programs.keys()), "other programs run: {last}");
@@ -132,15 +132,15 @@ impl GrowthCheck {
         for program in last.programs.keys() {
             let slack = slack.iter().find_map(|(name, slack)| (name == program).then_some(*slack));
             let slack = slack.unwrap_or(DEFAULT_SLACK);
-            let of =
+            let value =
                 |row: &ResourceMeasure| row.programs.get(program).map_or(0, |(_, memory)| memory.anonymous);
-            assert_flat(&format!("the memory of {program}"), &of, slack);
+            assert_flat(&format!("the memory of {program}"), &value, slack);
         }
-        let grown: Vec<u64> =
+        let growth: Vec<u64> =
             warm.windows(2).map(|pair| (pair[1].database - pair[0].database) / self.turns as u64).collect();
-        let (least, most) = (grown.iter().min().expect("a wave"), grown.iter().max().expect("a wave"));
-        assert!(*most <= least * 3 / 2, "the database grows by more and more: {grown:?}");
-        grown
+        let (least, largest) = (growth.iter().min().expect("a wave"), growth.iter().max().expect("a wave"));
+        assert!(*largest <= least * 3 / 2, "the database grows by more and more: {growth:?}");
+        growth
     }
 }
 
@@ -159,7 +159,7 @@ pub fn check_database(home: &Path, copy: &Path) -> (u64, u64) {
     let size = |path: &Path| fs::metadata(path).expect("the database").len();
     let connection = rusqlite::Connection::open(&path).expect("the database opens");
     connection.execute("VACUUM INTO ?1", [copy.to_str().expect("a path")]).expect("it is made anew");
-    let (now, least) = (size(&path), size(copy));
-    assert!(now <= least * 5 / 4, "room that is not used: {now} bytes, {least} made anew");
-    (now, least)
+    let (current_size, least) = (size(&path), size(copy));
+    assert!(current_size <= least * 5 / 4, "room that is not used: {current_size} bytes, {least} made anew");
+    (current_size, least)
 }

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 #[derive(Debug)]
 pub struct TempHome {
     folder: TempDir,
-    real: Option<PathBuf>,
+    real_home: Option<PathBuf>,
     before: BTreeMap<PathBuf, FileTrace>,
 }
 
@@ -37,19 +37,19 @@ impl TempHome {
 
     /// Fresh, empty folders below `folder`: below the system's temporary folder every command may write.
     pub fn new_in(folder: &Path) -> Self {
-        let real =
+        let real_home =
             std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).map(|home| home.join(".octo"));
-        Self::watching(folder, real)
+        Self::watching(folder, real_home)
     }
 
-    fn watching(folder: &Path, real: Option<PathBuf>) -> Self {
+    fn watching(folder: &Path, real_home: Option<PathBuf>) -> Self {
         let folder =
             tempfile::Builder::new().prefix("octo-test-").tempdir_in(folder).expect("a temporary folder");
         for name in ["home", "octo", "work"] {
             std::fs::create_dir(folder.path().join(name)).expect("a folder of the temporary folder");
         }
-        let before = real.as_deref().map(traces).unwrap_or_default();
-        Self { folder, real, before }
+        let before = real_home.as_deref().map(traces).unwrap_or_default();
+        Self { folder, real_home, before }
     }
 
     /// Returns the value of `HOME`.
@@ -102,8 +102,8 @@ impl TempHome {
 
 impl Drop for TempHome {
     fn drop(&mut self) {
-        let Some(real) = &self.real else { return };
-        let after = traces(real);
+        let Some(real_home) = &self.real_home else { return };
+        let after = traces(real_home);
         if after == self.before || std::thread::panicking() {
             return;
         }
@@ -142,22 +142,22 @@ mod tests {
     #[test]
     fn a_write_to_the_real_home_fails_the_test() {
         let pretended = tempfile::tempdir().unwrap();
-        let real = pretended.path().join(".octo");
-        drop(TempHome::watching(&std::env::temp_dir(), Some(real.clone())));
+        let real_home = pretended.path().join(".octo");
+        drop(TempHome::watching(&std::env::temp_dir(), Some(real_home.clone())));
 
-        let home = TempHome::watching(&std::env::temp_dir(), Some(real.clone()));
-        std::fs::create_dir_all(&real).unwrap();
-        std::fs::write(real.join("octo.db"), "x").unwrap();
+        let home = TempHome::watching(&std::env::temp_dir(), Some(real_home.clone()));
+        std::fs::create_dir_all(&real_home).unwrap();
+        std::fs::write(real_home.join("octo.db"), "x").unwrap();
         let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(home)));
-        let words = *failed.unwrap_err().downcast::<String>().unwrap();
-        assert!(words.contains("octo.db"), "{words}");
+        let message = *failed.unwrap_err().downcast::<String>().unwrap();
+        assert!(message.contains("octo.db"), "{message}");
 
         // Files that existed before do not matter.
-        drop(TempHome::watching(&std::env::temp_dir(), Some(real)));
+        drop(TempHome::watching(&std::env::temp_dir(), Some(real_home)));
     }
 
     #[test]
-    fn the_environment_stays_inside() {
+    fn the_environment_points_into_the_home() {
         let home = TempHome::new();
         let root = home.folder.path().to_path_buf();
         assert!(home.env().iter().all(|(_, value)| Path::new(value).starts_with(&root)));

@@ -57,12 +57,12 @@ fn render(
             ReplyPart::Text(text) => frames.extend(
                 pieces(text, chunks)
                     .into_iter()
-                    .map(|piece| frame(&chunk(json!({ "content": piece }), None), true)),
+                    .map(|text_chunk| frame(&chunk(json!({ "content": text_chunk }), None), true)),
             ),
             ReplyPart::Reasoning { text, .. } => frames.extend(
                 pieces(text, chunks)
                     .into_iter()
-                    .map(|piece| frame(&chunk(json!({ "reasoning_content": piece }), None), true)),
+                    .map(|text_chunk| frame(&chunk(json!({ "reasoning_content": text_chunk }), None), true)),
             ),
             ReplyPart::Call { name, arguments } => {
                 let begin = json!({ "tool_calls": [{
@@ -70,9 +70,9 @@ fn render(
                     "function": { "name": name, "arguments": "" },
                 }] });
                 frames.push(frame(&chunk(begin, None), false));
-                frames.extend(pieces(arguments, chunks).into_iter().map(|piece| {
+                frames.extend(pieces(arguments, chunks).into_iter().map(|text_chunk| {
                     let grow =
-                        json!({ "tool_calls": [{ "index": calls, "function": { "arguments": piece } }] });
+                        json!({ "tool_calls": [{ "index": calls, "function": { "arguments": text_chunk } }] });
                     frame(&chunk(grow, None), true)
                 }));
                 calls += 1;

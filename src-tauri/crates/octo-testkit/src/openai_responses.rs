@@ -53,11 +53,11 @@ fn render(
     };
     stream.say(json!({ "type": "response.created", "response": response("in_progress", &[]) }), false);
     stream.say(json!({ "type": "response.in_progress", "response": response("in_progress", &[]) }), false);
-    let refused = matches!(end, ReplyEnd::Finish(ReplyFinish::Refusal));
+    let is_refusal = matches!(end, ReplyEnd::Finish(ReplyFinish::Refusal));
     let output: Vec<Value> = parts
         .iter()
         .enumerate()
-        .map(|(index, part)| stream.item(number, index, part, refused, chunks))
+        .map(|(index, part)| stream.item(number, index, part, is_refusal, chunks))
         .collect();
     let usage = json!({
         "input_tokens": input.total_input(),
@@ -99,43 +99,53 @@ impl NumberedFrames {
     }
 
     /// Streams an item and returns it complete.
-    fn item(&mut self, number: usize, index: usize, part: &ReplyPart, refused: bool, chunks: usize) -> Value {
-        let (id, delta, begun, whole, text) = match part {
+    fn item(
+        &mut self,
+        number: usize,
+        index: usize,
+        part: &ReplyPart,
+        is_refusal: bool,
+        chunks: usize,
+    ) -> Value {
+        let (id, delta, started, complete, text) = match part {
             ReplyPart::Text(text) => {
                 let id = format!("msg_{number}_{index}");
                 let message = |status: &str, content: Value| json!({ "id": id, "type": "message", "status": status, "role": "assistant", "content": content });
-                let (kind, field, delta) = if refused {
+                let (kind, field, delta) = if is_refusal {
                     ("refusal", "refusal", "response.refusal.delta")
                 } else {
                     ("output_text", "text", "response.output_text.delta")
                 };
                 let content = json!([{ "type": kind, field: text }]);
-                let (begun, whole) = (message("in_progress", json!([])), message("completed", content));
-                (id, delta, begun, whole, text)
+                let (started, complete) = (message("in_progress", json!([])), message("completed", content));
+                (id, delta, started, complete, text)
             }
             ReplyPart::Reasoning { text, signature } => {
                 let id = format!("rs_{number}_{index}");
-                let begun = json!({ "id": id, "type": "reasoning", "summary": [] });
+                let started = json!({ "id": id, "type": "reasoning", "summary": [] });
                 let summary = json!([{ "type": "summary_text", "text": text }]);
-                let whole = json!({ "id": id, "type": "reasoning", "summary": summary, "encrypted_content": signature });
-                (id, "response.reasoning_summary_text.delta", begun, whole, text)
+                let complete = json!({ "id": id, "type": "reasoning", "summary": summary, "encrypted_content": signature });
+                (id, "response.reasoning_summary_text.delta", started, complete, text)
             }
             ReplyPart::Call { name, arguments } => {
                 let id = format!("fc_{number}_{index}");
                 let call = |status: &str, arguments: &str| json!({ "id": id, "type": "function_call", "status": status, "arguments": arguments, "call_id": format!("call_{number}_{index}"), "name": name });
-                let (begun, whole) = (call("in_progress", ""), call("completed", arguments));
-                (id, "response.function_call_arguments.delta", begun, whole, arguments)
+                let (started, complete) = (call("in_progress", ""), call("completed", arguments));
+                (id, "response.function_call_arguments.delta", started, complete, arguments)
             }
         };
         self.say(
-            json!({ "type": "response.output_item.added", "output_index": index, "item": begun }),
+            json!({ "type": "response.output_item.added", "output_index": index, "item": started }),
             false,
         );
-        for piece in pieces(text, chunks) {
-            self.say(json!({ "type": delta, "item_id": id, "output_index": index, "delta": piece }), true);
+        for chunk in pieces(text, chunks) {
+            self.say(json!({ "type": delta, "item_id": id, "output_index": index, "delta": chunk }), true);
         }
-        self.say(json!({ "type": "response.output_item.done", "output_index": index, "item": whole }), false);
-        whole
+        self.say(
+            json!({ "type": "response.output_item.done", "output_index": index, "item": complete }),
+            false,
+        );
+        complete
     }
 }
 

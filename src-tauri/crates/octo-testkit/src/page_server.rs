@@ -30,14 +30,14 @@ impl PageServer {
     pub fn start(pages: &[(&str, &str)]) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
         let address = listener.local_addr().expect("it has an address");
-        let seen: Arc<Mutex<Vec<PageRequest>>> = Arc::default();
+        let requests: Arc<Mutex<Vec<PageRequest>>> = Arc::default();
         let pages: HashMap<String, String> =
             pages.iter().map(|(path, body)| ((*path).to_owned(), (*body).to_owned())).collect();
-        let server = Self { address, requests: seen.clone() };
+        let server = Self { address, requests: requests.clone() };
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (pages, seen) = (pages.clone(), seen.clone());
-                thread::spawn(move || answer(stream, &pages, &seen));
+                let (pages, requests) = (pages.clone(), requests.clone());
+                thread::spawn(move || answer(stream, &pages, &requests));
             }
         });
         server
@@ -55,7 +55,7 @@ impl PageServer {
 }
 
 /// Answers one request and closes the connection. A client that disconnects does not fail the test.
-fn answer(stream: TcpStream, pages: &HashMap<String, String>, seen: &Mutex<Vec<PageRequest>>) {
+fn answer(stream: TcpStream, pages: &HashMap<String, String>, requests: &Mutex<Vec<PageRequest>>) {
     let mut lines = BufReader::new(&stream).lines().map_while(Result::ok);
     let Some(path) = lines.next().and_then(|line| line.split(' ').nth(1).map(str::to_owned)) else { return };
     let headers = lines
@@ -64,9 +64,9 @@ fn answer(stream: TcpStream, pages: &HashMap<String, String>, seen: &Mutex<Vec<P
             line.split_once(':').map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()))
         })
         .collect();
-    seen.lock().push(PageRequest { path: path.clone(), headers });
-    let bare = path.split('?').next().unwrap_or_default();
-    let head = match pages.get(bare) {
+    requests.lock().push(PageRequest { path: path.clone(), headers });
+    let route = path.split('?').next().unwrap_or_default();
+    let head = match pages.get(route) {
         Some(body) if body.is_empty() => {
             format!("302 Found\r\nlocation: {path}\r\ncontent-length: 0\r\n\r\n")
         }

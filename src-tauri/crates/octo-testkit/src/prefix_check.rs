@@ -30,9 +30,9 @@ impl Prefix {
 
     /// Returns the prefix without its last message, if later requests will not contain that message.
     fn without_temporary(&self) -> Option<Prefix> {
-        let (last, lasting) = self.messages.split_last()?;
-        let vanishes = TEMPORARY_TEXTS.iter().any(|words| last.contains(words));
-        vanishes.then(|| Prefix { messages: lasting.to_vec(), ..self.clone() })
+        let (last, remaining) = self.messages.split_last()?;
+        let vanishes = TEMPORARY_TEXTS.iter().any(|text| last.contains(text));
+        vanishes.then(|| Prefix { messages: remaining.to_vec(), ..self.clone() })
     }
 
     fn continues(&self, earlier: &Prefix) -> bool {
@@ -55,8 +55,8 @@ fn prefix_pieces(message: &Value) -> Vec<String> {
     match blocks {
         None => vec![unmarked_bytes(message)],
         Some(blocks) => {
-            let said = blocks.iter().filter(|block| block.get("cachePoint").is_none());
-            said.map(|block| format!("{}: {}", message["role"], unmarked_bytes(block))).collect()
+            let content = blocks.iter().filter(|block| block.get("cachePoint").is_none());
+            content.map(|block| format!("{}: {}", message["role"], unmarked_bytes(block))).collect()
         }
     }
 }
@@ -117,9 +117,9 @@ impl Conversations {
     /// fault; the reason names the first part that changed.
     pub(crate) fn accept(&mut self, request: Prefix) -> Result<(), String> {
         // The last message may be temporary and missing from the next request.
-        if let Some(lasting) = request.without_temporary() {
-            let known = |head: &Prefix| lasting.continues(head) || head.continues(&lasting);
-            if self.heads.iter().any(known) {
+        if let Some(stable) = request.without_temporary() {
+            let is_continuation = |head: &Prefix| stable.continues(head) || head.continues(&stable);
+            if self.heads.iter().any(is_continuation) {
                 return Ok(());
             }
         }
@@ -153,14 +153,13 @@ impl Conversations {
             return Ok(());
         }
         let related = |head: &&Prefix| {
-            let same = |place: usize| {
-                head.messages.get(place).is_some_and(|own| request.messages.get(place) == Some(own))
+            let is_same = |index: usize| {
+                head.messages.get(index).is_some_and(|a| request.messages.get(index) == Some(a))
             };
-            same(0) || same(1)
+            is_same(0) || is_same(1)
         };
-        let common = |head: &Prefix| {
-            head.messages.iter().zip(&request.messages).take_while(|(own, other)| own == other).count()
-        };
+        let common =
+            |head: &Prefix| head.messages.iter().zip(&request.messages).take_while(|(a, b)| a == b).count();
         match self.heads.iter().filter(related).max_by_key(|head| common(head)) {
             Some(head) if may_go_back && is_step_back(head, &request, common(head)) => {
                 self.heads.push(request);
@@ -183,18 +182,18 @@ fn is_step_back(head: &Prefix, request: &Prefix, common: usize) -> bool {
     if !request.has_head_of(head) {
         return false;
     }
-    let Some((_new, kept)) = request.messages.get(common..).and_then(<[String]>::split_last) else {
+    let Some((_new, unchanged)) = request.messages.get(common..).and_then(<[String]>::split_last) else {
         return false;
     };
     let later = head.messages.get(common..).unwrap_or_default();
-    later.len() > 1 && (kept.is_empty() || later.windows(kept.len()).any(|part| part == kept))
+    later.len() > 1 && (unchanged.is_empty() || later.windows(unchanged.len()).any(|part| part == unchanged))
 }
 
 fn first_change(head: &Prefix, request: &Prefix, common: usize) -> String {
     let show = |before: &str, after: &str| {
-        let place = before.bytes().zip(after.bytes()).take_while(|(before, after)| before == after).count();
+        let index = before.bytes().zip(after.bytes()).take_while(|(before, after)| before == after).count();
         let around = |text: &str| -> String {
-            String::from_utf8_lossy(text.as_bytes().get(place.saturating_sub(40)..).unwrap_or_default())
+            String::from_utf8_lossy(text.as_bytes().get(index.saturating_sub(40)..).unwrap_or_default())
                 .chars()
                 .take(120)
                 .collect()
@@ -244,37 +243,37 @@ mod tests {
             (other_tools, false),
             (other_system, false),
         ] {
-            let mut seen = Conversations::default();
-            assert_eq!(seen.accept(before.clone()), Ok(()));
-            assert!(seen.accept(request.clone()).is_err(), "{request:?}");
-            seen.allow_steps_back();
-            assert_eq!(seen.accept(request.clone()).is_ok(), may, "{request:?}");
+            let mut conversations = Conversations::default();
+            assert_eq!(conversations.accept(before.clone()), Ok(()));
+            assert!(conversations.accept(request.clone()).is_err(), "{request:?}");
+            conversations.allow_steps_back();
+            assert_eq!(conversations.accept(request.clone()).is_ok(), may, "{request:?}");
         }
     }
 
     #[test]
     fn a_sub_agent_and_its_parent_both_go_on_from_one_prefix() {
         let fork = "<octo-notice kind=\"fork\">";
-        let (one, two) = (format!("{fork} one"), format!("{fork} two"));
-        let mut seen = Conversations::default();
+        let (first, second) = (format!("{fork} one"), format!("{fork} two"));
+        let mut conversations = Conversations::default();
         for request in [
             prefix_of(&["hello"]),
             prefix_of(&["hello", "a: hi", "go"]),
-            prefix_of(&["hello", "a: hi", "go", &one]),
-            prefix_of(&["hello", "a: hi", "go", &two]),
-            prefix_of(&["hello", "a: hi", "go", &one, "a: step", "result"]),
+            prefix_of(&["hello", "a: hi", "go", &first]),
+            prefix_of(&["hello", "a: hi", "go", &second]),
+            prefix_of(&["hello", "a: hi", "go", &first, "a: step", "result"]),
             prefix_of(&["hello", "a: hi", "go", "a: calls", "results"]),
-            prefix_of(&["hello", "a: hi", "go", &two, "a: step", "result"]),
-            prefix_of(&["hello", "a: hi", "go", "a: calls", "results", "a: done", "again", &one]),
+            prefix_of(&["hello", "a: hi", "go", &second, "a: step", "result"]),
+            prefix_of(&["hello", "a: hi", "go", "a: calls", "results", "a: done", "again", &first]),
             prefix_of(&["hello", "a: hi", "go", "a: calls", "results", "a: done", "again", "a: x", "y"]),
         ] {
-            assert_eq!(seen.accept(request), Ok(()));
+            assert_eq!(conversations.accept(request), Ok(()));
         }
         for changed in [
-            prefix_of(&["hello", "a: hi", "go", &one, "a: other step", "result", "more"]),
+            prefix_of(&["hello", "a: hi", "go", &first, "a: other step", "result", "more"]),
             prefix_of(&["hello", "a: hi", "go!", "a: calls", "results", "a: done", "again"]),
         ] {
-            assert!(seen.accept(changed).is_err());
+            assert!(conversations.accept(changed).is_err());
         }
     }
 }

@@ -22,8 +22,8 @@ impl ProcessMemory {
     pub fn of(process: u32) -> Option<Self> {
         let maps = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).ok()?;
         let part = |kind: &str| -> Option<u64> {
-            let line = maps.lines().find_map(|line| line.strip_prefix(kind))?;
-            line.trim().trim_end_matches("kB").trim().parse().ok()
+            let value = maps.lines().find_map(|value| value.strip_prefix(kind))?;
+            value.trim().trim_end_matches("kB").trim().parse().ok()
         };
         // These lines are missing on systems without swap.
         let optional_part = |kind| part(kind).unwrap_or(0);
@@ -57,14 +57,14 @@ impl std::ops::AddAssign for ProcessMemory {
 /// Returns a field of a process's `stat` line, counted from its state, which is 0. `None` if the process has
 /// ended.
 pub fn stat(process: u32, field: usize) -> Option<String> {
-    let line = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    fields_after_name(&line)?.into_iter().nth(field)
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    fields_after_name(&stat)?.into_iter().nth(field)
 }
 
 /// Returns the fields of a `stat` line from the state on. The name before it is in parentheses and may contain
 /// anything.
-fn fields_after_name(line: &str) -> Option<Vec<String>> {
-    let (_, fields) = line.rsplit_once(')')?;
+fn fields_after_name(stat: &str) -> Option<Vec<String>> {
+    let (_, fields) = stat.rsplit_once(')')?;
     Some(fields.split_whitespace().map(str::to_owned).collect())
 }
 
@@ -111,9 +111,9 @@ impl ProcessWork {
         let fields = fields_after_name(&fs::read_to_string(folder.join("stat")).ok()?)?;
         let number = |field: usize| fields.get(field)?.parse::<u64>().ok();
         let status = fs::read_to_string(folder.join("status")).ok()?;
-        let line = |kind| status.lines().find_map(|line| Some(line.strip_prefix(kind)?.trim()));
-        let wakes = line("voluntary_ctxt_switches:")?.parse().ok()?;
-        Some((id, (line("Name:")?.to_owned(), Self { ticks: number(11)? + number(12)?, wakes })))
+        let value_of = |kind| status.lines().find_map(|value_of| Some(value_of.strip_prefix(kind)?.trim()));
+        let wakes = value_of("voluntary_ctxt_switches:")?.parse().ok()?;
+        Some((id, (value_of("Name:")?.to_owned(), Self { ticks: number(11)? + number(12)?, wakes })))
     }
 
     /// Returns the work done since an earlier measurement.
@@ -142,10 +142,10 @@ pub fn with_descendants(process: u32) -> Vec<u32> {
         }
     }
     let mut family = vec![process];
-    let mut next = 0;
-    while let Some(id) = family.get(next) {
+    let mut index = 0;
+    while let Some(id) = family.get(index) {
         family.extend(children.get(id).into_iter().flatten().copied().collect::<Vec<u32>>());
-        next += 1;
+        index += 1;
     }
     family
 }
@@ -154,12 +154,12 @@ pub fn with_descendants(process: u32) -> Vec<u32> {
 /// `process` (if given) nor its descendants or ancestors.
 pub fn stray_processes(folders: &[PathBuf], process: Option<u32>) -> Vec<u32> {
     let mut spared: HashSet<u32> = process.map(with_descendants).unwrap_or_default().into_iter().collect();
-    let mut above = process;
-    while let Some(id) = above.filter(|id| *id != 0) {
+    let mut ancestor = process;
+    while let Some(id) = ancestor.filter(|id| *id != 0) {
         spared.insert(id);
-        above = parent(id);
+        ancestor = parent(id);
     }
-    let inside = |id: &u32| {
+    let is_inside = |id: &u32| {
         let cwd = fs::read_link(format!("/proc/{id}/cwd"));
         let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
         let environment = String::from_utf8_lossy(&environment);
@@ -168,7 +168,7 @@ pub fn stray_processes(folders: &[PathBuf], process: Option<u32>) -> Vec<u32> {
             .iter()
             .any(|folder| cwd.as_ref().is_ok_and(|cwd| cwd.starts_with(folder)) || mentioned(folder))
     };
-    all().into_iter().filter(|id| !spared.contains(id) && !is_unreaped(*id)).filter(inside).collect()
+    all().into_iter().filter(|id| !spared.contains(id) && !is_unreaped(*id)).filter(is_inside).collect()
 }
 
 fn all() -> Vec<u32> {

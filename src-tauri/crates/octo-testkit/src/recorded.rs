@@ -39,7 +39,7 @@ impl RecordedRequest {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers
             .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .find(|(header_name, _)| header_name.eq_ignore_ascii_case(name))
             .map(|(_, value)| value.as_str())
     }
 
@@ -79,7 +79,7 @@ impl RecordedRequest {
         match server_format(self.protocol).answers {
             AnswerCount::Each => messages.iter().filter(|message| by_model(message)).count(),
             AnswerCount::Runs => messages
-                .chunk_by(|one, next| by_model(one) == by_model(next))
+                .chunk_by(|a, b| by_model(a) == by_model(b))
                 .filter(|run| run.first().is_some_and(by_model))
                 .count(),
         }
@@ -123,7 +123,7 @@ impl RecordedRequest {
     fn since_answer(&self) -> &[Value] {
         let messages = self.messages();
         let start =
-            messages.iter().rposition(|message| role(message) == "assistant").map_or(0, |last| last + 1);
+            messages.iter().rposition(|message| role(message) == "assistant").map_or(0, |index| index + 1);
         messages.get(start..).unwrap_or_default()
     }
 }

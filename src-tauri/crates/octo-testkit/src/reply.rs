@@ -100,9 +100,9 @@ impl Reply {
         self
     }
 
-    fn end(mut self, new: ReplyEnd) -> Self {
+    fn end(mut self, reply_end: ReplyEnd) -> Self {
         let ReplyKind::Message { end, .. } = &mut self.kind else { panic!("only a message has an end") };
-        *end = new;
+        *end = reply_end;
         self
     }
 
@@ -180,16 +180,16 @@ impl Reply {
 
     /// Sends the pieces at this pace, as a model writes.
     #[must_use]
-    pub fn paced(mut self, pace: Duration) -> Self {
-        self.pace = Some(pace);
+    pub fn paced(mut self, interval: Duration) -> Self {
+        self.pace = Some(interval);
         self
     }
 
     /// Stops at a gate after `pieces` pieces; 0 stops before the first, a number above the total stops before
     /// the terminal event.
     #[must_use]
-    pub fn hold_after(mut self, pieces: usize, gate: &Gate) -> Self {
-        self.holds.push((pieces, gate.clone()));
+    pub fn hold_after(mut self, chunks: usize, gate: &Gate) -> Self {
+        self.holds.push((chunks, gate.clone()));
         self
     }
 
@@ -246,5 +246,5 @@ pub(crate) fn output_tokens(parts: &[ReplyPart]) -> u64 {
 pub(crate) fn pieces(text: &str, chunks: usize) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();
     let size = characters.len().div_ceil(chunks).max(1);
-    characters.chunks(size).map(|piece| piece.iter().collect()).collect()
+    characters.chunks(size).map(|chunk| chunk.iter().collect()).collect()
 }

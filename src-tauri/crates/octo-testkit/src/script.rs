@@ -88,7 +88,7 @@ impl Script {
     }
 
     /// Returns the number of replies still queued.
-    pub(crate) fn left(&self) -> usize {
+    pub(crate) fn remaining(&self) -> usize {
         self.queue.len()
     }
 }

@@ -85,10 +85,10 @@ impl ServeProcess {
             let board = board.clone();
             move || {
                 // A killed child may leave a partial line behind, which is kept as noise.
-                for line in BufReader::new(output).lines().map_while(Result::ok) {
-                    board.update(|heard| heard.record_line(line));
+                for output_line in BufReader::new(output).lines().map_while(Result::ok) {
+                    board.update(|received| received.record_line(output_line));
                 }
-                board.update(|heard| heard.stdout_closed = true);
+                board.update(|received| received.stdout_closed = true);
             }
         });
         thread::spawn({
@@ -98,9 +98,9 @@ impl ServeProcess {
                 let mut bytes = [0; 4096];
                 while let Ok(count @ 1..) = errors.read(&mut bytes) {
                     let text = String::from_utf8_lossy(bytes.get(..count).unwrap_or_default()).into_owned();
-                    board.update(|heard| heard.stderr.push_str(&text));
+                    board.update(|received| received.stderr.push_str(&text));
                 }
-                board.update(|heard| heard.stderr_closed = true);
+                board.update(|received| received.stderr_closed = true);
             }
         });
         let input = child.stdin.take();
@@ -134,9 +134,9 @@ impl ServeProcess {
     ///
     /// When the child ends first, or answers too late.
     pub fn reply(&self, id: u64) -> Result<Value, ApiError> {
-        let found = self.board.wait(REPLY_TIMEOUT, |heard| match heard.replies.get(&id) {
+        let found = self.board.wait(REPLY_TIMEOUT, |output| match output.replies.get(&id) {
             Some(reply) => Some(Some(reply.clone())),
-            None => heard.stdout_closed.then_some(None),
+            None => output.stdout_closed.then_some(None),
         });
         found.flatten().unwrap_or_else(|| self.fail(&format!("no reply to request {id}")))
     }
@@ -185,9 +185,9 @@ impl ServeProcess {
     ///
     /// # Panics
     ///
-    /// When none arrives within `patience`, or the child ends without it.
-    pub fn wait_for(&self, patience: Duration, fits: impl FnMut(&Envelope) -> bool) -> Envelope {
-        self.wait_after(0, patience, fits).1
+    /// When none arrives within `timeout`, or the child ends without it.
+    pub fn wait_for(&self, timeout: Duration, fits: impl FnMut(&Envelope) -> bool) -> Envelope {
+        self.wait_after(0, timeout, fits).1
     }
 
     /// Like [`ServeProcess::wait_for`], but searches only the events from the given index on and also returns the
@@ -198,19 +198,19 @@ impl ServeProcess {
     /// Like [`ServeProcess::wait_for`].
     pub fn wait_after(
         &self,
-        place: usize,
-        patience: Duration,
+        position: usize,
+        timeout: Duration,
         mut fits: impl FnMut(&Envelope) -> bool,
     ) -> (usize, Envelope) {
-        let mut seen = place;
-        let found = self.board.wait(patience, |heard| {
-            while let Some(event) = heard.events.get(seen) {
-                seen += 1;
+        let mut seen_count = position;
+        let found = self.board.wait(timeout, |output| {
+            while let Some(event) = output.events.get(seen_count) {
+                seen_count += 1;
                 if fits(event) {
-                    return Some(Some((seen, event.clone())));
+                    return Some(Some((seen_count, event.clone())));
                 }
             }
-            heard.stdout_closed.then_some(None)
+            output.stdout_closed.then_some(None)
         });
         found.flatten().unwrap_or_else(|| self.fail("the awaited event did not come"))
     }
@@ -226,14 +226,14 @@ impl ServeProcess {
         self.finish()
     }
 
-    /// Closes the child's input and waits until it exits; kills it after `patience`.
+    /// Closes the child's input and waits until it exits; kills it after `timeout`.
     ///
     /// # Panics
     ///
     /// When it does not end.
-    pub fn close(mut self, patience: Duration) -> ServeExit {
+    pub fn close(mut self, timeout: Duration) -> ServeExit {
         self.input = None;
-        let deadline = Instant::now() + patience;
+        let deadline = Instant::now() + timeout;
         while self.child.try_wait().expect("the child's status").is_none() {
             if Instant::now() > deadline {
                 let _ = self.child.kill();
@@ -247,18 +247,18 @@ impl ServeProcess {
     fn finish(&mut self) -> ServeExit {
         let status = self.child.wait().expect("the child's status");
         // Its last output may still be in transit; a process it left behind may keep the output open.
-        self.board.wait(DRAIN_TIMEOUT, |heard| (heard.stdout_closed && heard.stderr_closed).then_some(()));
-        let heard = std::mem::take(&mut *self.board.lock());
-        ServeExit { status, events: heard.events, stderr: heard.stderr }
+        self.board.wait(DRAIN_TIMEOUT, |output| (output.stdout_closed && output.stderr_closed).then_some(()));
+        let output = std::mem::take(&mut *self.board.lock());
+        ServeExit { status, events: output.events, stderr: output.stderr }
     }
 
-    fn fail<R>(&self, what: &str) -> R {
-        let heard = self.board.lock();
-        let last: Vec<String> =
-            heard.events.iter().rev().take(5).map(|event| format!("{:?}", event.event)).collect();
+    fn fail<R>(&self, expectation: &str) -> R {
+        let output = self.board.lock();
+        let recent: Vec<String> =
+            output.events.iter().rev().take(5).map(|event| format!("{:?}", event.event)).collect();
         panic!(
-            "{what}\nended: {}\nlast events, newest first: {last:#?}\ncomplaints: {:?}\nnoise: {:?}\nstandard error:\n{}",
-            heard.stdout_closed, heard.unmatched_errors, heard.noise, heard.stderr
+            "{expectation}\nended: {}\nlast events, newest first: {recent:#?}\ncomplaints: {:?}\nnoise: {:?}\nstandard error:\n{}",
+            output.stdout_closed, output.unmatched_errors, output.noise, output.stderr
         );
     }
 }
@@ -312,13 +312,13 @@ mod tests {
             event(3),
         );
         let mut serve = child(&script);
-        let first = serve.send_raw(&json!("first"));
+        let response = serve.send_raw(&json!("first"));
         assert_eq!(serve.request(&json!("second")), Ok(json!({ "second": true })));
-        assert_eq!(serve.reply(first).unwrap_err().key, "gone");
+        assert_eq!(serve.reply(response).unwrap_err().key, "gone");
         assert_eq!(serve.noise(), ["half a li"]);
         assert_eq!(serve.wait_for(REPLY_TIMEOUT, |_| true).seq, 1);
-        let (place, found) = serve.wait_after(1, REPLY_TIMEOUT, |_| true);
-        assert_eq!((place, found.seq), (2, 2));
+        let (position, found) = serve.wait_after(1, REPLY_TIMEOUT, |_| true);
+        assert_eq!((position, found.seq), (2, 2));
         let exit = serve.close(REPLY_TIMEOUT);
         assert!(exit.status.success());
         assert_eq!(exit.events.len(), 3);
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_killed_child_keeps_what_it_said() {
+    fn the_output_of_a_killed_child_is_kept() {
         let serve = child(&format!("echo '{}'; exec sleep 1000", event(1)));
         serve.wait_for(REPLY_TIMEOUT, |envelope| envelope.seq == 1);
         let exit = serve.kill();

@@ -92,7 +92,7 @@ pub enum AnswerOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestTiming {
     /// When its head was read.
-    pub arrived: Instant,
+    pub received_at: Instant,
     /// When the newest piece of a streamed answer was passed to the connection; once the answer is over, the
     /// last piece. `None` before the first piece and for an answer that does not stream.
     pub last_byte: Option<Instant>,
@@ -171,7 +171,7 @@ impl ModelServer {
 
     /// Returns the number of replies still queued.
     pub fn replies_left(&self) -> usize {
-        self.shared.board.lock().script.left()
+        self.shared.board.lock().script.remaining()
     }
 
     /// Returns all requests so far, including refused ones.
@@ -190,9 +190,9 @@ impl ModelServer {
     ///
     /// When they do not arrive.
     pub fn wait_received(&self, count: usize) {
-        let came =
+        let arrived =
             self.shared.board.wait(WAIT_TIMEOUT, |state| (state.requests.len() >= count).then_some(()));
-        assert!(came.is_some(), "only {} of {count} requests came", self.requests().len());
+        assert!(arrived.is_some(), "only {} of {count} requests came", self.requests().len());
     }
 
     /// Waits until the answer to a request is over.
@@ -225,8 +225,8 @@ impl ModelServer {
     ///
     /// With the faults.
     pub fn assert_clean(&self) {
-        let faults = self.faults();
-        assert!(faults.is_empty(), "requests no provider would take: {faults:#?}");
+        let problems = self.faults();
+        assert!(problems.is_empty(), "requests no provider would take: {problems:#?}");
     }
 
     /// Moves the caches' clock, which never moves otherwise.
@@ -258,7 +258,7 @@ fn caches(options: &ServerOptions) -> Vec<(Protocol, CacheSimulator)> {
 }
 
 fn cache_of(state: &mut State, protocol: Protocol) -> &mut CacheSimulator {
-    let found = state.caches.iter_mut().find(|(of, _)| *of == protocol);
+    let found = state.caches.iter_mut().find(|(cached_protocol, _)| *cached_protocol == protocol);
     &mut found.expect("there is a cache for each protocol").1
 }
 
@@ -306,14 +306,15 @@ impl Drop for OutcomeGuard {
 }
 
 async fn answer(request: Request<Incoming>, shared: Arc<ServerShared>) -> Response<Body> {
-    let arrived = Instant::now();
+    let arrival = Instant::now();
     let (head, body) = request.into_parts();
     let Ok(raw) = body.collect().await.map(|body| body.to_bytes().to_vec()) else {
         return plain(400, "text/plain", b"no body".to_vec(), &[]);
     };
     let path = head.uri.path().to_owned();
-    let called =
-        Protocol::ALL.into_iter().find_map(|one| Some((one, (server_format(one).model_in_path)(&path)?)));
+    let called = Protocol::ALL
+        .into_iter()
+        .find_map(|candidate| Some((candidate, (server_format(candidate).model_in_path)(&path)?)));
     let Some((protocol, model_in_path)) = called else {
         return plain(
             404,
@@ -330,10 +331,10 @@ async fn answer(request: Request<Incoming>, shared: Arc<ServerShared>) -> Respon
         let request = RecordedRequest { number, protocol, path, model_in_path, headers, raw, body };
         state.requests.push(request.clone());
         state.outcomes.push(AnswerOutcome::Open);
-        state.timings.push(RequestTiming { arrived, last_byte: None });
+        state.timings.push(RequestTiming { received_at: arrival, last_byte: None });
         let forgotten = shared.options.kept_requests.and_then(|recalls| number.checked_sub(recalls));
-        if let Some(old) = forgotten.and_then(|number| state.requests.get_mut(number)) {
-            (old.headers, old.raw, old.body) = Default::default();
+        if let Some(forgotten_request) = forgotten.and_then(|number| state.requests.get_mut(number)) {
+            (forgotten_request.headers, forgotten_request.raw, forgotten_request.body) = Default::default();
         }
         let plan = plan_answer(state, &shared.options, &request);
         (plan, OutcomeGuard { shared: shared.clone(), request: number, outcome: AnswerOutcome::Dropped })
@@ -372,19 +373,20 @@ async fn perform(
             let shared = watch.shared.clone();
             shared.board.update(|state| cache_of(state, protocol).stream(&mut served));
             let (sender, receiver) = mpsc::channel(1);
-            let way = SendOptions { holds: reply.holds, pace: reply.pace, cut: reply.cut };
-            tokio::spawn(send(frames, way, sender, watch));
-            let pieces =
+            let options = SendOptions { holds: reply.holds, pace: reply.pace, cut: reply.cut };
+            tokio::spawn(send(frames, options, sender, watch));
+            let chunk_stream =
                 futures::stream::unfold((receiver, shared), move |(mut receiver, shared)| async move {
-                    let piece = receiver.recv().await?;
+                    let chunk = receiver.recv().await?;
                     // Each time replaces the one before; the last remains. Nothing waits for it.
                     if let Some(timing) = shared.board.lock().timings.get_mut(number) {
                         timing.last_byte = Some(Instant::now());
                     }
-                    Some((piece, (receiver, shared)))
+                    Some((chunk, (receiver, shared)))
                 });
-            let body =
-                StreamBody::new(pieces.map(|piece: io::Result<Bytes>| piece.map(hyper::body::Frame::data)));
+            let body = StreamBody::new(
+                chunk_stream.map(|chunk: io::Result<Bytes>| chunk.map(hyper::body::Frame::data)),
+            );
             respond(200, format.content_type, BodyExt::boxed(body), &reply.headers)
         }
     }
@@ -399,29 +401,29 @@ struct SendOptions {
 
 async fn send(
     frames: Vec<ReplyFrame>,
-    SendOptions { holds, pace, cut }: SendOptions,
+    SendOptions { holds, pace: interval, cut }: SendOptions,
     sender: mpsc::Sender<io::Result<Bytes>>,
     mut watch: OutcomeGuard,
 ) {
-    let mut pace = pace.map(tokio::time::interval);
+    let mut interval = interval.map(tokio::time::interval);
     let last = frames.len().saturating_sub(terminal_frames(&frames));
-    let mut pieces = 0;
+    let mut sent_chunks = 0;
     let mut sent = 0;
     for (index, ReplyFrame { bytes, is_piece }) in frames.into_iter().enumerate() {
         for (after, gate) in &holds {
-            let due = (is_piece && *after == pieces) || (index == last && *after >= pieces);
+            let due = (is_piece && *after == sent_chunks) || (index == last && *after >= sent_chunks);
             if due {
                 tokio::select! { () = gate.pass() => {} () = sender.closed() => return }
             }
         }
-        if let Some(pace) = pace.as_mut().filter(|_| is_piece) {
-            pace.tick().await;
+        if let Some(interval) = interval.as_mut().filter(|_| is_piece) {
+            interval.tick().await;
         }
-        pieces += usize::from(is_piece);
-        if let Some((place, cut)) = cut
-            && sent + bytes.len() >= place
+        sent_chunks += usize::from(is_piece);
+        if let Some((position, cut)) = cut
+            && sent + bytes.len() >= position
         {
-            let head = bytes.get(..place - sent).unwrap_or_default().to_vec();
+            let head = bytes.get(..position - sent).unwrap_or_default().to_vec();
             if !head.is_empty() && sender.send(Ok(head.into())).await.is_err() {
                 return;
             }

@@ -77,8 +77,8 @@ pub(crate) fn server_format(protocol: Protocol) -> &'static ServerFormat {
 }
 
 /// Returns the model in a path, for a format whose requests go to one path and name the model in the body.
-pub(crate) fn at_path(path: &str, own: &str) -> Option<String> {
-    (path == own).then(String::new)
+pub(crate) fn at_path(path: &str, prefix: &str) -> Option<String> {
+    (path == prefix).then(String::new)
 }
 
 /// Refuses requests that ask for no stream, for a format whose body says so.

@@ -96,20 +96,20 @@ impl TelegramServer {
     }
 
     /// Simulates a person who sends the bot a file with a caption.
-    pub fn send_file(&self, person: i64, name: &str, bytes: &[u8], words: &str) {
+    pub fn send_file(&self, person: i64, name: &str, bytes: &[u8], caption: &str) {
         let id = format!("file{}", self.state().files.len());
         self.state().files.push((id.clone(), bytes.to_vec()));
         let document = json!({ "file_id": id, "file_name": name, "file_size": bytes.len() });
         self.push_update(
-            json!({ "message": message(person, json!({ "document": document, "caption": words })) }),
+            json!({ "message": message(person, json!({ "document": document, "caption": caption })) }),
         );
     }
 
     /// Simulates a person who presses a button.
     pub fn press_button(&self, person: i64, data: &str) {
-        let from = user(person);
+        let sender = user(person);
         self.push_update(
-            json!({ "callback_query": { "id": format!("press-{data}"), "from": from, "data": data } }),
+            json!({ "callback_query": { "id": format!("press-{data}"), "from": sender, "data": data } }),
         );
     }
 
@@ -125,13 +125,13 @@ impl TelegramServer {
     }
 
     /// Takes the service down: connections are closed at once.
-    pub fn go_down(&self) {
+    pub fn stop_service(&self) {
         self.state().is_down = true;
         self.shared.changed.notify_all();
     }
 
     /// Brings the service back up.
-    pub fn come_up(&self) {
+    pub fn resume_service(&self) {
         self.state().is_down = false;
     }
 
@@ -171,16 +171,16 @@ impl TelegramServer {
     /// # Panics
     ///
     /// When it does not within a minute.
-    pub fn wait_for_post(&self, what: &str, fits: impl Fn(&TelegramPost) -> bool) -> TelegramPost {
-        let until = Instant::now() + WAIT_TIMEOUT;
+    pub fn wait_for_post(&self, expectation: &str, fits: impl Fn(&TelegramPost) -> bool) -> TelegramPost {
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         let mut state = self.state();
         loop {
             if let Some(post) = state.posts.iter().find(|post| fits(post)) {
                 return post.clone();
             }
-            let left = until.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "no {what} came; the bot sent {:#?}", state.posts);
-            self.shared.changed.wait_for(&mut state, left);
+            let remaining = deadline.saturating_duration_since(Instant::now());
+            assert!(!remaining.is_zero(), "no {expectation} came; the bot sent {:#?}", state.posts);
+            self.shared.changed.wait_for(&mut state, remaining);
         }
     }
 
@@ -190,12 +190,12 @@ impl TelegramServer {
     ///
     /// When it does not within a minute.
     pub fn wait_until_fetched(&self) {
-        let until = Instant::now() + WAIT_TIMEOUT;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         let mut state = self.state();
         while !state.updates.is_empty() {
-            let left = until.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "the bot did not fetch {:?}", state.updates);
-            self.shared.changed.wait_for(&mut state, left);
+            let remaining = deadline.saturating_duration_since(Instant::now());
+            assert!(!remaining.is_zero(), "the bot did not fetch {:?}", state.updates);
+            self.shared.changed.wait_for(&mut state, remaining);
         }
     }
 
@@ -237,50 +237,51 @@ fn serve(stream: &TcpStream, shared: &TelegramShared) -> std::io::Result<()> {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
-    let asked: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    let Some((status, answer)) = answer(&path, &asked, shared) else { return Ok(()) };
+    let parameters: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    let Some((status, response)) = answer(&path, &parameters, shared) else { return Ok(()) };
     let head = format!(
         "HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-        answer.len()
+        response.len()
     );
     let mut stream = stream;
     stream.write_all(head.as_bytes())?;
-    stream.write_all(&answer)
+    stream.write_all(&response)
 }
 
 /// Returns the answer, or `None` if the connection is closed without one.
-fn answer(path: &str, asked: &Value, shared: &TelegramShared) -> Option<(u16, Vec<u8>)> {
+fn answer(path: &str, parameters: &Value, shared: &TelegramShared) -> Option<(u16, Vec<u8>)> {
     let mut state = shared.state.lock();
     if state.is_down {
         return None;
     }
-    if let Some(rest) = path.strip_prefix("/file/bot") {
+    if let Some(suffix) = path.strip_prefix("/file/bot") {
         if state.file_cuts > 0 {
             state.file_cuts -= 1;
             return None;
         }
-        let id = rest.strip_prefix(state.token.as_str())?.strip_prefix("/files/")?;
-        let found = state.files.iter().find(|(known, _)| known == id);
+        let id = suffix.strip_prefix(state.token.as_str())?.strip_prefix("/files/")?;
+        let found = state.files.iter().find(|(file_id, _)| file_id == id);
         return Some(found.map_or((404, Vec::new()), |(_, bytes)| (200, bytes.clone())));
     }
     let (token, method) = path.strip_prefix("/bot")?.rsplit_once('/')?;
     if token != state.token {
         return Some(refusal(401, "Unauthorized", None));
     }
-    let good = |result: Value| Some((200, json!({ "ok": true, "result": result }).to_string().into_bytes()));
+    let success =
+        |result: Value| Some((200, json!({ "ok": true, "result": result }).to_string().into_bytes()));
     match method {
         "getMe" => {
-            good(json!({ "id": 4242, "is_bot": true, "first_name": "Octo", "username": "octo_test_bot" }))
+            success(json!({ "id": 4242, "is_bot": true, "first_name": "Octo", "username": "octo_test_bot" }))
         }
         "getUpdates" => {
-            if let Some(offset) = asked["offset"].as_i64() {
+            if let Some(offset) = parameters["offset"].as_i64() {
                 state.updates.retain(|(number, _)| *number >= offset);
                 shared.changed.notify_all();
             }
             state.polls += 1;
-            let mine = state.polls;
+            let poll = state.polls;
             shared.changed.notify_all();
-            let until = Instant::now() + Duration::from_secs(asked["timeout"].as_u64().unwrap_or(0));
+            let deadline = Instant::now() + Duration::from_secs(parameters["timeout"].as_u64().unwrap_or(0));
             loop {
                 if state.is_down {
                     return None;
@@ -288,16 +289,16 @@ fn answer(path: &str, asked: &Value, shared: &TelegramShared) -> Option<(u16, Ve
                 if token != state.token {
                     return Some(refusal(401, "Unauthorized", None));
                 }
-                if state.polls != mine {
-                    let said = "Conflict: terminated by other getUpdates request";
-                    return Some(refusal(409, said, None));
+                if state.polls != poll {
+                    let description = "Conflict: terminated by other getUpdates request";
+                    return Some(refusal(409, description, None));
                 }
-                let left = until.saturating_duration_since(Instant::now());
-                if !state.updates.is_empty() || left.is_zero() {
+                let remaining = deadline.saturating_duration_since(Instant::now());
+                if !state.updates.is_empty() || remaining.is_zero() {
                     let news: Vec<Value> = state.updates.iter().map(|(_, update)| update.clone()).collect();
-                    return good(Value::Array(news));
+                    return success(Value::Array(news));
                 }
-                shared.changed.wait_for(&mut state, left);
+                shared.changed.wait_for(&mut state, remaining);
             }
         }
         "sendMessage" => {
@@ -305,9 +306,9 @@ fn answer(path: &str, asked: &Value, shared: &TelegramShared) -> Option<(u16, Ve
             if let Some(PostFailure::Status(status, after)) = trouble {
                 return Some(refusal(status, "it will not be", after));
             }
-            let text = asked["text"].as_str().unwrap_or_default().to_owned();
+            let text = parameters["text"].as_str().unwrap_or_default().to_owned();
             assert!(!text.is_empty() && text.encode_utf16().count() <= 4_096, "a message Telegram takes");
-            let rows = asked["reply_markup"]["inline_keyboard"].as_array().cloned().unwrap_or_default();
+            let rows = parameters["reply_markup"]["inline_keyboard"].as_array().cloned().unwrap_or_default();
             let buttons = rows.iter().filter_map(|row| {
                 let button = row.get(0)?;
                 let data = button["callback_data"].as_str()?;
@@ -315,9 +316,9 @@ fn answer(path: &str, asked: &Value, shared: &TelegramShared) -> Option<(u16, Ve
                 Some((button["text"].as_str()?.to_owned(), data.to_owned()))
             });
             let post = TelegramPost {
-                person: asked["chat_id"].as_str().unwrap_or_default().to_owned(),
+                person: parameters["chat_id"].as_str().unwrap_or_default().to_owned(),
                 text,
-                silent: asked["disable_notification"].as_bool().unwrap_or_default(),
+                silent: parameters["disable_notification"].as_bool().unwrap_or_default(),
                 buttons: buttons.collect(),
             };
             state.posts.push(post);
@@ -325,26 +326,26 @@ fn answer(path: &str, asked: &Value, shared: &TelegramShared) -> Option<(u16, Ve
             if trouble.is_some() {
                 return None;
             }
-            good(
+            success(
                 json!({ "message_id": state.posts.len(), "date": 1, "chat": { "id": 1, "type": "private" } }),
             )
         }
-        "sendChatAction" => good(json!(true)),
+        "sendChatAction" => success(json!(true)),
         "answerCallbackQuery" => {
-            state.acknowledged.push(asked["text"].as_str().unwrap_or_default().to_owned());
+            state.acknowledged.push(parameters["text"].as_str().unwrap_or_default().to_owned());
             shared.changed.notify_all();
-            good(json!(true))
+            success(json!(true))
         }
         "getFile" => {
-            let id = asked["file_id"].as_str().unwrap_or_default();
-            good(json!({ "file_id": id, "file_path": format!("files/{id}") }))
+            let id = parameters["file_id"].as_str().unwrap_or_default();
+            success(json!({ "file_id": id, "file_path": format!("files/{id}") }))
         }
         _ => Some(refusal(404, "Not Found", None)),
     }
 }
 
-fn refusal(code: u16, said: &str, retry_after: Option<u64>) -> (u16, Vec<u8>) {
-    let mut body = json!({ "ok": false, "error_code": code, "description": said });
+fn refusal(code: u16, description: &str, retry_after: Option<u64>) -> (u16, Vec<u8>) {
+    let mut body = json!({ "ok": false, "error_code": code, "description": description });
     if let Some(seconds) = retry_after {
         body["parameters"] = json!({ "retry_after": seconds });
     }

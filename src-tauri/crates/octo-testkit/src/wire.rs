@@ -72,7 +72,7 @@ impl Wire {
         self
     }
 
-    pub(crate) fn named(&self, name: &str) -> &Shape {
+    pub(crate) fn declaration_of(&self, name: &str) -> &Shape {
         self.types.get(name).unwrap_or_else(|| panic!("{name} is not among the types"))
     }
 
@@ -94,7 +94,7 @@ impl Wire {
     fn objects(&self, shape: &Shape) -> Vec<Vec<Field>> {
         match shape {
             Shape::Object(fields) => vec![fields.clone()],
-            Shape::Named(name) => self.objects(self.named(name)),
+            Shape::Named(name) => self.objects(self.declaration_of(name)),
             Shape::OneOf(parts) => parts.iter().flat_map(|part| self.objects(part)).collect(),
             Shape::Both(parts) => self.merged(parts).iter().flat_map(|part| self.objects(part)).collect(),
             other => panic!("{other:?} is no object"),
@@ -115,7 +115,7 @@ impl Wire {
                     fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>().join("+")
                 }),
             Shape::Both(parts) => parts.first().map(|part| self.label(part)).unwrap_or_default(),
-            Shape::Named(name) => match self.named(name) {
+            Shape::Named(name) => match self.declaration_of(name) {
                 Shape::OneOf(_) => "some".to_owned(),
                 shape => self.label(shape),
             },

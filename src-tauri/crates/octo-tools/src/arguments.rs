@@ -16,7 +16,7 @@ pub(crate) struct ToolArguments {
     /// The values, by name.
     pub values: Map<String, Value>,
     /// Changes and omissions that the model should know about.
-    pub notes: Vec<String>,
+    pub remarks: Vec<String>,
 }
 
 /// Whether the text was valid JSON unmodified.
@@ -52,7 +52,7 @@ fn parse(text: &str) -> Result<(Map<String, Value>, JsonValidity), JsonFlaw> {
 }
 
 fn refusal(tool: &str, text: &str, schema: &Value, flaw: &JsonFlaw) -> ToolError {
-    let words = match flaw {
+    let explanation = match flaw {
         JsonFlaw::CutOff => format!(
             "The arguments of {tool} were cut off before their end ({} bytes arrived), so nothing was done. Send \
              the call again, complete. If it is very large, split it: write the first part of a file, then add \
@@ -62,11 +62,13 @@ fn refusal(tool: &str, text: &str, schema: &Value, flaw: &JsonFlaw) -> ToolError
         JsonFlaw::NotAnObject => {
             format!("The arguments of {tool} must be one JSON object. Nothing was done.")
         }
-        JsonFlaw::At { what, before } => {
-            format!("The arguments of {tool} are not valid JSON: {what}, after `{before}`. Nothing was done.")
+        JsonFlaw::At { description, before } => {
+            format!(
+                "The arguments of {tool} are not valid JSON: {description}, after `{before}`. Nothing was done."
+            )
         }
     };
-    ToolError::new(format!("{words} {}", usage(tool, schema)))
+    ToolError::new(format!("{explanation} {}", usage(tool, schema)))
 }
 
 /// Returns the tool's parameters in one line.

@@ -140,10 +140,10 @@ impl BrowserInput {
             Action::Navigate => BrowserAction::Navigate { url: self.url()? },
             Action::Back => BrowserAction::Back,
             Action::Focus | Action::Close => {
-                let word = if self.action == Action::Focus { "focus" } else { "close" };
+                let verb = if self.action == Action::Focus { "focus" } else { "close" };
                 if self.tab.is_none() {
                     return Err(ToolError::new(format!(
-                        "{word} needs tab: its number, from action tabs. Nothing was done."
+                        "{verb} needs tab: its number, from action tabs. Nothing was done."
                     )));
                 }
                 if self.action == Action::Focus { BrowserAction::Focus } else { BrowserAction::Close }
@@ -188,9 +188,9 @@ impl BrowserInput {
             }
             Kind::Hover => PageInteraction::Hover(self.element("hover")?),
             Kind::Drag => {
-                let to =
+                let target =
                     self.to_ref.ok_or_else(|| missing_value("drag", "to_ref: the element to drop it on"))?;
-                PageInteraction::Drag(self.element("drag")?, to)
+                PageInteraction::Drag(self.element("drag")?, target)
             }
             Kind::Select => {
                 let values = match (&self.values, &self.text) {
@@ -223,15 +223,15 @@ impl BrowserInput {
         if let Some(target) = self.target {
             return RequestedScroll::To(target);
         }
-        let word = self.text.as_deref().map(str::trim).unwrap_or_default();
-        let by = |x: f64, y: f64| RequestedScroll::By(self.x.unwrap_or(x), self.y.unwrap_or(y));
-        match word.to_ascii_lowercase().as_str() {
-            "" if self.x.is_some() && self.y.is_none() => by(0.0, 0.0),
-            "" | "down" => by(0.0, DEFAULT_SCROLL),
-            "up" => by(0.0, -DEFAULT_SCROLL),
-            "right" => by(DEFAULT_SCROLL, 0.0),
-            "left" => by(-DEFAULT_SCROLL, 0.0),
-            _ => RequestedScroll::ToText(word.to_owned()),
+        let direction = self.text.as_deref().map(str::trim).unwrap_or_default();
+        let scroll_by = |x: f64, y: f64| RequestedScroll::By(self.x.unwrap_or(x), self.y.unwrap_or(y));
+        match direction.to_ascii_lowercase().as_str() {
+            "" if self.x.is_some() && self.y.is_none() => scroll_by(0.0, 0.0),
+            "" | "down" => scroll_by(0.0, DEFAULT_SCROLL),
+            "up" => scroll_by(0.0, -DEFAULT_SCROLL),
+            "right" => scroll_by(DEFAULT_SCROLL, 0.0),
+            "left" => scroll_by(-DEFAULT_SCROLL, 0.0),
+            _ => RequestedScroll::ToText(direction.to_owned()),
         }
     }
 
@@ -265,17 +265,17 @@ impl BrowserInput {
         }
     }
 
-    fn element(&self, word: &str) -> Result<u32, ToolError> {
-        self.target.ok_or_else(|| missing_value(word, "ref: an element's number, from action snapshot"))
+    fn element(&self, action: &str) -> Result<u32, ToolError> {
+        self.target.ok_or_else(|| missing_value(action, "ref: an element's number, from action snapshot"))
     }
 
-    fn text_for(&self, word: &str, what: &str) -> Result<String, ToolError> {
-        self.text.clone().filter(|text| !text.is_empty()).ok_or_else(|| missing_value(word, what))
+    fn text_for(&self, action: &str, description: &str) -> Result<String, ToolError> {
+        self.text.clone().filter(|text| !text.is_empty()).ok_or_else(|| missing_value(action, description))
     }
 
     fn lines(&self) -> Result<PageLines, ToolError> {
-        let word = self.text.as_deref().map(str::trim).unwrap_or_default();
-        match word.to_ascii_lowercase().as_str() {
+        let choice = self.text.as_deref().map(str::trim).unwrap_or_default();
+        match choice.to_ascii_lowercase().as_str() {
             "" | "all" => Ok(PageLines::All),
             "targets" => Ok(PageLines::Targets),
             "screen" => Ok(PageLines::OnScreen),
@@ -290,8 +290,8 @@ impl BrowserInput {
     }
 }
 
-fn missing_value(word: &str, what: &str) -> ToolError {
-    ToolError::new(format!("{word} needs {what}. Nothing was done."))
+fn missing_value(action: &str, description: &str) -> ToolError {
+    ToolError::new(format!("{action} needs {description}. Nothing was done."))
 }
 
 #[cfg(test)]

@@ -11,11 +11,11 @@ use tokio_util::sync::CancellationToken;
 pub trait BrowserControl: Send + Sync {
     /// Determines the effects of a call without changing anything: the site, the real element, the risks.
     /// Attaches to the browser if necessary, which may take until the person allows it. On a page that
-    /// `standing` does not grant, it reads only the location.
+    /// `permission` does not grant, it reads only the location.
     fn assess(
         &self,
         request: &BrowserRequest,
-        standing: &BrowserPermission,
+        permission: &BrowserPermission,
     ) -> BoxFuture<'static, Result<BrowserAssessment, ToolError>>;
 
     /// Returns the view of a call that the person sees before it runs: built from the page, never from the
@@ -344,20 +344,21 @@ impl BrowserPermission {
         }
     }
 
-    /// Returns whether it covers `now`: the same element of the same document, at the same location, with no
+    /// Returns whether it covers `current`: the same element of the same document, at the same location, with no
     /// additional risks.
-    pub fn covers(&self, now: &BrowserAssessment) -> bool {
-        self.is_at(now)
-            && (self.assessment.fingerprint == now.fingerprint
+    pub fn covers(&self, current: &BrowserAssessment) -> bool {
+        self.is_at(current)
+            && (self.assessment.fingerprint == current.fingerprint
                 || self.assessment.inspected == InspectionDepth::LocationOnly)
-            && now.risks.iter().all(|risk| self.assessment.risks.contains(risk))
+            && current.risks.iter().all(|risk| self.assessment.risks.contains(risk))
     }
 
-    /// Returns whether `now` is at the permitted location, regardless of its risks.
-    pub fn is_at(&self, now: &BrowserAssessment) -> bool {
-        let site = |weight: &BrowserAssessment| weight.location.as_ref().map(|place| place.site.clone());
-        site(&self.assessment) == site(now)
-            && !matches!(now.location, Some(BrowserLocation { access: LocationAccess::Never { .. }, .. }))
+    /// Returns whether `current` is at the permitted location, regardless of its risks.
+    pub fn is_at(&self, current: &BrowserAssessment) -> bool {
+        let site =
+            |weight: &BrowserAssessment| weight.location.as_ref().map(|location| location.site.clone());
+        site(&self.assessment) == site(current)
+            && !matches!(current.location, Some(BrowserLocation { access: LocationAccess::Never { .. }, .. }))
     }
 }
 
@@ -371,12 +372,12 @@ impl fmt::Display for BrowserLocation {
 mod tests {
     use super::*;
 
-    fn weight(mark: &str, site: &str, risks: &[PageRisk]) -> BrowserAssessment {
-        let place = Some(BrowserLocation { site: site.to_owned(), access: LocationAccess::Asks });
+    fn weight(key: &str, site: &str, risks: &[PageRisk]) -> BrowserAssessment {
+        let location = Some(BrowserLocation { site: site.to_owned(), access: LocationAccess::Asks });
         BrowserAssessment {
-            location: place,
+            location,
             risks: risks.to_vec(),
-            fingerprint: mark.to_owned(),
+            fingerprint: key.to_owned(),
             ..BrowserAssessment::default()
         }
     }
@@ -389,21 +390,24 @@ mod tests {
             granted: Vec::new(),
             navigation: NavigationScope::Granted,
         };
-        let given = permission(&weight("7", "https://a.example", &pays));
-        assert!(given.covers(&weight("7", "https://a.example", &pays)));
-        assert!(given.covers(&weight("7", "https://a.example", &[PageRisk::Sends])), "less than was allowed");
-        for (now, why) in [
+        let permitted = permission(&weight("7", "https://a.example", &pays));
+        assert!(permitted.covers(&weight("7", "https://a.example", &pays)));
+        assert!(
+            permitted.covers(&weight("7", "https://a.example", &[PageRisk::Sends])),
+            "less than was allowed"
+        );
+        for (current, case) in [
             (weight("8", "https://a.example", &pays), "another element"),
             (weight("7", "https://b.example", &pays), "another site"),
             (weight("7", "https://a.example", &[PageRisk::Deletes]), "something else is set off"),
         ] {
-            assert!(!given.covers(&now), "{why}");
+            assert!(!permitted.covers(&current), "{case}");
         }
         let never = Some(BrowserLocation {
             site: "https://a.example".into(),
             access: LocationAccess::Never { why: "x".into() },
         });
-        assert!(!given.covers(&BrowserAssessment { location: never, ..weight("7", "", &[]) }));
+        assert!(!permitted.covers(&BrowserAssessment { location: never, ..weight("7", "", &[]) }));
         let harmless = permission(&weight("7", "https://a.example", &[]));
         assert!(!harmless.covers(&weight("7", "https://a.example", &[PageRisk::Pays])), "it became a sink");
         let unseen = BrowserAssessment {

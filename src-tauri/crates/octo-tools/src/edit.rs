@@ -81,7 +81,7 @@ impl Tool for EditTool {
             let change = apply_edit(&before, &input, &name)?;
             let view = ToolView::Diff(diff(&path, Some(&before), &change.content));
             context.files.write(&path, &encoding.encode(change.content))?;
-            let how = match change.how {
+            let method = match change.method {
                 MatchMethod::Exact => "",
                 MatchMethod::Trimmed => " (matched without its outer white space)",
                 MatchMethod::Unescaped => " (matched after undoing its escapes; new_string was used as it is)",
@@ -95,9 +95,9 @@ impl Tool for EditTool {
                 }
             };
             let text = match change.lines.as_slice() {
-                [line] => format!("Replaced 1 occurrence in {name}, line {line}{how}."),
+                [line] => format!("Replaced 1 occurrence in {name}, line {line}{method}."),
                 lines => {
-                    format!("Replaced {} occurrences in {name}, lines {}{how}.", lines.len(), list_lines(lines))
+                    format!("Replaced {} occurrences in {name}, lines {}{method}.", lines.len(), list_lines(lines))
                 }
             };
             Ok(ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done })
@@ -109,7 +109,7 @@ impl Tool for EditTool {
 struct AppliedEdit {
     content: Vec<u8>,
     lines: Vec<usize>,
-    how: MatchMethod,
+    method: MatchMethod,
 }
 
 /// Applies the edit to the content, or explains why that is impossible.
@@ -123,7 +123,7 @@ fn apply_edit(content: &[u8], input: &EditInput, name: &str) -> Result<AppliedEd
     if old == new {
         return Err(ToolError::new("old_string and new_string are identical: nothing would change."));
     }
-    let MatchSet { spans, how } = match matching::find(content, old, new) {
+    let MatchSet { spans, method } = match matching::find(content, old, new) {
         MatchResult::Found(found) => found,
         MatchResult::Refused(reason) => return Err(ToolError::new(reason)),
         MatchResult::Nothing => return Err(ToolError::new(nearest::explain(content, old, name))),
@@ -143,17 +143,17 @@ fn apply_edit(content: &[u8], input: &EditInput, name: &str) -> Result<AppliedEd
             "The edit would leave {name} exactly as it is. Nothing was changed."
         )));
     }
-    Ok(AppliedEdit { content: after, lines, how })
+    Ok(AppliedEdit { content: after, lines, method })
 }
 
-fn line_of(content: &[u8], at: usize) -> usize {
-    1 + content.iter().take(at).filter(|byte| **byte == b'\n').count()
+fn line_of(content: &[u8], position: usize) -> usize {
+    1 + content.iter().take(position).filter(|byte| **byte == b'\n').count()
 }
 
 fn list_lines(lines: &[usize]) -> String {
-    let named: Vec<String> = lines.iter().take(MAX_NAMED).map(usize::to_string).collect();
+    let numbers: Vec<String> = lines.iter().take(MAX_NAMED).map(usize::to_string).collect();
     let more = if lines.len() > MAX_NAMED { ", …" } else { "" };
-    format!("{}{more}", named.join(", "))
+    format!("{}{more}", numbers.join(", "))
 }
 
 #[cfg(test)]

@@ -116,10 +116,10 @@ impl Effects {
     pub async fn assessed(
         mut self,
         browser: &dyn BrowserControl,
-        standing: &BrowserPermission,
+        permission: &BrowserPermission,
     ) -> Result<Self, ToolError> {
         if let Some(effect) = &mut self.browser {
-            effect.assessment = Some(browser.assess(&effect.request, standing).await?);
+            effect.assessment = Some(browser.assess(&effect.request, permission).await?);
         }
         Ok(self)
     }

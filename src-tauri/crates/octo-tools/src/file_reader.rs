@@ -140,39 +140,39 @@ fn read(path: &Path, input: &FileReaderInput, context: &ToolContext) -> Result<R
                 text::read(file, &range, path, LineSource::File, context).map(ReadResult::output)
             }
             ContentKind::Utf16 | ContentKind::Picture => {
-                let whole = context.files.read(path, picture::MAX_FILE)?;
-                read_whole(whole, range, path, context)
+                let bytes = context.files.read(path, picture::MAX_FILE)?;
+                read_whole(bytes, range, path, context)
             }
             ContentKind::Document(format) => {
                 Ok(ReadResult::Document(DocumentFile { path: path.to_owned(), format, range }))
             }
-            ContentKind::Binary(what) => Err(binary(path, len, what)),
+            ContentKind::Binary(description) => Err(binary(path, len, description)),
         };
     }
-    let whole = context.files.read(path, MAX_WHOLE)?;
-    read_whole(whole, range, path, context)
+    let bytes = context.files.read(path, MAX_WHOLE)?;
+    read_whole(bytes, range, path, context)
 }
 
 fn read_whole(
-    whole: Vec<u8>,
+    bytes: Vec<u8>,
     range: LineRange,
     path: &Path,
     context: &ToolContext,
 ) -> Result<ReadResult, ToolError> {
-    let head = whole.get(..HEAD_BYTES as usize).unwrap_or(&whole);
+    let head = bytes.get(..HEAD_BYTES as usize).unwrap_or(&bytes);
     match detect_content(path, head) {
         ContentKind::Text => {
-            text::read(Cursor::new(whole), &range, path, LineSource::File, context).map(ReadResult::output)
+            text::read(Cursor::new(bytes), &range, path, LineSource::File, context).map(ReadResult::output)
         }
         ContentKind::Utf16 => {
-            let text = Cursor::new(Encoding::detect(&whole).decode_lossy(whole));
+            let text = Cursor::new(Encoding::detect(&bytes).decode_lossy(bytes));
             text::read(text, &range, path, LineSource::File, context).map(ReadResult::output)
         }
-        ContentKind::Picture => picture::read(whole, path, context).map(ReadResult::output),
+        ContentKind::Picture => picture::read(bytes, path, context).map(ReadResult::output),
         ContentKind::Document(format) => {
             Ok(ReadResult::Document(DocumentFile { path: path.to_owned(), format, range }))
         }
-        ContentKind::Binary(what) => Err(binary(path, whole.len() as u64, what)),
+        ContentKind::Binary(description) => Err(binary(path, bytes.len() as u64, description)),
     }
 }
 
@@ -219,9 +219,9 @@ fn detect_content(path: &Path, head: &[u8]) -> ContentKind {
     }
 }
 
-fn binary(path: &Path, len: u64, what: &str) -> ToolError {
+fn binary(path: &Path, len: u64, description: &str) -> ToolError {
     ToolError::new(format!(
-        "Binary file detected: {} is {what} ({len} bytes), which file_reader cannot show as text. If you need \
+        "Binary file detected: {} is {description} ({len} bytes), which file_reader cannot show as text. If you need \
          what is in it, use a program for its format in the terminal.",
         path.display()
     ))

@@ -89,9 +89,9 @@ impl Tool for GrepTool {
                 files: found
                     .files
                     .into_iter()
-                    .map(|hits| FileMatches {
-                        path: display_path(&hits.path, &context.cwd),
-                        lines: hits.lines,
+                    .map(|file_matches| FileMatches {
+                        path: display_path(&file_matches.path, &context.cwd),
+                        lines: file_matches.lines,
                     })
                     .collect(),
             };
@@ -107,23 +107,25 @@ fn base(input: &GrepInput, cwd: &Path) -> Result<PathBuf, ToolError> {
 
 fn render(found: &GrepMatches, cwd: &Path) -> String {
     let mut text = String::new();
-    let has_context = found.files.iter().flat_map(|hits| &hits.lines).any(|line| !line.is_match);
-    for (at, hits) in found.files.iter().enumerate() {
-        let path = display_path(&hits.path, cwd);
+    let has_context =
+        found.files.iter().flat_map(|file_matches| &file_matches.lines).any(|line| !line.is_match);
+    for (index, file_matches) in found.files.iter().enumerate() {
+        let path = display_path(&file_matches.path, cwd);
         let mut before = None;
-        for line in &hits.lines {
+        for line in &file_matches.lines {
             let is_gap = before.is_some_and(|before: u64| before + 1 != line.number);
-            if has_context && (is_gap || (before.is_none() && at > 0)) {
+            if has_context && (is_gap || (before.is_none() && index > 0)) {
                 text.push_str("--\n");
             }
             before = Some(line.number);
-            let mark = if line.is_match { ':' } else { '-' };
+            let separator = if line.is_match { ':' } else { '-' };
             // Writing to a string does not fail.
-            let _ = writeln!(text, "{path}{mark}{}{mark}{}", line.number, line.text);
+            let _ = writeln!(text, "{path}{separator}{}{separator}{}", line.number, line.text);
         }
-        let shown = hits.lines.iter().filter(|line| line.is_match).count() as u64;
-        if shown < hits.matches {
-            let _ = writeln!(text, "({path}: {shown} of {} matching lines shown)", hits.matches);
+        let match_count = file_matches.lines.iter().filter(|line| line.is_match).count() as u64;
+        if match_count < file_matches.matches {
+            let _ =
+                writeln!(text, "({path}: {match_count} of {} matching lines shown)", file_matches.matches);
         }
     }
     let _ = match found.total_matches {

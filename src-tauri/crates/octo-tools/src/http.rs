@@ -140,39 +140,50 @@ impl Http {
     }
 
     /// Requests `url`, and follows its redirects.
-    pub(crate) async fn send(&self, url: &Url, ask: WebRequest, limit: usize) -> Result<WebReply, HttpError> {
-        let answer = tokio::time::timeout(REQUEST_TIMEOUT, self.follow(url.clone(), ask, limit)).await;
-        answer.unwrap_or(Err(HttpError::TimeOut(REQUEST_TIMEOUT.as_secs())))
+    pub(crate) async fn send(
+        &self,
+        url: &Url,
+        request: WebRequest,
+        limit: usize,
+    ) -> Result<WebReply, HttpError> {
+        let reply = tokio::time::timeout(REQUEST_TIMEOUT, self.follow(url.clone(), request, limit)).await;
+        reply.unwrap_or(Err(HttpError::TimeOut(REQUEST_TIMEOUT.as_secs())))
     }
 
-    async fn follow(&self, mut url: Url, ask: WebRequest, limit: usize) -> Result<WebReply, HttpError> {
-        for hop in 0..=ask.redirects {
-            let mut response = self.send_once(&url, &ask, hop).await?;
+    async fn follow(&self, mut url: Url, request: WebRequest, limit: usize) -> Result<WebReply, HttpError> {
+        for hop in 0..=request.redirects {
+            let mut response = self.send_once(&url, &request, hop).await?;
             let status = response.status();
-            let next = response.headers().get(LOCATION).filter(|_| status.is_redirection());
-            if let Some(next) = next {
-                let next = next.to_str().map_err(|_| HttpError::BadRedirect)?;
-                url = url.join(next).map_err(|_| HttpError::BadRedirect)?;
+            let location = response.headers().get(LOCATION).filter(|_| status.is_redirection());
+            if let Some(location) = location {
+                let location = location.to_str().map_err(|_| HttpError::BadRedirect)?;
+                url = url.join(location).map_err(|_| HttpError::BadRedirect)?;
                 continue;
             }
             let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
             let content_type = content_type.unwrap_or_default().to_owned();
             let host = url.host_str().unwrap_or_default().to_owned();
-            let body = body::read(&mut response, limit).await.map_err(|why| HttpError::Body(host, why))?;
+            let body =
+                body::read(&mut response, limit).await.map_err(|reason| HttpError::Body(host, reason))?;
             return Ok(WebReply { url, status: status.as_u16(), content_type, body });
         }
-        Err(HttpError::Redirects(ask.redirects))
+        Err(HttpError::Redirects(request.redirects))
     }
 
     /// Sends one request, to checked addresses.
-    async fn send_once(&self, url: &Url, ask: &WebRequest, hop: usize) -> Result<Response, HttpError> {
+    async fn send_once(
+        &self,
+        url: &Url,
+        web_request: &WebRequest,
+        hop: usize,
+    ) -> Result<Response, HttpError> {
         let site = check(url)?;
-        let refused = |site: &Site| HttpError::Private {
+        let private_error = |site: &Site| HttpError::Private {
             site: site.to_string(),
             way: if hop == 0 { NOT_ALLOWED } else { BY_REDIRECT },
         };
         if !self.may_reach(&site, site.distance) {
-            return Err(refused(&site));
+            return Err(private_error(&site));
         }
         let addresses = match self.addresses(&site).await {
             Ok(addresses) => addresses,
@@ -181,14 +192,15 @@ impl Http {
             Err(_) => return Err(HttpError::UnknownHost(site.host)),
         };
         // One bad address is enough: this code does not control which of them a connection uses.
-        let near = addresses.iter().map(|address| address::distance_of(address.ip())).max();
-        if near.is_some_and(|reach| !self.may_reach(&site, reach)) {
-            return Err(refused(&site));
+        let distance = addresses.iter().map(|address| address::distance_of(address.ip())).max();
+        if distance.is_some_and(|reach| !self.may_reach(&site, reach)) {
+            return Err(private_error(&site));
         }
         let is_known = !addresses.is_empty();
         let client = self.client(url, PinnedHost { host: site.host.clone(), addresses })?;
-        let mut request = client.request(ask.method.clone(), url.clone()).headers(ask.headers.clone());
-        if let Some(body) = &ask.body {
+        let mut request =
+            client.request(web_request.method.clone(), url.clone()).headers(web_request.headers.clone());
+        if let Some(body) = &web_request.body {
             request = request.body(body.clone());
         }
         request.send().await.map_err(|error| match error {
@@ -203,7 +215,7 @@ impl Http {
         match reach {
             SiteDistance::Internet => true,
             SiteDistance::Private => granted().next().is_some(),
-            SiteDistance::Metadata => granted().any(|(_, how)| *how == SiteGrant::ByName),
+            SiteDistance::Metadata => granted().any(|(_, grant)| *grant == SiteGrant::ByName),
         }
     }
 
@@ -228,7 +240,7 @@ impl Http {
             .no_deflate()
             .no_zstd()
             .dns_resolver(Arc::new(pinned));
-        let failed = |why: String| HttpError::Failed(why);
+        let failed = |reason: String| HttpError::Failed(reason);
         let builder = self.network.apply(builder, url).map_err(|error| failed(error.message))?;
         builder.build().map_err(|error| failed(causes(&error)))
     }
@@ -264,16 +276,16 @@ fn check(url: &Url) -> Result<Site, HttpError> {
 
 /// Returns an error with its causes: alone it says little more than that sending failed.
 fn causes(error: &dyn std::error::Error) -> String {
-    let mut words = error.to_string();
+    let mut message = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
         let more = error.to_string();
-        if !words.contains(&more) {
-            words = format!("{words}: {more}");
+        if !message.contains(&more) {
+            message = format!("{message}: {more}");
         }
         cause = error.source();
     }
-    words
+    message
 }
 
 #[cfg(test)]

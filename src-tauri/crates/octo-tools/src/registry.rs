@@ -103,8 +103,9 @@ impl Toolset {
     }
 
     fn find(&self, name: &str) -> Option<Arc<dyn DynTool>> {
-        let by_name =
-            |wanted: &str| self.tools.iter().find(|tool| tool.name().eq_ignore_ascii_case(wanted)).cloned();
+        let by_name = |wanted_name: &str| {
+            self.tools.iter().find(|tool| tool.name().eq_ignore_ascii_case(wanted_name)).cloned()
+        };
         by_name(name).or_else(|| {
             let is_alias = |alias: &&str| alias.eq_ignore_ascii_case(name);
             let meant = TOOL_NAMES.iter().find(|tool| tool.aliases.iter().any(is_alias));
@@ -120,23 +121,26 @@ impl Toolset {
         let read = arguments::read(name, arguments, &tool.schema())?;
         let arguments = read.values.clone();
         let call = tool.prepare(Value::Object(read.values))?;
-        let call =
-            if read.notes.is_empty() { call } else { Box::new(AnnotatedCall { call, notes: read.notes }) };
+        let call = if read.remarks.is_empty() {
+            call
+        } else {
+            Box::new(AnnotatedCall { call, remarks: read.remarks })
+        };
         Ok(ResolvedCall { name, arguments, call })
     }
 
     fn unknown(&self, name: &str) -> ToolError {
-        let mut near: Vec<(f64, &str)> =
-            self.tools.iter().map(|tool| (likeness(name, tool.name()), tool.name())).collect();
-        near.sort_by(|one, other| other.0.total_cmp(&one.0));
-        let near: Vec<&str> =
-            near.into_iter().filter(|(likeness, _)| *likeness > 0.3).map(|(_, name)| name).collect();
-        let meant = match near.as_slice() {
+        let mut similar: Vec<(f64, &str)> =
+            self.tools.iter().map(|tool| (similarity(name, tool.name()), tool.name())).collect();
+        similar.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let similar: Vec<&str> =
+            similar.into_iter().filter(|(likeness, _)| *likeness > 0.3).map(|(_, name)| name).collect();
+        let meant = match similar.as_slice() {
             [] => String::new(),
-            near => format!(" Did you mean {}?", near.join(" or ")),
+            similar => format!(" Did you mean {}?", similar.join(" or ")),
         };
-        let all: Vec<&str> = self.tools.iter().map(|tool| tool.name()).collect();
-        ToolError::new(format!("Tool not found: {name}.{meant} The tools are: {}.", all.join(", ")))
+        let available: Vec<&str> = self.tools.iter().map(|tool| tool.name()).collect();
+        ToolError::new(format!("Tool not found: {name}.{meant} The tools are: {}.", available.join(", ")))
     }
 }
 
@@ -163,27 +167,28 @@ fn standard() -> Vec<Arc<dyn DynTool>> {
 }
 
 /// Returns the likeness of two names, 0 to 1: the letter pairs they share (Dice's coefficient).
-fn likeness(one: &str, other: &str) -> f64 {
+fn similarity(a: &str, b: &str) -> f64 {
     let pairs = |text: &str| -> Vec<(char, char)> {
-        let letters: Vec<char> = text.to_ascii_lowercase().chars().filter(|c| c.is_alphanumeric()).collect();
-        letters.iter().copied().zip(letters.iter().copied().skip(1)).collect()
+        let characters: Vec<char> =
+            text.to_ascii_lowercase().chars().filter(|c| c.is_alphanumeric()).collect();
+        characters.iter().copied().zip(characters.iter().copied().skip(1)).collect()
     };
-    let (one, mut other) = (pairs(one), pairs(other));
-    let all = one.len() + other.len();
-    let mut shared = 0;
-    for pair in one {
-        if let Some(at) = other.iter().position(|candidate| *candidate == pair) {
-            other.swap_remove(at);
-            shared += 1;
+    let (a, mut b) = (pairs(a), pairs(b));
+    let total = a.len() + b.len();
+    let mut common = 0;
+    for pair in a {
+        if let Some(index) = b.iter().position(|candidate| *candidate == pair) {
+            b.swap_remove(index);
+            common += 1;
         }
     }
-    if all == 0 { 0.0 } else { f64::from(2 * shared) / all as f64 }
+    if total == 0 { 0.0 } else { f64::from(2 * common) / total as f64 }
 }
 
 /// A call whose result also reports the changes made to its arguments.
 struct AnnotatedCall {
     call: Box<dyn PreparedCall>,
-    notes: Vec<String>,
+    remarks: Vec<String>,
 }
 
 impl PreparedCall for AnnotatedCall {
@@ -197,8 +202,8 @@ impl PreparedCall for AnnotatedCall {
 
     fn run(self: Box<Self>, context: ToolContext) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
-            let notes = self.notes.join(" ");
-            let add = |text: String| format!("{text}\n({notes})");
+            let remarks = self.remarks.join(" ");
+            let add = |text: String| format!("{text}\n({remarks})");
             match self.call.run(context).await {
                 Ok(output) => Ok(ToolOutput { text: add(output.text), ..output }),
                 Err(error) => Err(ToolError::new(add(error.text))),

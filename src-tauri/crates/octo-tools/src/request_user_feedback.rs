@@ -48,7 +48,7 @@ fn view(input: &FeedbackInput) -> Result<ToolView, ToolError> {
     }
     let mut options: Vec<String> = Vec::new();
     for option in input.options.iter().flatten().map(|option| option.trim()) {
-        if !option.is_empty() && !options.iter().any(|known| known == option) {
+        if !option.is_empty() && !options.iter().any(|accepted| accepted == option) {
             options.push(option.to_owned());
         }
     }

@@ -34,40 +34,40 @@ pub(crate) fn schema_of<T: JsonSchema>() -> Value {
 }
 
 fn compact(schema: Value) -> Value {
-    let Value::Object(mut old) = schema else { return schema };
-    old.retain(|key, _| !DROPPED.contains(&key.as_str()));
+    let Value::Object(mut unordered) = schema else { return schema };
+    unordered.retain(|key, _| !DROPPED.contains(&key.as_str()));
     // `required` already says that a parameter may be absent; saying that it may be null is not worth the
     // bytes.
-    if let Some(Value::Array(types)) = old.get_mut("type") {
+    if let Some(Value::Array(types)) = unordered.get_mut("type") {
         types.retain(|name| name != "null");
         if let [only] = types.as_slice() {
             let only = only.clone();
-            old.insert("type".to_owned(), only);
+            unordered.insert("type".to_owned(), only);
         }
     }
-    if let Some(Value::Array(alternatives)) = old.get_mut("anyOf") {
+    if let Some(Value::Array(alternatives)) = unordered.get_mut("anyOf") {
         alternatives.retain(|alternative| alternative.get("type") != Some(&Value::from("null")));
         if let [only] = alternatives.as_slice() {
             let only = only.clone();
-            old.remove("anyOf");
+            unordered.remove("anyOf");
             if let Value::Object(only) = only {
                 for (key, value) in only {
-                    old.entry(key).or_insert(value);
+                    unordered.entry(key).or_insert(value);
                 }
             }
         }
     }
-    if let Some(Value::Array(values)) = old.get_mut("enum") {
+    if let Some(Value::Array(values)) = unordered.get_mut("enum") {
         values.retain(|value| !value.is_null());
     }
-    let mut keys: Vec<String> = old.keys().cloned().collect();
+    let mut keys: Vec<String> = unordered.keys().cloned().collect();
     keys.sort_by_key(|key| {
-        let place = ORDER.iter().position(|known| known == key).unwrap_or(ORDER.len());
-        (place, key.clone())
+        let rank = ORDER.iter().position(|key_name| key_name == key).unwrap_or(ORDER.len());
+        (rank, key.clone())
     });
-    let mut new = Map::new();
+    let mut ordered = Map::new();
     for key in keys {
-        let Some(value) = old.remove(&key) else { continue };
+        let Some(value) = unordered.remove(&key) else { continue };
         let value = match (key.as_str(), value) {
             // Names of parameters, in the order they are declared.
             ("properties", Value::Object(properties)) => {
@@ -80,7 +80,7 @@ fn compact(schema: Value) -> Value {
             }
             (_, value) => value,
         };
-        new.insert(key, value);
+        ordered.insert(key, value);
     }
-    Value::Object(new)
+    Value::Object(ordered)
 }

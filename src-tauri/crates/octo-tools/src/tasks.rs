@@ -86,23 +86,23 @@ impl TurnHistory {
 
     /// Returns all numbers of the running turn, including those of attempts that failed before any output.
     fn own_numbers(&self, tree: &StepTree) -> Vec<StepNumber> {
-        let Some(first) = self.own_number(tree) else { return Vec::new() };
-        let before = |task: &StepNumber| parent(tree, *task).filter(|parent| *parent >= first);
-        std::iter::successors(Some(tree.active).filter(|active| *active >= first), before).collect()
+        let Some(first_own) = self.own_number(tree) else { return Vec::new() };
+        let before = |task: &StepNumber| parent(tree, *task).filter(|parent| *parent >= first_own);
+        std::iter::successors(Some(tree.active).filter(|active| *active >= first_own), before).collect()
     }
 
     /// Returns the state at the start of this turn, which the person sees as the present one.
-    fn present(&self, tree: &StepTree) -> StepNumber {
-        let own = self.own_number(tree).and_then(|own| parent(tree, own));
-        own.unwrap_or(tree.active)
+    fn turn_start(&self, tree: &StepTree) -> StepNumber {
+        let parent_number = self.own_number(tree).and_then(|parent_number| parent(tree, parent_number));
+        parent_number.unwrap_or(tree.active)
     }
 
     /// Stores the request, and announces its effect. The exact changes are determined when it happens: until
     /// then this turn may still change files itself.
-    fn request_restore(&self, request: RestoreRequest, words: &str) -> ToolOutput {
+    fn request_restore(&self, request: RestoreRequest, message: &str) -> ToolOutput {
         self.store_request(request);
         text_output(format!(
-            "When this turn ends, {words}. Files somebody else changed since are left as they are; the present \
+            "When this turn ends, {message}. Files somebody else changed since are left as they are; the present \
              state is saved first and can be brought back. End your turn now."
         ))
     }
@@ -118,9 +118,9 @@ fn text_output(text: String) -> ToolOutput {
 }
 
 async fn run_blocking<T: Send + 'static>(
-    look: impl FnOnce() -> Result<T, TimeError> + Send + 'static,
+    read: impl FnOnce() -> Result<T, TimeError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    crate::blocking::blocking(move || look().map_err(|error| ToolError::new(format!("Not done: {error}."))))
+    crate::blocking::blocking(move || read().map_err(|error| ToolError::new(format!("Not done: {error}."))))
         .await
 }
 
@@ -163,24 +163,24 @@ impl Tool for ListTasksTool {
             .limit
             .map_or(DEFAULT_LISTED, |limit| usize::try_from(limit).unwrap_or(MAX_LISTED))
             .clamp(1, MAX_LISTED);
-        let (own, present) = (context.tasks.own_numbers(&tree), context.tasks.present(&tree));
+        let (own_tasks, present) = (context.tasks.own_numbers(&tree), context.tasks.turn_start(&tree));
         let lines: Vec<String> = tree
             .tasks
             .iter()
-            .filter(|task| !own.contains(&task.number))
+            .filter(|task| !own_tasks.contains(&task.number))
             .map(|task| line(task, present))
             .collect();
         if lines.is_empty() {
             return Ok(text_output("No task came before this one.".to_owned()));
         }
-        let first = lines.len().saturating_sub(limit);
-        let earlier = if first == 0 { String::new() } else { format!("({first} earlier ones)\n") };
-        Ok(text_output(format!("{earlier}{}", lines.get(first..).unwrap_or_default().join("\n"))))
+        let start = lines.len().saturating_sub(limit);
+        let earlier = if start == 0 { String::new() } else { format!("({start} earlier ones)\n") };
+        Ok(text_output(format!("{earlier}{}", lines.get(start..).unwrap_or_default().join("\n"))))
     }
 }
 
 fn line(task: &StepView, present: StepNumber) -> String {
-    let mark = if task.number == present {
+    let marker = if task.number == present {
         "→"
     } else if task.status == StepPosition::Undone {
         "↯"
@@ -188,7 +188,7 @@ fn line(task: &StepView, present: StepNumber) -> String {
         " "
     };
     let branch = if task.branch { "⎇ " } else { "" };
-    let what = match task.kind {
+    let kind = match task.kind {
         StepKind::Start => "the state before the first task".to_owned(),
         StepKind::Run => task.summary.clone(),
         StepKind::Safety => "(saved before a restore)".to_owned(),
@@ -198,10 +198,10 @@ fn line(task: &StepView, present: StepNumber) -> String {
     let files = match (task.changed, task.lasting) {
         (0, 0) => String::new(),
         (files, 0) => format!(" [{files} files]"),
-        (0, lasting) => format!(" [no files; {lasting} not undoable]"),
-        (files, lasting) => format!(" [{files} files; {lasting} not undoable]"),
+        (0, effects) => format!(" [no files; {effects} not undoable]"),
+        (files, effects) => format!(" [{files} files; {effects} not undoable]"),
     };
-    format!("{mark} {} {branch}{what}{files}", task.number)
+    format!("{marker} {} {branch}{kind}{files}", task.number)
 }
 
 impl Tool for UndoTaskTool {
@@ -225,31 +225,31 @@ impl Tool for UndoTaskTool {
         let changes = run_blocking(move || machine.changes(session, task)).await?;
         let paths: Vec<&str> = changes.paths.iter().take(MAX_PATHS).map(|path| path.path.as_str()).collect();
         let more = changes.paths.len().saturating_sub(MAX_PATHS);
-        let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let words = if paths.is_empty() {
+        let remainder = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let message = if paths.is_empty() {
             format!("task {task} is undone (it changed no files)")
         } else {
-            format!("task {task} is undone, which changed {}{rest}", paths.join(", "))
+            format!("task {task} is undone, which changed {}{remainder}", paths.join(", "))
         };
-        let words = format!("{words}{}", list_lasting(&changes.lasting));
-        Ok(context.tasks.request_restore(RestoreRequest::Undo { task, to: target }, &words))
+        let message = format!("{message}{}", list_lasting(&changes.lasting));
+        Ok(context.tasks.request_restore(RestoreRequest::Undo { task, to: target }, &message))
     }
 }
 
 /// Lists the effects of a turn that remain, as text after the list of undone changes.
-fn list_lasting(lasting: &LastingEffects) -> String {
-    if lasting.is_empty() {
+fn list_lasting(effects: &LastingEffects) -> String {
+    if effects.is_empty() {
         return String::new();
     }
-    let said = |mark: &LastingEffect| {
-        let times = if mark.times > 1 { format!(" ({} times)", mark.times) } else { String::new() };
-        format!("{} {}{times}", lasting_label(mark.kind), mark.what)
+    let describe = |effect: &LastingEffect| {
+        let times = if effect.times > 1 { format!(" ({} times)", effect.times) } else { String::new() };
+        format!("{} {}{times}", lasting_label(effect.kind), effect.what)
     };
-    let listed: Vec<String> = lasting.marks.iter().take(MAX_LASTING).map(said).collect();
-    let beyond = u32::try_from(lasting.marks.len() - listed.len()).unwrap_or(u32::MAX);
-    let more = lasting.more.saturating_add(beyond);
-    let rest = if more == 0 { String::new() } else { format!("; and {more} more") };
-    format!(". It does not take back, so tell the person: {}{rest}", listed.join("; "))
+    let listed: Vec<String> = effects.effects.iter().take(MAX_LASTING).map(describe).collect();
+    let omitted = u32::try_from(effects.effects.len() - listed.len()).unwrap_or(u32::MAX);
+    let more = effects.more.saturating_add(omitted);
+    let suffix = if more == 0 { String::new() } else { format!("; and {more} more") };
+    format!(". It does not take back, so tell the person: {}{suffix}", listed.join("; "))
 }
 
 fn lasting_label(kind: LastingKind) -> &'static str {
@@ -272,10 +272,10 @@ fn lasting_label(kind: LastingKind) -> &'static str {
 /// Returns the turn that an undo takes back, and the state it returns to.
 async fn undo_target(context: &ToolContext) -> Result<(StepNumber, StepNumber), ToolError> {
     let tree = context.tasks.tree().await?;
-    let mut task = context.tasks.present(&tree);
+    let mut task = context.tasks.turn_start(&tree);
     // A checkpoint is not work.
     while let Some(checkpoint) =
-        tree.tasks.iter().find(|known| known.number == task && known.kind == StepKind::Checkpoint)
+        tree.tasks.iter().find(|step| step.number == task && step.kind == StepKind::Checkpoint)
     {
         task = checkpoint.parent.unwrap_or(0);
     }
@@ -300,8 +300,8 @@ impl Tool for RedoTaskTool {
 
     async fn run(&self, input: RedoInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
         check_exists(input.task_id, &context).await?;
-        let words = format!("files go to the end of task {}", input.task_id);
-        Ok(context.tasks.request_restore(RestoreRequest::Redo { to: input.task_id }, &words))
+        let message = format!("files go to the end of task {}", input.task_id);
+        Ok(context.tasks.request_restore(RestoreRequest::Redo { to: input.task_id }, &message))
     }
 }
 
@@ -311,7 +311,7 @@ async fn check_exists(task: StepNumber, context: &ToolContext) -> Result<(), Too
         return Err(ToolError::new(format!("Task {task} is this turn itself.")));
     }
     let numbers: Vec<String> = tree.tasks.iter().map(|task| task.number.to_string()).collect();
-    if tree.tasks.iter().any(|known| known.number == task) {
+    if tree.tasks.iter().any(|step| step.number == task) {
         Ok(())
     } else {
         Err(ToolError::new(format!("There is no task {task}; there are {}.", numbers.join(", "))))

@@ -48,8 +48,8 @@ enum TerminalAction<'a> {
 
 impl TerminalInput {
     fn requested_action(&self) -> Result<TerminalAction<'_>, ToolError> {
-        let given = |text: &'_ Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
-        if given(&self.handle_id) {
+        let is_given = |text: &'_ Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
+        if is_given(&self.handle_id) {
             let handle = self.handle_id.as_deref().unwrap_or_default().trim();
             return Ok(match self.kill {
                 Some(true) => TerminalAction::Kill { handle },
@@ -87,8 +87,10 @@ impl Tool for TerminalTool {
         let command = match input.requested_action() {
             // Certain to fail before anything happens: the run reports why.
             Err(_) => return Effects::none(),
-            Ok(TerminalAction::Start(line)) if let Some(own) = builtin_line::match_line(line, input, cwd) => {
-                return builtin_line::effects(&own);
+            Ok(TerminalAction::Start(line))
+                if let Some(builtin) = builtin_line::match_line(line, input, cwd) =>
+            {
+                return builtin_line::effects(&builtin);
             }
             Ok(TerminalAction::Start(line)) => match input.folder(cwd) {
                 Ok(cwd) => CommandEffect::Start { line: line.to_owned(), cwd, env: input.variables() },
@@ -105,9 +107,9 @@ impl Tool for TerminalTool {
     async fn preview(&self, input: &TerminalInput, context: &ToolContext) -> Result<ToolView, ToolError> {
         let (command, cwd, handle) = match input.requested_action()? {
             TerminalAction::Start(line)
-                if let Some(own) = builtin_line::match_line(line, input, &context.cwd) =>
+                if let Some(builtin) = builtin_line::match_line(line, input, &context.cwd) =>
             {
-                return builtin_line::preview(own, line, input, context).await;
+                return builtin_line::preview(builtin, line, input, context).await;
             }
             TerminalAction::Start(line) => {
                 let cwd =
@@ -139,12 +141,12 @@ impl Tool for TerminalTool {
         let (live, cancel) = (context.live.clone(), context.cancel.clone());
         let report = match input.requested_action()? {
             TerminalAction::Start(line)
-                if let Some(own) = builtin_line::match_line(line, &input, &context.cwd) =>
+                if let Some(builtin) = builtin_line::match_line(line, &input, &context.cwd) =>
             {
-                return builtin_line::run(own, line, &input, context).await;
+                return builtin_line::run(builtin, line, &input, context).await;
             }
             TerminalAction::Start(line) => {
-                let (pace, wait) = match input.background {
+                let (mode, wait) = match input.background {
                     Some(true) => (RunMode::Background, START_WINDOW),
                     Some(false) | None => (RunMode::Foreground, DEFAULT_WAIT),
                 };
@@ -154,14 +156,14 @@ impl Tool for TerminalTool {
                     folder: context.cwd.clone(),
                     cwd: input.folder(&context.cwd)?.or(context.shell_folder.clone()),
                     env: input.variables(),
-                    carried: match context.approved_by {
+                    carry_scope: match context.approved_by {
                         Approver::Person => CarryScope::All,
                         Approver::Policy => CarryScope::FolderOnly,
                     },
                     live,
                     cancel,
                     wait,
-                    pace,
+                    mode,
                     confinement: context.confinement.clone(),
                 };
                 context.shell.run(run).await
@@ -196,14 +198,14 @@ fn error_words(error: &ShellError) -> ToolError {
 
 fn output(report: CommandReport, context: &ToolContext) -> ToolOutput {
     let text = report_text(&report, context);
-    let shown = |path: PathBuf| path.to_string_lossy().into_owned();
+    let path_text = |path: PathBuf| path.to_string_lossy().into_owned();
     let view = ToolView::Command(CommandView {
         command: report.command,
-        cwd: shown(report.cwd),
+        cwd: path_text(report.cwd),
         output: Some(report.output_view),
         state: Some(report.state),
         duration_ms: u64::try_from(report.duration.as_millis()).ok(),
-        log: report.log.map(shown),
+        log: report.log.map(path_text),
         handle: report.handle,
     });
     ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done }
@@ -239,27 +241,27 @@ fn report_text(report: &CommandReport, context: &ToolContext) -> String {
         }
         Some(_) | None => String::new(),
     };
-    let moved = if report.cwd_after == report.cwd || report.cwd_after == context.cwd {
+    let cwd_note = if report.cwd_after == report.cwd || report.cwd_after == context.cwd {
         String::new()
     } else {
         format!("; now in {}", report.cwd_after.display())
     };
-    let held = if looks_confined(report, context) {
+    let confinement_hint = if looks_confined(report, context) {
         "; the system held this command back: it may write only in the session's folder, temporary folders and caches, and read no stored keys. If it must do more, tell the person, who can allow it or turn this off in the settings"
     } else {
         ""
     };
-    lines.push(format!("[{state}{log}{moved}{held}]"));
+    lines.push(format!("[{state}{log}{cwd_note}{confinement_hint}]"));
     lines.join("\n")
 }
 
 /// Returns whether a command failed in the way that confined ones do. It may have another reason too.
 fn looks_confined(report: &CommandReport, context: &ToolContext) -> bool {
-    const SIGNS: [&str; 4] =
+    const CONFINEMENT_ERRORS: [&str; 4] =
         ["Permission denied", "Operation not permitted", "EACCES", "Read-only file system"];
     context.confinement.is_some()
         && matches!(report.state, CommandState::Exited { code } if code != 0)
-        && SIGNS.iter().any(|sign| report.output_model.contains(sign))
+        && CONFINEMENT_ERRORS.iter().any(|sign| report.output_model.contains(sign))
 }
 
 #[cfg(test)]

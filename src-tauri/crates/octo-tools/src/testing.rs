@@ -38,8 +38,8 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new() -> Self {
-        let keep = tempfile::tempdir().unwrap();
-        let base = keep.path().canonicalize().unwrap();
+        let home = tempfile::tempdir().unwrap();
+        let base = home.path().canonicalize().unwrap();
         let (folder, out) = (base.join("project"), base.join("out"));
         for folder in [&folder, &out] {
             fs::create_dir(folder).unwrap();
@@ -61,7 +61,7 @@ impl Bench {
             shell: Shell::new(ShellConfig {
                 session,
                 scratch: base.join("scratch"),
-                login: LoginEnvironment::fixed([]),
+                login: LoginEnvironment::from_variables([]),
                 secret_variables: vec![],
                 news: Arc::new(|_| {}),
                 time_limit: octo_shell::COMMAND_TIME_LIMIT,
@@ -87,7 +87,7 @@ impl Bench {
             approved_by: crate::Approver::Person,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        Self { _keep: keep, folder, out, context, trash, tools: Toolset::standard(), runtime }
+        Self { _keep: home, folder, out, context, trash, tools: Toolset::standard(), runtime }
     }
 
     /// Runs a call, with its arguments as the model's text.
@@ -135,7 +135,7 @@ impl Bench {
         let path = self.out.join(name);
         fs::write(&path, "elsewhere").unwrap();
         let project = Some(self.out.display().to_string());
-        let removal = Removal { who: RemovedBy::Agent, session: None, project, command: None };
+        let removal = Removal { remover: RemovedBy::Agent, session: None, project, command: None };
         self.trash.move_in(&path, &removal).unwrap();
     }
 
@@ -149,12 +149,12 @@ struct DiskTrash(Trash);
 
 impl DiskTrash {
     fn all(&self) -> Vec<TrashFile> {
-        let here = |arrival| match arrival {
+        let in_trash = |entry| match entry {
             PendingEntry::InTrash(slip) => Some(*slip),
             PendingEntry::NotInTrash(_) => None,
         };
         let mut slips: Vec<TrashSlip> =
-            self.0.pending_entries(TrashScan::All).unwrap().into_iter().filter_map(here).collect();
+            self.0.pending_entries(TrashScan::All).unwrap().into_iter().filter_map(in_trash).collect();
         slips.reverse();
         slips.into_iter().map(|slip| self.file_of(slip)).collect()
     }
@@ -171,7 +171,7 @@ impl DiskTrash {
             files: measure.files,
             link: measure.link,
             at: slip.at,
-            who: slip.removal.who,
+            who: slip.removal.remover,
             session: slip.removal.session,
             turn: None,
             project: slip.removal.project,
@@ -195,11 +195,11 @@ fn ready_future<T: Send + 'static>(value: T) -> BoxFuture<'static, Result<T, Too
 
 impl Trashcan for DiskTrash {
     fn files(&self, project: &Path, limit: u32) -> BoxFuture<'static, Result<TrashListing, ToolError>> {
-        let all = self.all();
-        let totals = totals(&all);
+        let all_files = self.all();
+        let totals = totals(&all_files);
         let project = Some(project.display().to_string());
         let (mut files, others): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|file| file.entry.project == project);
+            all_files.into_iter().partition(|file| file.entry.project == project);
         let of_project = files.len();
         files.extend(others);
         files.truncate(limit as usize);
@@ -215,17 +215,17 @@ impl Trashcan for DiskTrash {
     }
 
     fn find_named(&self, name: &str, limit: u32) -> BoxFuture<'static, Result<Vec<TrashFile>, ToolError>> {
-        let near = self.all().into_iter().filter(|file| file.entry.name.contains(name));
-        ready_future(near.take(limit as usize).collect())
+        let similar = self.all().into_iter().filter(|file| file.entry.name.contains(name));
+        ready_future(similar.take(limit as usize).collect())
     }
 
-    fn restore(&self, id: TrashId, to: &Path) -> BoxFuture<'static, Result<(), ToolError>> {
-        let done = self
+    fn restore(&self, id: TrashId, target: &Path) -> BoxFuture<'static, Result<(), ToolError>> {
+        let result = self
             .0
-            .restore(id, to, &TakenNamePolicy::Refuse)
+            .restore(id, target, &TakenNamePolicy::Refuse)
             .map(|_| ())
             .map_err(|error| crate::restore_error(&error));
-        Box::pin(async { done })
+        Box::pin(async { result })
     }
 
     fn count(&self, days: u32) -> BoxFuture<'static, Result<TrashTotals, ToolError>> {
@@ -233,11 +233,11 @@ impl Trashcan for DiskTrash {
     }
 
     fn empty(&self, days: u32) -> BoxFuture<'static, Result<TrashTotals, ToolError>> {
-        let old = self.old(days);
-        for file in &old {
+        let expired = self.old(days);
+        for file in &expired {
             self.0.purge(file.entry.id).unwrap();
         }
-        ready_future(totals(&old))
+        ready_future(totals(&expired))
     }
 }
 
@@ -289,20 +289,20 @@ pub(crate) struct WebServer {
 }
 
 impl WebServer {
-    /// Starts the server. `answer` receives a request's head and body as text and returns the bytes of the
+    /// Starts the server. `respond` receives a request's head and body as text and returns the bytes of the
     /// whole answer.
-    pub(crate) fn new(answer: impl Fn(&str) -> Vec<u8> + Send + 'static) -> Self {
+    pub(crate) fn new(respond: impl Fn(&str) -> Vec<u8> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let requests: Arc<Mutex<Vec<String>>> = Arc::default();
-        let seen = requests.clone();
+        let received = requests.clone();
         // Ends with the test process.
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let Ok(mut stream) = stream else { continue };
                 let Some(request) = request(&mut stream) else { continue };
-                let bytes = answer(&request);
-                seen.lock().unwrap().push(request);
+                let bytes = respond(&request);
+                received.lock().unwrap().push(request);
                 // A client that has read enough closes the connection.
                 let _ = stream.write_all(&bytes);
             }

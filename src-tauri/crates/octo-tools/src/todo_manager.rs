@@ -39,8 +39,8 @@ pub(crate) enum OneOrMany<T> {
 impl<T> OneOrMany<T> {
     fn into_vec(self) -> Vec<T> {
         match self {
-            Self::One(one) => vec![one],
-            Self::Many(many) => many,
+            Self::One(value) => vec![value],
+            Self::Many(values) => values,
         }
     }
 }
@@ -79,8 +79,8 @@ fn apply(state: &mut TodoState, input: TodoInput) -> Result<TodoChange, ToolErro
     let message = match input.action {
         Action::Add => add(state, input.task.map(OneOrMany::into_vec).unwrap_or_default())?,
         Action::List => String::new(),
-        Action::InProgress => mark(state, &ids, TodoStatus::InProgress)?,
-        Action::Complete => mark(state, &ids, TodoStatus::Completed)?,
+        Action::InProgress => set_status(state, &ids, TodoStatus::InProgress)?,
+        Action::Complete => set_status(state, &ids, TodoStatus::Completed)?,
         Action::Remove => remove(state, &ids)?,
         Action::Clear => {
             let count = state.items.len();
@@ -89,13 +89,13 @@ fn apply(state: &mut TodoState, input: TodoInput) -> Result<TodoChange, ToolErro
         }
     };
     let todos = state.items.clone();
-    let done = todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count();
+    let completed = todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count();
     let mut text = message;
-    if !todos.is_empty() && done == todos.len() && input.action == Action::Complete {
+    if !todos.is_empty() && completed == todos.len() && input.action == Action::Complete {
         state.items.clear();
-        text.push_str(&format!("\nAll tasks completed and cleared! ({done}/{})", todos.len()));
+        text.push_str(&format!("\nAll tasks completed and cleared! ({completed}/{})", todos.len()));
     } else {
-        text.push_str(&format!("\n{}", plan(&todos, done)));
+        text.push_str(&format!("\n{}", plan(&todos, completed)));
     }
     Ok(TodoChange { text: text.trim_start().to_owned(), todos })
 }
@@ -115,15 +115,15 @@ fn add(state: &mut TodoState, tasks: Vec<String>) -> Result<String, ToolError> {
     Ok(format!("Added {} tasks.", tasks.len()))
 }
 
-fn mark(state: &mut TodoState, ids: &[u32], status: TodoStatus) -> Result<String, ToolError> {
-    let (known, unknown) = split_ids(state, ids)?;
+fn set_status(state: &mut TodoState, ids: &[u32], status: TodoStatus) -> Result<String, ToolError> {
+    let (existing, unknown) = split_ids(state, ids)?;
     let (mut changed, mut already) = (Vec::new(), Vec::new());
-    for todo in state.items.iter_mut().filter(|todo| known.contains(&todo.id)) {
+    for todo in state.items.iter_mut().filter(|todo| existing.contains(&todo.id)) {
         let list = if todo.status == status { &mut already } else { &mut changed };
         list.push(todo.id);
         todo.status = status;
     }
-    let word = match status {
+    let verb = match status {
         TodoStatus::Completed => "completed",
         TodoStatus::InProgress => "in progress",
         TodoStatus::Pending => "pending",
@@ -131,10 +131,10 @@ fn mark(state: &mut TodoState, ids: &[u32], status: TodoStatus) -> Result<String
     let mut text = String::new();
     // Writing to a string does not fail.
     if !changed.is_empty() {
-        let _ = write!(text, "Now {word}: {}. ", list(&changed));
+        let _ = write!(text, "Now {verb}: {}. ", list(&changed));
     }
     if !already.is_empty() {
-        let _ = write!(text, "Already {word}: {}. ", list(&already));
+        let _ = write!(text, "Already {verb}: {}. ", list(&already));
     }
     if !unknown.is_empty() {
         let _ = write!(text, "Task not found: {}.", list(&unknown));
@@ -143,11 +143,11 @@ fn mark(state: &mut TodoState, ids: &[u32], status: TodoStatus) -> Result<String
 }
 
 fn remove(state: &mut TodoState, ids: &[u32]) -> Result<String, ToolError> {
-    let (known, unknown) = split_ids(state, ids)?;
-    state.items.retain(|todo| !known.contains(&todo.id));
+    let (existing, unknown) = split_ids(state, ids)?;
+    state.items.retain(|todo| !existing.contains(&todo.id));
     let missing =
         if unknown.is_empty() { String::new() } else { format!(" Task not found: {}.", list(&unknown)) };
-    Ok(format!("Removed: {}.{missing}", list(&known)))
+    Ok(format!("Removed: {}.{missing}", list(&existing)))
 }
 
 /// Splits ids into those in the plan and unknown ones; an error if all are unknown.
@@ -155,35 +155,35 @@ fn split_ids(state: &TodoState, ids: &[u32]) -> Result<(Vec<u32>, Vec<u32>), Too
     if ids.is_empty() {
         return Err(ToolError::new("Task ID is required: give the number of one task or several in `id`."));
     }
-    let (known, unknown): (Vec<u32>, Vec<u32>) =
+    let (existing, unknown): (Vec<u32>, Vec<u32>) =
         ids.iter().partition(|id| state.items.iter().any(|todo| todo.id == **id));
-    if known.is_empty() {
-        let done = state.items.iter().filter(|todo| todo.status == TodoStatus::Completed).count();
+    if existing.is_empty() {
+        let completed = state.items.iter().filter(|todo| todo.status == TodoStatus::Completed).count();
         return Err(ToolError::new(format!(
             "Task not found: {}.\n{}",
             list(&unknown),
-            plan(&state.items, done)
+            plan(&state.items, completed)
         )));
     }
-    Ok((known, unknown))
+    Ok((existing, unknown))
 }
 
 fn list(ids: &[u32]) -> String {
     ids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn plan(todos: &[Todo], done: usize) -> String {
+fn plan(todos: &[Todo], completed: usize) -> String {
     if todos.is_empty() {
         return "The plan is empty.".to_owned();
     }
-    let mut text = format!("Plan ({done}/{} done):", todos.len());
+    let mut text = format!("Plan ({completed}/{} done):", todos.len());
     for todo in todos {
-        let mark = match todo.status {
+        let marker = match todo.status {
             TodoStatus::Pending => ' ',
             TodoStatus::InProgress => '>',
             TodoStatus::Completed => 'x',
         };
-        let _ = write!(text, "\n[{mark}] {}. {}", todo.id, todo.task);
+        let _ = write!(text, "\n[{marker}] {}. {}", todo.id, todo.task);
     }
     text
 }

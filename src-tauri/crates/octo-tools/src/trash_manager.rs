@@ -77,8 +77,8 @@ impl Tool for TrashManagerTool {
             Action::Help => "help".to_owned(),
             Action::Empty => format!("empty, {} days", input.days_old.unwrap_or(DEFAULT_DAYS)),
             Action::Restore => {
-                let (file, to) = find_file(input, context).await?;
-                format!("restore {} ({})", to.display(), size(file.entry.size))
+                let (file, target) = find_file(input, context).await?;
+                format!("restore {} ({})", target.display(), size(file.entry.size))
             }
         };
         Ok(ToolView::Plain { text })
@@ -90,14 +90,14 @@ impl Tool for TrashManagerTool {
             Action::List => list(&context).await?,
             Action::Status => status(&context).await?,
             Action::Restore => {
-                let (file, to) = find_file(&input, &context).await?;
-                context.trash.restore(file.entry.id, &to).await?;
-                format!("Restored {} to {}.", describe(&file, now()), display_path(&to, &context.cwd))
+                let (file, target) = find_file(&input, &context).await?;
+                context.trash.restore(file.entry.id, &target).await?;
+                format!("Restored {} to {}.", describe(&file, now()), display_path(&target, &context.cwd))
             }
             Action::Empty => {
                 let days = input.days_old.unwrap_or(DEFAULT_DAYS);
-                let gone = context.trash.empty(days).await?;
-                format!("Deleted for good: {}, removed at least {days} days ago.", amount(gone))
+                let emptied = context.trash.empty(days).await?;
+                format!("Deleted for good: {}, removed at least {days} days ago.", amount(emptied))
             }
         };
         let view = ToolView::Plain { text: text.clone() };
@@ -121,15 +121,15 @@ fn target(input: &TrashInput, cwd: &Path) -> Result<TrashTarget, ToolError> {
     }
     // The last part is a name in its folder and is not followed if it is a link: the link itself was removed.
     let trimmed = text.trim_end_matches('/');
-    let (above, name) = match trimmed.rsplit_once('/') {
+    let (parent, name) = match trimmed.rsplit_once('/') {
         Some(("", name)) => ("/", name),
-        Some((above, name)) => (above, name),
+        Some((parent, name)) => (parent, name),
         None => (".", trimmed),
     };
     if matches!(name, "" | "." | ".." | "~") {
         return Err(ToolError::new(format!("{text} names no file. Nothing was restored.")));
     }
-    Ok(TrashTarget::Path(resolve(above, cwd)?.join(name)))
+    Ok(TrashTarget::Path(resolve(parent, cwd)?.join(name)))
 }
 
 /// Returns the chosen file and its destination.
@@ -164,13 +164,13 @@ async fn find_file(input: &TrashInput, context: &ToolContext) -> Result<(TrashFi
 
 async fn unknown(path: &Path, trash: &dyn Trashcan) -> Result<ToolError, ToolError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let near = trash.find_named(&name, MAX_SUGGESTED).await?;
+    let similar = trash.find_named(&name, MAX_SUGGESTED).await?;
     let mut text = format!("Nothing in the trash was removed from {}.", path.display());
-    if near.is_empty() {
+    if similar.is_empty() {
         text.push_str(" Use list to see what is there.");
     } else {
         text.push_str(" Of a similar name:");
-        for file in &near {
+        for file in &similar {
             let _ = write!(text, "\n{}", line(file, now()));
         }
     }
@@ -183,8 +183,8 @@ async fn list(context: &ToolContext) -> Result<String, ToolError> {
         return Ok("No removed files are in the trash.".to_owned());
     }
     let mut text = String::new();
-    let (here, elsewhere) = listing.files.split_at(listing.of_project.min(listing.files.len()));
-    for (title, files) in [("Of this project:", here), ("Of other projects:", elsewhere)] {
+    let (in_project, elsewhere) = listing.files.split_at(listing.of_project.min(listing.files.len()));
+    for (title, files) in [("Of this project:", in_project), ("Of other projects:", elsewhere)] {
         if !files.is_empty() {
             let _ = writeln!(text, "{title}");
             for file in files {
@@ -214,17 +214,17 @@ fn line(file: &TrashFile, now: i64) -> String {
 
 fn describe(file: &TrashFile, now: i64) -> String {
     let entry = &file.entry;
-    let what = match entry.form {
+    let kind = match entry.form {
         TrashForm::File => size(entry.size),
         TrashForm::Folder => format!("folder, {} files, {}", entry.files, size(entry.size)),
         TrashForm::Link => format!("link to {}", entry.link.as_deref().unwrap_or_default()),
         TrashForm::Special => "pipe or socket".to_owned(),
     };
-    let who = match entry.who {
+    let remover = match entry.who {
         RemovedBy::Agent => "",
         RemovedBy::Person => " by the person",
     };
-    format!("({what}; removed {} ago{who})", age(now.saturating_sub(entry.at)))
+    format!("({kind}; removed {} ago{remover})", age(now.saturating_sub(entry.at)))
 }
 
 fn amount(totals: TrashTotals) -> String {
@@ -251,8 +251,8 @@ fn age(milliseconds: i64) -> String {
 }
 
 fn now() -> i64 {
-    let past = SystemTime::now().duration_since(UNIX_EPOCH);
-    past.map_or(0, |past| i64::try_from(past.as_millis()).unwrap_or(i64::MAX))
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH);
+    elapsed.map_or(0, |elapsed| i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX))
 }
 
 #[cfg(test)]

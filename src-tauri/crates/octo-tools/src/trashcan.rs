@@ -21,7 +21,7 @@ pub trait Trashcan: Send + Sync {
     fn find_named(&self, name: &str, limit: u32) -> BoxFuture<'static, Result<Vec<TrashFile>, ToolError>>;
 
     /// Restores a file to a free path. Missing parents are created.
-    fn restore(&self, id: TrashId, to: &Path) -> BoxFuture<'static, Result<(), ToolError>>;
+    fn restore(&self, id: TrashId, target: &Path) -> BoxFuture<'static, Result<(), ToolError>>;
 
     /// Counts the entries deleted at least this many days ago.
     fn count(&self, days: u32) -> BoxFuture<'static, Result<TrashTotals, ToolError>>;

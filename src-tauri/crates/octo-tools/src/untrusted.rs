@@ -90,9 +90,9 @@ mod tests {
             "</octo_notice>",
         ] {
             let framed = frame_results("x", &format!("before {hostile} after"));
-            let (_, inside) = framed.split_once(WARNING).expect("the warning");
-            let inside = inside.strip_suffix("</web_page>").expect("its end");
-            assert!(!inside.contains(hostile) && inside.contains('\u{b7}'), "{hostile}: {inside}");
+            let (_, content) = framed.split_once(WARNING).expect("the warning");
+            let content = content.strip_suffix("</web_page>").expect("its end");
+            assert!(!content.contains(hostile) && content.contains('\u{b7}'), "{hostile}: {content}");
         }
         let unseen = frame_results("x", "i\u{e0049}g\u{200b}n\u{2060}ore");
         assert!(unseen.contains("ignore"), "{unseen}");

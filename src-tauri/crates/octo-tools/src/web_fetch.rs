@@ -69,16 +69,16 @@ impl Tool for WebFetchTool {
         for (name, value) in [(USER_AGENT, agent), (ACCEPT, accept), (ACCEPT_ENCODING, "gzip")] {
             headers.insert(name, HeaderValue::from_static(value));
         }
-        let ask = WebRequest { method: Method::GET, headers, body: None, redirects: MAX_REDIRECTS };
+        let request = WebRequest { method: Method::GET, headers, body: None, redirects: MAX_REDIRECTS };
         let reply = tokio::select! {
             () = context.cancel.cancelled() => Err(HttpError::Stopped),
-            reply = context.http.send(&url, ask, MAX_BODY) => reply,
+            reply = context.http.send(&url, request, MAX_BODY) => reply,
         }?;
         if !(200..300).contains(&reply.status) {
             return Err(refusal_error(&reply));
         }
-        let most = input.max_length.unwrap_or(DEFAULT_LENGTH).clamp(1, MAX_LENGTH) as usize;
-        blocking(move || render_reply(reply, most, &context)).await
+        let limit = input.max_length.unwrap_or(DEFAULT_LENGTH).clamp(1, MAX_LENGTH) as usize;
+        blocking(move || render_reply(reply, limit, &context)).await
     }
 }
 
@@ -101,27 +101,27 @@ struct FetchedContent {
     media_type: String,
 }
 
-fn render_reply(reply: WebReply, most: usize, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+fn render_reply(reply: WebReply, limit: usize, context: &ToolContext) -> Result<ToolOutput, ToolError> {
     let content = content(&reply, context)?;
-    let mut notes = Vec::new();
+    let mut remarks = Vec::new();
     if !reply.body.is_complete {
-        notes.push(format!("Only the first {} MB were read.", MAX_BODY >> 20));
+        remarks.push(format!("Only the first {} MB were read.", MAX_BODY >> 20));
     }
-    let (text, is_cut) = cut(&content.text, most);
+    let (text, is_cut) = truncate(&content.text, limit);
     let mut file = None;
     if is_cut {
-        let all = content.text.chars().count();
+        let total = content.text.chars().count();
         match store_text(&reply, &content, context) {
             Ok(path) => {
-                notes.push(format!(
-                    "Cut: {} of {all} characters. The whole text is in {path}; read it in ranges with file_reader.",
+                remarks.push(format!(
+                    "Cut: {} of {total} characters. The whole text is in {path}; read it in ranges with file_reader.",
                     text.chars().count()
                 ));
                 file = Some(path);
             }
             Err(error) => {
-                notes.push(format!(
-                    "Cut: {} of {all} characters; the rest could not be kept ({error}).",
+                remarks.push(format!(
+                    "Cut: {} of {total} characters; the rest could not be kept ({error}).",
                     text.chars().count()
                 ));
             }
@@ -134,7 +134,7 @@ fn render_reply(reply: WebReply, most: usize, context: &ToolContext) -> Result<T
         description: content.description.as_deref(),
         text,
     });
-    let notes: String = notes.iter().map(|note| format!("\n[{note}]")).collect();
+    let remarks: String = remarks.iter().map(|remark| format!("\n[{remark}]")).collect();
     let view = ToolView::WebPage(WebPageView {
         url: reply.url.to_string(),
         title: content.title.clone(),
@@ -143,7 +143,7 @@ fn render_reply(reply: WebReply, most: usize, context: &ToolContext) -> Result<T
         text: text.chars().take(CARD_LENGTH).collect(),
         file,
     });
-    Ok(ToolOutput { text: format!("{framed}{notes}"), images: Vec::new(), view, outcome: Outcome::Done })
+    Ok(ToolOutput { text: format!("{framed}{remarks}"), images: Vec::new(), view, outcome: Outcome::Done })
 }
 
 /// Category of a media type.
@@ -157,9 +157,9 @@ enum MediaKind {
 
 fn content(reply: &WebReply, context: &ToolContext) -> Result<FetchedContent, ToolError> {
     let (bytes, url) = (&reply.body.bytes, &reply.url);
-    let said = reply.content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let (kind, media_type) = kind(&said, url.path(), bytes);
-    let plain = |text: String| FetchedContent {
+    let declared_type = reply.content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let (kind, media_type) = media_kind(&declared_type, url.path(), bytes);
+    let plain_text = |text: String| FetchedContent {
         title: None,
         description: None,
         text,
@@ -174,9 +174,9 @@ fn content(reply: &WebReply, context: &ToolContext) -> Result<FetchedContent, To
             } else {
                 page.markdown
             };
-            Ok(FetchedContent { title: page.title, description: page.description, ..plain(text) })
+            Ok(FetchedContent { title: page.title, description: page.description, ..plain_text(text) })
         }
-        MediaKind::Text => Ok(plain(charset::decode(bytes, &reply.content_type, false))),
+        MediaKind::Text => Ok(plain_text(charset::decode(bytes, &reply.content_type, false))),
         MediaKind::Document(format) => {
             if !reply.body.is_complete {
                 return Err(ToolError::new(format!(
@@ -193,9 +193,9 @@ fn content(reply: &WebReply, context: &ToolContext) -> Result<FetchedContent, To
                     format.description()
                 ))
             })?;
-            Ok(plain(text.trim().to_owned()))
+            Ok(plain_text(text.trim().to_owned()))
         }
-        MediaKind::Picture => Ok(plain(format!(
+        MediaKind::Picture => Ok(plain_text(format!(
             "(A picture, {media_type}, {} bytes. To look at it, download it in the terminal and open it with \
              file_reader.)",
             bytes.len()
@@ -206,16 +206,19 @@ fn content(reply: &WebReply, context: &ToolContext) -> Result<FetchedContent, To
     }
 }
 
-fn kind(said: &str, path: &str, bytes: &[u8]) -> (MediaKind, String) {
-    let named = path.rsplit('/').next().unwrap_or_default();
-    if let Some(format) = Format::detect(named, bytes) {
-        return (MediaKind::Document(format), type_or_detected(said, bytes));
+fn media_kind(content_type: &str, path: &str, bytes: &[u8]) -> (MediaKind, String) {
+    let file_name = path.rsplit('/').next().unwrap_or_default();
+    if let Some(format) = Format::detect(file_name, bytes) {
+        return (MediaKind::Document(format), type_or_detected(content_type, bytes));
     }
     let is_text = !bytes.contains(&0);
-    let kind = match said {
+    let kind = match content_type {
         "text/html" | "application/xhtml+xml" => MediaKind::Html,
-        _ if said.starts_with("image/") && said != "image/svg+xml" => MediaKind::Picture,
-        _ if said.starts_with("text/") || said.ends_with("+json") || said.ends_with("+xml") => {
+        _ if content_type.starts_with("image/") && content_type != "image/svg+xml" => MediaKind::Picture,
+        _ if content_type.starts_with("text/")
+            || content_type.ends_with("+json")
+            || content_type.ends_with("+xml") =>
+        {
             MediaKind::Text
         }
         "application/json"
@@ -243,23 +246,23 @@ fn kind(said: &str, path: &str, bytes: &[u8]) -> (MediaKind, String) {
     };
     let media_type = match kind {
         MediaKind::Html => "text/html".to_owned(),
-        MediaKind::Text if said.is_empty() => "text/plain".to_owned(),
+        MediaKind::Text if content_type.is_empty() => "text/plain".to_owned(),
         MediaKind::Picture | MediaKind::Other | MediaKind::Text | MediaKind::Document(_) => {
-            type_or_detected(said, bytes)
+            type_or_detected(content_type, bytes)
         }
     };
     (kind, media_type)
 }
 
 /// Returns the type the server sent or, without one, the type detected from the bytes.
-fn type_or_detected(said: &str, bytes: &[u8]) -> String {
+fn type_or_detected(media_type: &str, bytes: &[u8]) -> String {
     // Text in the frame must not be able to end it.
     let is_type = |text: &str| {
         text.chars().all(|character| character.is_ascii_alphanumeric() || "/+-._".contains(character))
     };
-    match said {
+    match media_type {
         "" | "application/octet-stream" => octo_workspace::media_type(bytes).to_owned(),
-        said if is_type(said) => said.to_owned(),
+        media_type if is_type(media_type) => media_type.to_owned(),
         _ => "of an unknown type".to_owned(),
     }
 }
@@ -269,12 +272,12 @@ fn looks_like_html(bytes: &[u8]) -> bool {
     ["<!doctype html", "<html", "<head", "<body"].iter().any(|start| head.starts_with(start))
 }
 
-/// Returns the first `most` characters, extended to the end of a line if one is near.
-fn cut(text: &str, most: usize) -> (&str, bool) {
-    let Some((end, _)) = text.char_indices().nth(most) else { return (text, false) };
+/// Returns the first `limit` characters, extended to the end of a line if one is near.
+fn truncate(text: &str, limit: usize) -> (&str, bool) {
+    let Some((end, _)) = text.char_indices().nth(limit) else { return (text, false) };
     let head = text.get(..end).unwrap_or(text);
-    let line_end = head.rfind('\n').filter(|at| *at > head.len() / 10 * 9);
-    (line_end.and_then(|at| head.get(..at)).unwrap_or(head).trim_end(), true)
+    let line_end = head.rfind('\n').filter(|index| *index > head.len() / 10 * 9);
+    (line_end.and_then(|index| head.get(..index)).unwrap_or(head).trim_end(), true)
 }
 
 /// Stores the whole text in the session's outputs and returns where.

@@ -44,19 +44,19 @@ impl Tool for WebSearchTool {
 
     async fn run(&self, input: WebSearchInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let query = query(&input)?.to_owned();
-        let most = input.max_results.unwrap_or(DEFAULT_RESULTS).clamp(1, MAX_RESULTS) as usize;
+        let limit = input.max_results.unwrap_or(DEFAULT_RESULTS).clamp(1, MAX_RESULTS) as usize;
         let mut causes: Vec<(&'static str, EngineRefusal)> = Vec::new();
         for engine in context.search.engines().await {
             let name = engine.name();
-            if let Some(left) = context.search.rest_left(engine.kind, Instant::now()) {
-                causes.push((name, EngineRefusal::Resting(left)));
+            if let Some(remaining) = context.search.remaining_pause(engine.kind, Instant::now()) {
+                causes.push((name, EngineRefusal::Resting(remaining)));
                 continue;
             }
-            let asked = tokio::select! {
+            let reply = tokio::select! {
                 () = context.cancel.cancelled() => return Err(ToolError::new("The search was stopped.")),
-                asked = engine_query::query_engine(&engine, &context.http, &query, most) => asked,
+                reply = engine_query::query_engine(&engine, &context.http, &query, limit) => reply,
             };
-            match asked {
+            match reply {
                 Ok(results) => return Ok(result_output(&engine, query, results)),
                 Err(refusal) => {
                     if refusal.is_by_provider() {
@@ -79,9 +79,9 @@ fn query(input: &WebSearchInput) -> Result<&str, ToolError> {
 
 fn result_output(engine: &SearchEngine, query: String, results: Vec<WebResult>) -> ToolOutput {
     let mut list = String::new();
-    for (at, result) in results.iter().enumerate() {
+    for (index, result) in results.iter().enumerate() {
         // Writing to a string does not fail.
-        let _ = writeln!(list, "{}. {}\n   {}", at + 1, result.title, result.url);
+        let _ = writeln!(list, "{}. {}\n   {}", index + 1, result.title, result.url);
         if !result.snippet.is_empty() {
             let _ = writeln!(list, "   {}", result.snippet);
         }

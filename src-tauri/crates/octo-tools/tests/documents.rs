@@ -97,7 +97,7 @@ impl DocumentTools {
             shell: Shell::new(ShellConfig {
                 session,
                 scratch: base.join("shell"),
-                login: LoginEnvironment::fixed([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
+                login: LoginEnvironment::from_variables([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
                 secret_variables: vec![],
                 news: Arc::new(|_| {}),
                 time_limit: octo_shell::COMMAND_TIME_LIMIT,
@@ -129,8 +129,9 @@ impl DocumentTools {
 }
 
 fn word(paragraphs: usize) -> Vec<u8> {
-    let text: String =
-        (1..=paragraphs).map(|at| format!("<w:p><w:r><w:t>Paragraph {at}</w:t></w:r></w:p>")).collect();
+    let text: String = (1..=paragraphs)
+        .map(|number| format!("<w:p><w:r><w:t>Paragraph {number}</w:t></w:r></w:p>"))
+        .collect();
     zip(&format!("<w:document>{text}</w:document>"))
 }
 
@@ -152,15 +153,15 @@ async fn a_document_is_read_in_ranges_and_again_after_a_change() {
          [More follows: start_line 4.]\n"
     );
     // Cached: the other ranges are available even without a reader.
-    let mut again = tools;
-    again.context.documents = DocumentReader::new("/nonexistent/reader", &[]);
-    let text = again.read(json!({"path": "a.docx", "start_line": 199})).await.unwrap();
+    let mut second_read = tools;
+    second_read.context.documents = DocumentReader::new("/nonexistent/reader", &[]);
+    let text = second_read.read(json!({"path": "a.docx", "start_line": 199})).await.unwrap();
     assert!(text.contains("   199\tParagraph 100"), "{text}");
-    again.put("a.docx", word(2));
-    let error = again.read(json!({"path": "a.docx"})).await.unwrap_err();
+    second_read.put("a.docx", word(2));
+    let error = second_read.read(json!({"path": "a.docx"})).await.unwrap_err();
     assert!(error.contains("the reader failed"), "what was kept is of another file now: {error}");
-    again.context.documents = DocumentReader::new(env!("CARGO_BIN_EXE_octo-read-document"), &[]);
-    assert!(again.read(json!({"path": "a.docx"})).await.unwrap().contains("(3 lines)"));
+    second_read.context.documents = DocumentReader::new(env!("CARGO_BIN_EXE_octo-read-document"), &[]);
+    assert!(second_read.read(json!({"path": "a.docx"})).await.unwrap().contains("(3 lines)"));
 }
 
 #[tokio::test]
@@ -198,7 +199,7 @@ async fn hostile_documents_end_their_child_and_nothing_else() {
 #[tokio::test]
 async fn a_child_that_does_not_end_is_ended() {
     let tools = DocumentTools::new();
-    let began = Instant::now();
+    let started = Instant::now();
     let program = tools.base.join("sleeper");
     fs::write(&program, "#!/bin/sh\nexec sleep 600\n").unwrap();
     let reader =
@@ -208,11 +209,14 @@ async fn a_child_that_does_not_end_is_ended() {
     };
     assert!(matches!(read(false), Err(octo_documents::DocumentError::Limit(_))));
     assert!(matches!(read(true), Err(octo_documents::DocumentError::Stopped)));
-    assert!(began.elapsed() < Duration::from_secs(60));
+    assert!(started.elapsed() < Duration::from_secs(60));
     // A program that is no reader is not trusted, whatever it prints.
-    let stranger = DocumentReader::new("/bin/echo", &[]);
-    let text =
-        stranger.read(octo_documents::Format::Pdf, octo_documents::DocumentSource::Bytes(vec![]), &|| false);
+    let other_program = DocumentReader::new("/bin/echo", &[]);
+    let text = other_program.read(
+        octo_documents::Format::Pdf,
+        octo_documents::DocumentSource::Bytes(vec![]),
+        &|| false,
+    );
     assert!(matches!(text, Err(octo_documents::DocumentError::Failed(_))), "{text:?}");
 }
 

@@ -63,7 +63,7 @@ struct ExportedContent<'a> {
 ///
 /// # Errors
 /// `internal` if a value cannot be written as JSON.
-pub(crate) fn written(session: &ExportedSession, redaction: &mut Redaction) -> Result<Vec<u8>, ApiError> {
+pub(crate) fn to_json(session: &ExportedSession, redaction: &mut Redaction) -> Result<Vec<u8>, ApiError> {
     let info = &session.content.info;
     let broken = |error: serde_json::Error| ApiError::new("internal").detail(error);
     let content = ExportedContent {
@@ -77,7 +77,7 @@ pub(crate) fn written(session: &ExportedSession, redaction: &mut Redaction) -> R
             updated_at: info.updated_at,
         },
         turns: &session.content.page.turns,
-        messages: session.content.page.messages.iter().map(portable).collect(),
+        messages: session.content.page.messages.iter().map(to_portable).collect(),
         calls: &session.content.page.calls,
         context: &session.content.context,
     };
@@ -99,7 +99,7 @@ pub(crate) fn written(session: &ExportedSession, redaction: &mut Redaction) -> R
 }
 
 /// Returns a message without the parts specific to one provider or one machine.
-fn portable(message: &Message) -> Message {
+fn to_portable(message: &Message) -> Message {
     let mut message = message.clone();
     message.meta.model = None;
     for block in &mut message.blocks {

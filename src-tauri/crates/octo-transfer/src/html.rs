@@ -1,6 +1,6 @@
 //! A session as one page: no script, no external content, pictures embedded.
 
-use crate::{ExportWords, ExportedSession, moment, pieces::ExportPiece};
+use crate::{ExportWords, ExportedSession, format_time, pieces::ExportPiece};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use octo_protocol::ExportKind;
 
@@ -20,7 +20,7 @@ pre{margin:0;padding:.5rem .75rem;background:var(--quiet);border-radius:8px;whit
 img{max-width:100%;margin-top:.5rem;border-radius:6px}figure{margin:0}figcaption{font-size:.8rem;opacity:.7}";
 
 /// Returns the session as one page.
-pub(crate) fn written(
+pub(crate) fn to_html(
     title: &str,
     session: &ExportedSession,
     pieces: &[ExportPiece],
@@ -38,7 +38,7 @@ pub(crate) fn written(
         escaped(&title),
         escaped(&title),
     );
-    for (name, value) in session.about(words) {
+    for (name, value) in session.session_details(words) {
         page.push_str(&format!("<dt>{}</dt><dd>{}</dd>", escaped(&name), escaped(&value)));
     }
     page.push_str("</dl>\n");
@@ -60,7 +60,7 @@ fn section(piece: &ExportPiece, session: &ExportedSession, words: &ExportWords) 
         ExportKind::Pictures | ExportKind::Files => "attached",
     };
     let undone = if piece.undone { " undone" } else { "" };
-    let mut heading = format!("{} · {}", piece.heading, moment(piece.at));
+    let mut heading = format!("{} · {}", piece.heading, format_time(piece.at));
     if piece.undone {
         heading.push_str(&format!(" · {}", words.say("export.undone")));
     }
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_stays_a_text() {
+    fn text_is_escaped() {
         let text = "<script>alert(\"1\")</script>&amp;' onload=x\u{0}\u{1b}[1m";
         let safe = escaped(text);
         assert_eq!(safe, "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;amp;&#39; onload=x[1m");

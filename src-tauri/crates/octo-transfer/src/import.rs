@@ -20,17 +20,17 @@ use std::{
 };
 
 /// Maximum size of a file, in bytes: an export's maximum of pictures, as base64, and as much text again.
-const LARGEST: u64 = 400 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 400 * 1024 * 1024;
 /// Maximum number of messages.
-const MESSAGES: usize = 50_000;
+const MAX_MESSAGES: usize = 50_000;
 /// Maximum number of blocks per message.
-const BLOCKS: usize = 4_096;
+const MAX_BLOCKS: usize = 4_096;
 /// Maximum number of pictures.
-const PICTURES: usize = 2_000;
+const MAX_PICTURES: usize = 2_000;
 /// Maximum size of a picture, in bytes: as for an attached one.
-const LARGEST_PICTURE: usize = 20 * 1024 * 1024;
+const MAX_PICTURE: usize = 20 * 1024 * 1024;
 /// Maximum length of the name of a tool or picture, in characters.
-const NAME: usize = 200;
+const MAX_NAME: usize = 200;
 
 /// The imported content of a file.
 pub struct ImportedSession {
@@ -43,15 +43,15 @@ pub struct ImportedSession {
     /// When it was created.
     pub created_at: Millis,
     /// Its conversation.
-    pub told: CopiedConversation,
+    pub conversation: CopiedConversation,
     /// Pictures, keyed by the hash of their bytes.
     pub pictures: Vec<Vec<u8>>,
     /// The preview for the person.
     pub preview: ImportPreview,
 }
 
-fn broken(why: impl std::fmt::Display) -> ApiError {
-    ApiError::new("import.broken").detail(why)
+fn broken(reason: impl std::fmt::Display) -> ApiError {
+    ApiError::new("import.broken").detail(reason)
 }
 
 fn too_many(key: &str, limit: usize) -> ApiError {
@@ -69,7 +69,7 @@ pub type TitleRule = fn(&str) -> Result<String, ApiError>;
 pub fn read(path: &Path, title_of: TitleRule) -> Result<ImportedSession, ApiError> {
     let unreadable =
         |error: std::io::Error| ApiError::new("import.unreadable").arg("path", path.display()).detail(error);
-    let too_large = || ApiError::new("import.too_large").arg("limit_mib", LARGEST / (1024 * 1024));
+    let too_large = || ApiError::new("import.too_large").arg("limit_mib", MAX_FILE_BYTES / (1024 * 1024));
     if !path.is_absolute() {
         return Err(ApiError::new("import.unreadable").arg("path", path.display()));
     }
@@ -78,19 +78,23 @@ pub fn read(path: &Path, title_of: TitleRule) -> Result<ImportedSession, ApiErro
     if !kind.is_file() {
         return Err(ApiError::new("import.foreign"));
     }
-    if kind.len() > LARGEST {
+    if kind.len() > MAX_FILE_BYTES {
         return Err(too_large());
     }
     let mut bytes = Vec::new();
-    File::open(path).map_err(unreadable)?.take(LARGEST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > LARGEST {
+    File::open(path)
+        .map_err(unreadable)?
+        .take(MAX_FILE_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(too_large());
     }
     let stem = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    parsed(&bytes, &stem, title_of, octo_runtime::now())
+    parse(&bytes, &stem, title_of, octo_runtime::now())
 }
 
-fn parsed(bytes: &[u8], name: &str, title_of: TitleRule, now: Millis) -> Result<ImportedSession, ApiError> {
+fn parse(bytes: &[u8], name: &str, title_of: TitleRule, now: Millis) -> Result<ImportedSession, ApiError> {
     let file: Value = match serde_json::from_slice(bytes) {
         Ok(file) => file,
         // A truncated file may still name its format.
@@ -109,7 +113,7 @@ fn parsed(bytes: &[u8], name: &str, title_of: TitleRule, now: Millis) -> Result<
     }
     let mut content: FileContent = serde_json::from_value(file).map_err(broken)?;
     clamp_times(&mut content, now);
-    checked(content, name, title_of, now)
+    check_content(content, name, title_of, now)
 }
 
 /// Moves future and invalid moments to the past: they would lead every list permanently, or could not be shown.
@@ -120,25 +124,25 @@ fn clamp_times(content: &mut FileContent, now: Millis) {
         .turns
         .iter_mut()
         .flat_map(|turn| [Some(&mut turn.started_at), turn.ended_at.as_mut()].into_iter().flatten());
-    for at in [&mut session.created_at, &mut session.updated_at].into_iter().chain(messages).chain(turns) {
-        *at = (*at).clamp(0, now);
+    for time in [&mut session.created_at, &mut session.updated_at].into_iter().chain(messages).chain(turns) {
+        *time = (*time).clamp(0, now);
     }
 }
 
-fn checked(
+fn check_content(
     content: FileContent,
     name: &str,
     title_of: TitleRule,
     now: Millis,
 ) -> Result<ImportedSession, ApiError> {
-    if content.messages.len() > MESSAGES {
-        return Err(too_many("import.too_many_messages", MESSAGES));
+    if content.messages.len() > MAX_MESSAGES {
+        return Err(too_many("import.too_many_messages", MAX_MESSAGES));
     }
-    if content.messages.iter().any(|message| message.blocks.len() > BLOCKS) {
-        return Err(too_many("import.too_many_blocks", BLOCKS));
+    if content.messages.iter().any(|message| message.blocks.len() > MAX_BLOCKS) {
+        return Err(too_many("import.too_many_blocks", MAX_BLOCKS));
     }
-    if content.pictures.len() > PICTURES {
-        return Err(too_many("import.too_many_pictures", PICTURES));
+    if content.pictures.len() > MAX_PICTURES {
+        return Err(too_many("import.too_many_pictures", MAX_PICTURES));
     }
     let pictures = content.pictures.iter().map(picture).collect::<Result<HashMap<_, _>, _>>()?;
     let turns: HashSet<TurnId> = content.turns.iter().map(|turn| turn.id).collect();
@@ -180,7 +184,7 @@ fn checked(
         profile: content.session.profile.parse().ok(),
         source: source_of(&content.session.source),
         created_at: content.session.created_at,
-        told: CopiedConversation { turns, messages, calls, context },
+        conversation: CopiedConversation { turns, messages, calls, context },
         pictures: pictures.into_values().map(|(bytes, _)| bytes).collect(),
         preview,
     })
@@ -188,7 +192,7 @@ fn checked(
 
 /// Returns a picture's bytes, if they are a picture and match the hash in its name.
 fn picture(picture: &FilePicture) -> Result<(BlobHash, (Vec<u8>, &'static str)), ApiError> {
-    if picture.base64.len() / 4 * 3 > LARGEST_PICTURE + 2 {
+    if picture.base64.len() / 4 * 3 > MAX_PICTURE + 2 {
         return Err(broken("a picture is too large"));
     }
     let bytes = STANDARD.decode(&picture.base64).map_err(broken)?;
@@ -202,14 +206,14 @@ fn picture(picture: &FilePicture) -> Result<(BlobHash, (Vec<u8>, &'static str)),
 /// Returns the model's context: the one in the file, else all messages that were not undone. It begins with a
 /// message from the person's side.
 fn context_of(
-    said: Vec<MessageId>,
+    ids: Vec<MessageId>,
     messages: &[Message],
     turns: &[octo_protocol::TurnView],
 ) -> Result<Vec<MessageId>, ApiError> {
     let roles: HashMap<MessageId, Role> = messages.iter().map(|message| (message.id, message.role)).collect();
-    let mut met = HashSet::new();
+    let mut seen_ids = HashSet::new();
     let mut context: Vec<MessageId> =
-        said.into_iter().filter(|id| roles.contains_key(id) && met.insert(*id)).collect();
+        ids.into_iter().filter(|id| roles.contains_key(id) && seen_ids.insert(*id)).collect();
     if context.is_empty() {
         let undone: HashSet<TurnId> = turns.iter().filter(|turn| turn.undone).map(|turn| turn.id).collect();
         context = messages
@@ -218,8 +222,8 @@ fn context_of(
             .map(|message| message.id)
             .collect();
     }
-    let first = context.first().and_then(|id| roles.get(id));
-    if first.is_some_and(|role| *role != Role::User) {
+    let first_role = context.first().and_then(|id| roles.get(id));
+    if first_role.is_some_and(|role| *role != Role::User) {
         return Err(broken("the conversation does not begin with the person"));
     }
     Ok(context)
@@ -261,17 +265,16 @@ impl ImportReader<'_> {
         Ok(match (block, role) {
             (Block::Text { text }, _) => Some(Block::Text { text }),
             (Block::Reasoning { text, .. }, Role::Assistant) => Some(Block::Reasoning { text, replay: None }),
-            (Block::Image { blob, name, .. }, Role::User) => self
-                .pictures
-                .get(&blob)
-                .map(|(_, media)| Block::Image { blob, media_type: (*media).to_owned(), name: short(&name) }),
+            (Block::Image { blob, name, .. }, Role::User) => self.pictures.get(&blob).map(|(_, media)| {
+                Block::Image { blob, media_type: (*media).to_owned(), name: shorten(&name) }
+            }),
             (Block::Summary { text, covers, .. }, Role::User) => {
                 Some(Block::Summary { text, covers, archive: None })
             }
             (Block::ToolCall(mut call), Role::Assistant) => {
                 // Providers have rules for their ids; a file follows none.
                 call.provider_id = format!("imported_{}", self.known.len() + 1);
-                call.name = short(&call.name);
+                call.name = shorten(&call.name);
                 if self.known.insert(call.id, (call.provider_id.clone(), None)).is_some() {
                     return Err(broken("a call stands twice"));
                 }
@@ -307,28 +310,28 @@ impl ImportReader<'_> {
 
     fn image(&self, image: ResultImage) -> Option<ResultImage> {
         let (_, media) = self.pictures.get(&image.blob)?;
-        Some(ResultImage { media_type: (*media).to_owned(), name: short(&image.name), ..image })
+        Some(ResultImage { media_type: (*media).to_owned(), name: shorten(&image.name), ..image })
     }
 
     /// Returns the calls read so far, each ended, with the part that can be shown.
-    fn calls(&self, said: &[Value], now: Millis) -> Vec<CallView> {
+    fn calls(&self, entries: &[Value], now: Millis) -> Vec<CallView> {
         let mut views: HashMap<CallId, (Option<ToolView>, Millis)> = HashMap::new();
-        for call in said {
+        for call in entries {
             let Ok(call) = serde_json::from_value::<CallView>(call.clone()) else { continue };
-            let at = match call.state {
-                CallState::Started { at } | CallState::Ended { at, .. } => at,
+            let time = match call.state {
+                CallState::Started { at: time } | CallState::Ended { at: time, .. } => time,
                 CallState::Planned | CallState::Asking => 0,
             };
-            views.insert(call.id, (call.view.and_then(shown), at.clamp(0, now)));
+            views.insert(call.id, (call.view.and_then(to_read_only), time.clamp(0, now)));
         }
         let mut calls: Vec<CallView> = self
             .made
             .iter()
             .map(|(id, (turn, tool))| {
-                let (view, at) = views.remove(id).unwrap_or_default();
+                let (view, time) = views.remove(id).unwrap_or_default();
                 let status = self.known.get(id).and_then(|(_, status)| *status);
                 let status = status.unwrap_or(CallStatus::Interrupted);
-                let state = CallState::Ended { status, at, duration_ms: 0 };
+                let state = CallState::Ended { status, at: time, duration_ms: 0 };
                 CallView { id: *id, turn: *turn, tool: tool.clone(), state, view }
             })
             .collect();
@@ -338,7 +341,7 @@ impl ImportReader<'_> {
 }
 
 /// Returns the view of an imported call if it is read-only: nothing to press, nothing still running.
-fn shown(view: ToolView) -> Option<ToolView> {
+fn to_read_only(view: ToolView) -> Option<ToolView> {
     match view {
         ToolView::Text { .. }
         | ToolView::Folder { .. }
@@ -353,7 +356,7 @@ fn shown(view: ToolView) -> Option<ToolView> {
             (command.log, command.handle) = (None, None);
             command.state = command.state.map(|state| match state {
                 CommandState::Waiting | CommandState::Running => CommandState::EndedWithOcto,
-                over => over,
+                other => other,
             });
             Some(ToolView::Command(command))
         }
@@ -370,6 +373,6 @@ fn shown(view: ToolView) -> Option<ToolView> {
     }
 }
 
-fn short(name: &str) -> String {
-    name.chars().take(NAME).collect()
+fn shorten(name: &str) -> String {
+    name.chars().take(MAX_NAME).collect()
 }

@@ -89,16 +89,16 @@ impl ExportedSession {
         let words = ExportWords(language);
         let mut redaction = Redaction::new(&self.secrets)?;
         let title = redaction.text(&self.content.info.title);
-        let all = pieces::of(&self.content.page, &words, &mut redaction);
+        let pieces = pieces::export_pieces(&self.content.page, &words, &mut redaction);
         // Counted once, because the file consists of the same texts.
         let secrets = redaction.count();
-        let shown: Vec<ExportPiece> = all.into_iter().filter(|piece| piece.is_in(form)).collect();
-        let parts = pieces::parts(&shown, form, &self.pictures);
+        let included: Vec<ExportPiece> = pieces.into_iter().filter(|piece| piece.is_in(form)).collect();
+        let parts = pieces::count_parts(&included, form, &self.pictures);
         let name = file_name(&title, self.content.info.updated_at, form);
         let bytes = match form {
-            ExportForm::Markdown => markdown::written(&title, &self, &shown, &words).into_bytes(),
-            ExportForm::Html => html::written(&title, &self, &shown, &words).into_bytes(),
-            ExportForm::Json => file::written(&self, &mut redaction)?,
+            ExportForm::Markdown => markdown::to_markdown(&title, &self, &included, &words).into_bytes(),
+            ExportForm::Html => html::to_html(&title, &self, &included, &words).into_bytes(),
+            ExportForm::Json => file::to_json(&self, &mut redaction)?,
         };
         Ok(ExportFile { name, bytes, parts, secrets })
     }
@@ -127,27 +127,27 @@ impl ExportedSession {
         self,
         form: ExportForm,
         language: octo_protocol::Language,
-        to: PathBuf,
+        path: PathBuf,
         unfinished: UnfinishedWrites,
     ) -> Result<SessionExport, ApiError> {
         blocking(move || {
-            let taken = || ApiError::new("export.taken").arg("path", to.display());
-            let to = free_name(&to).ok_or_else(taken)?;
+            let taken_error = || ApiError::new("export.taken").arg("path", path.display());
+            let path = free_name(&path).ok_or_else(taken_error)?;
             let made = self.make(form, language)?;
-            unfinished.write_private(&to, &made.bytes).map_err(|error| {
-                ApiError::new("export.unwritable").arg("path", to.display()).detail(error)
+            unfinished.write_private(&path, &made.bytes).map_err(|error| {
+                ApiError::new("export.unwritable").arg("path", path.display()).detail(error)
             })?;
-            Ok(SessionExport { path: to.display().to_string(), bytes: made.bytes.len() as u64 })
+            Ok(SessionExport { path: path.display().to_string(), bytes: made.bytes.len() as u64 })
         })
         .await
     }
 
     /// Returns the folder, profile and model of the session, as lines for a reader.
-    fn about(&self, words: &ExportWords) -> Vec<(String, String)> {
+    fn session_details(&self, words: &ExportWords) -> Vec<(String, String)> {
         let mut about = vec![
             (words.say("export.folder"), self.content.info.folder.clone()),
-            (words.say("export.begun"), moment(self.content.info.created_at)),
-            (words.say("export.worked"), moment(self.content.info.updated_at)),
+            (words.say("export.begun"), format_time(self.content.info.created_at)),
+            (words.say("export.worked"), format_time(self.content.info.updated_at)),
         ];
         if self.content.info.profile != Profile::GENERAL {
             about.push((words.say("export.profile"), self.content.info.profile.to_string()));
@@ -158,13 +158,13 @@ impl ExportedSession {
 }
 
 /// Formats a moment in this machine's time zone.
-fn moment(at: octo_protocol::Millis) -> String {
-    let stamp = jiff::Timestamp::from_millisecond(at).unwrap_or_default();
-    stamp.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
+fn format_time(time: octo_protocol::Millis) -> String {
+    let timestamp = jiff::Timestamp::from_millisecond(time).unwrap_or_default();
+    timestamp.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
 /// Returns a file name valid on any system: letters and digits of the title, the day, and the form.
-fn file_name(title: &str, at: octo_protocol::Millis, form: ExportForm) -> String {
+fn file_name(title: &str, time: octo_protocol::Millis, form: ExportForm) -> String {
     let words: Vec<String> = title
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -173,7 +173,7 @@ fn file_name(title: &str, at: octo_protocol::Millis, form: ExportForm) -> String
     let name: String = words.join("-").chars().take(MAX_NAME_CHARS).collect();
     let name = name.trim_end_matches('-');
     let name = if name.is_empty() { "session" } else { name };
-    let day: String = moment(at).chars().take(10).collect();
+    let day: String = format_time(time).chars().take(10).collect();
     let ending = match form {
         ExportForm::Markdown => "md",
         ExportForm::Html => "html",
@@ -187,13 +187,13 @@ const MAX_SAME_NAME: u32 = 999;
 
 /// Returns the path itself, or with a number before its extension; `None` if all are taken or it is not
 /// absolute.
-fn free_name(wanted: &Path) -> Option<PathBuf> {
-    let name = wanted.file_name()?.to_str()?;
+fn free_name(preferred: &Path) -> Option<PathBuf> {
+    let name = preferred.file_name()?.to_str()?;
     let (stem, ending) = name.split_once('.').unwrap_or((name, ""));
     let numbered =
-        (2..=MAX_SAME_NAME).map(|number| wanted.with_file_name(format!("{stem}-{number}.{ending}")));
-    let is_free = |place: &PathBuf| place.symlink_metadata().is_err();
-    wanted.is_absolute().then(|| std::iter::once(wanted.to_owned()).chain(numbered).find(is_free))?
+        (2..=MAX_SAME_NAME).map(|number| preferred.with_file_name(format!("{stem}-{number}.{ending}")));
+    let is_free = |candidate: &PathBuf| candidate.symlink_metadata().is_err();
+    preferred.is_absolute().then(|| std::iter::once(preferred.to_owned()).chain(numbered).find(is_free))?
 }
 
 #[cfg(test)]
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_files_fit_every_system() {
+    fn export_file_names_are_valid_on_every_system() {
         for (title, expected) in [
             ("Fix: the \"parser\" / now?", "Fix-the-parser-now-1970-01-01.md"),
             ("整理发票 2026", "整理发票-2026-1970-01-01.md"),
@@ -210,7 +210,7 @@ mod tests {
         ] {
             assert_eq!(file_name(title, 43_200_000, ExportForm::Markdown), expected, "{title}");
         }
-        let long = file_name(&"word ".repeat(100), 43_200_000, ExportForm::Json);
-        assert!(long.chars().count() < 100 && long.ends_with(".octo.json"), "{long}");
+        let long_name = file_name(&"word ".repeat(100), 43_200_000, ExportForm::Json);
+        assert!(long_name.chars().count() < 100 && long_name.ends_with(".octo.json"), "{long_name}");
     }
 }

@@ -1,10 +1,10 @@
 //! A session as Markdown.
 
-use crate::{ExportWords, ExportedSession, moment, pieces::ExportPiece};
+use crate::{ExportWords, ExportedSession, format_time, pieces::ExportPiece};
 use octo_protocol::ExportKind;
 
 /// Returns the session as one text.
-pub(crate) fn written(
+pub(crate) fn to_markdown(
     title: &str,
     session: &ExportedSession,
     pieces: &[ExportPiece],
@@ -12,11 +12,11 @@ pub(crate) fn written(
 ) -> String {
     let title = if title.is_empty() { words.say("session.untitled") } else { title.to_owned() };
     let mut text = format!("# {}\n\n", line(&title));
-    for (name, value) in session.about(words) {
+    for (name, value) in session.session_details(words) {
         text.push_str(&format!("- {name}: {}\n", line(&value)));
     }
     for piece in pieces {
-        let mut heading = format!("{} · {}", piece.heading, moment(piece.at));
+        let mut heading = format!("{} · {}", piece.heading, format_time(piece.at));
         if piece.undone {
             heading.push_str(&format!(" · {}", words.say("export.undone")));
         }
@@ -36,10 +36,10 @@ fn body(piece: &ExportPiece) -> String {
     match piece.kind {
         // Texts of people and models are already Markdown; their headings must not look like ours.
         ExportKind::Asked | ExportKind::Answers | ExportKind::Summaries | ExportKind::Reasoning => {
-            format!("{}\n", quoted(&piece.text))
+            format!("{}\n", quote(&piece.text))
         }
         ExportKind::Calls | ExportKind::Notices | ExportKind::Files | ExportKind::Pictures => {
-            fenced(&piece.text)
+            fence(&piece.text)
         }
     }
 }
@@ -50,12 +50,12 @@ fn line(text: &str) -> String {
 }
 
 /// Quotes a text, so that nothing in it is at the beginning of a line.
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     text.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
 /// Wraps a text in a fence longer than any within it.
-fn fenced(text: &str) -> String {
+fn fence(text: &str) -> String {
     let mut longest = 0;
     let mut run = 0;
     for c in text.chars() {
@@ -71,9 +71,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_within_a_text_gets_out_of_it() {
-        assert_eq!(fenced("a\n```\n# b\n"), "````\na\n```\n# b\n````\n");
-        assert_eq!(fenced("plain"), "```\nplain\n```\n");
-        assert_eq!(quoted("# a\n\nb"), "> # a\n>\n> b");
+    fn any_text_stays_inside_its_quote() {
+        assert_eq!(fence("a\n```\n# b\n"), "````\na\n```\n# b\n````\n");
+        assert_eq!(fence("plain"), "```\nplain\n```\n");
+        assert_eq!(quote("# a\n\nb"), "> # a\n>\n> b");
     }
 }

@@ -34,13 +34,17 @@ impl ExportPiece {
 }
 
 /// Returns the pieces of a conversation, in order.
-pub(crate) fn of(page: &TranscriptPage, words: &ExportWords, redaction: &mut Redaction) -> Vec<ExportPiece> {
+pub(crate) fn export_pieces(
+    page: &TranscriptPage,
+    words: &ExportWords,
+    redaction: &mut Redaction,
+) -> Vec<ExportPiece> {
     let undone: HashSet<TurnId> = page.turns.iter().filter(|turn| turn.undone).map(|turn| turn.id).collect();
     let mut pieces = Vec::new();
     for message in &page.messages {
         let undone = undone.contains(&message.turn);
         for block in &message.blocks {
-            if let Some(mut piece) = piece(message, block, words) {
+            if let Some(mut piece) = export_piece(message, block, words) {
                 piece.heading = redaction.text(&piece.heading);
                 piece.text = redaction.text(&piece.text);
                 for (_, name) in &mut piece.pictures {
@@ -53,13 +57,13 @@ pub(crate) fn of(page: &TranscriptPage, words: &ExportWords, redaction: &mut Red
     pieces
 }
 
-fn piece(message: &Message, block: &Block, words: &ExportWords) -> Option<ExportPiece> {
-    let at = message.meta.at;
-    let plain = |kind, key: &str, text: &str| {
+fn export_piece(message: &Message, block: &Block, words: &ExportWords) -> Option<ExportPiece> {
+    let time = message.meta.at;
+    let text_piece = |kind, key: &str, text: &str| {
         Some(ExportPiece {
             kind,
             heading: words.say(key),
-            at,
+            at: time,
             text: text.to_owned(),
             pictures: Vec::new(),
             undone: false,
@@ -68,19 +72,21 @@ fn piece(message: &Message, block: &Block, words: &ExportWords) -> Option<Export
     };
     match block {
         Block::Text { text } => match message.meta.origin {
-            Origin::Person => plain(ExportKind::Asked, "export.you", text),
-            Origin::Model => plain(ExportKind::Answers, "export.answer", text),
-            Origin::Octo => plain(ExportKind::Notices, "export.notice", text),
+            Origin::Person => text_piece(ExportKind::Asked, "export.you", text),
+            Origin::Model => text_piece(ExportKind::Answers, "export.answer", text),
+            Origin::Octo => text_piece(ExportKind::Notices, "export.notice", text),
         },
         Block::Reasoning { text, .. } if text.trim().is_empty() => None,
-        Block::Reasoning { text, .. } => plain(ExportKind::Reasoning, "export.thought", text),
+        Block::Reasoning { text, .. } => text_piece(ExportKind::Reasoning, "export.thought", text),
         Block::Image { blob, name, .. } => {
-            let piece = plain(ExportKind::Pictures, "export.picture", "")?;
+            let piece = text_piece(ExportKind::Pictures, "export.picture", "")?;
             Some(ExportPiece { pictures: vec![(blob.clone(), name.clone())], ..piece })
         }
-        Block::Document { path, .. } | Block::File { path } => plain(ExportKind::Files, "export.file", path),
+        Block::Document { path, .. } | Block::File { path } => {
+            text_piece(ExportKind::Files, "export.file", path)
+        }
         Block::ToolCall(call) => {
-            let piece = plain(ExportKind::Calls, "export.call", &readable(&call.arguments))?;
+            let piece = text_piece(ExportKind::Calls, "export.call", &format_arguments(&call.arguments))?;
             Some(ExportPiece { heading: format!("{}: {}", piece.heading, call.name), ..piece })
         }
         Block::ToolResult(result) => {
@@ -90,20 +96,20 @@ fn piece(message: &Message, block: &Block, words: &ExportWords) -> Option<Export
                 CallStatus::Denied => "export.result.denied",
                 CallStatus::Stopped | CallStatus::Interrupted => "export.result.stopped",
             };
-            let piece = plain(ExportKind::Calls, key, &result.text)?;
+            let piece = text_piece(ExportKind::Calls, key, &result.text)?;
             let pictures =
                 result.images.iter().map(|image| (image.blob.clone(), image.name.clone())).collect();
             Some(ExportPiece { pictures, counts: false, ..piece })
         }
-        Block::Summary { text, .. } => plain(ExportKind::Summaries, "export.summary", text),
+        Block::Summary { text, .. } => text_piece(ExportKind::Summaries, "export.summary", text),
         Block::Notice { text, .. } | Block::CommandsEnded { text, .. } => {
-            plain(ExportKind::Notices, "export.notice", text)
+            text_piece(ExportKind::Notices, "export.notice", text)
         }
     }
 }
 
 /// Formats arguments over several lines if they are JSON.
-fn readable(arguments: &str) -> String {
+fn format_arguments(arguments: &str) -> String {
     match serde_json::from_str::<serde_json::Value>(arguments) {
         Ok(value) => serde_json::to_string_pretty(&value).unwrap_or_else(|_| arguments.to_owned()),
         Err(_) => arguments.to_owned(),
@@ -112,7 +118,7 @@ fn readable(arguments: &str) -> String {
 
 /// Counts the pieces of each kind. A picture counts with its bytes if the form contains them, otherwise with
 /// zero.
-pub(crate) fn parts(
+pub(crate) fn count_parts(
     pieces: &[ExportPiece],
     form: ExportForm,
     pictures: &HashMap<BlobHash, Arc<[u8]>>,

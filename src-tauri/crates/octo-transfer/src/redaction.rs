@@ -75,13 +75,13 @@ impl Redaction {
     /// Returns `internal` if the patterns cannot be used: nothing unredacted may pass.
     pub(crate) fn new(values: &[SecretString]) -> Result<Self, ApiError> {
         let name = SecretName::new(KNOWN).map_err(|_| ApiError::new("internal"))?;
-        let mut known = Redactor::default();
+        let mut redactor = Redactor::default();
         for value in values {
             // A value too short to be distinguished from other text is not a key.
-            let _too_short = known.learn(&name, value);
+            let _too_short = redactor.learn(&name, value);
         }
         let shapes = SHAPES.as_ref().map_err(|error| ApiError::new("internal").detail(error))?;
-        Ok(Self { known, shapes, count: 0 })
+        Ok(Self { known: redactor, shapes, count: 0 })
     }
 
     /// Returns the number of secrets removed so far.
@@ -99,23 +99,23 @@ impl Redaction {
             clean = clean.replace(PLACEHOLDER, REDACTED);
         }
         let mut count = u32::try_from(found).unwrap_or(u32::MAX);
-        for shape in &self.shapes.whole {
-            let replaced = shape.replace_all(&clean, |_: &Captures<'_>| {
+        for pattern in &self.shapes.whole {
+            let replaced = pattern.replace_all(&clean, |_: &Captures<'_>| {
                 count += 1;
                 REDACTED
             });
             clean = replaced.into_owned();
         }
-        for shape in &self.shapes.named {
-            let replaced = shape.replace_all(&clean, |found: &Captures<'_>| {
+        for pattern in &self.shapes.named {
+            let replaced = pattern.replace_all(&clean, |found: &Captures<'_>| {
                 let part = |name| found.name(name).map_or("", |part| part.as_str());
-                let (whole, name, value) = (part_of(found), part("name"), part("value"));
+                let (matched, name, value) = (part_of(found), part("name"), part("value"));
                 if value.chars().count() < min_value_chars(name) || value.starts_with(REDACTED) {
-                    return whole.to_owned();
+                    return matched.to_owned();
                 }
                 count += 1;
-                let rest = whole.get(name.len() + value.len()..).unwrap_or_default();
-                format!("{name}{REDACTED}{rest}")
+                let suffix = matched.get(name.len() + value.len()..).unwrap_or_default();
+                format!("{name}{REDACTED}{suffix}")
             });
             clean = replaced.into_owned();
         }
@@ -127,7 +127,7 @@ impl Redaction {
     pub(crate) fn value(&mut self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.text(text),
-            Value::Array(all) => all.iter_mut().for_each(|value| self.value(value)),
+            Value::Array(items) => items.iter_mut().for_each(|value| self.value(value)),
             Value::Object(fields) => fields.values_mut().for_each(|value| self.value(value)),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
@@ -135,14 +135,14 @@ impl Redaction {
 }
 
 fn part_of<'a>(found: &Captures<'a>) -> &'a str {
-    found.get(0).map_or("", |whole| whole.as_str())
+    found.get(0).map_or("", |matched| matched.as_str())
 }
 
 /// Returns the minimum length of a secret after this name, in characters. A password may be short, and one in an
 /// address is recognised by its position.
 fn min_value_chars(name: &str) -> usize {
     let name = name.to_ascii_lowercase();
-    let is_password = ["pass", "pwd"].iter().any(|word| name.contains(word));
+    let is_password = ["pass", "pwd"].iter().any(|marker| name.contains(marker));
     if is_password || name.contains("://") { 1 } else { MIN_VALUE_CHARS }
 }
 
@@ -156,14 +156,14 @@ mod tests {
     }
 
     #[test]
-    fn known_values_and_key_shapes_are_taken_out() {
-        let long = "a1B2".repeat(10);
+    fn known_values_and_key_patterns_are_redacted() {
+        let long_value = "a1B2".repeat(10);
         let cases = [
             ("my key is zq9-PLAIN-value, yes".to_owned(), "my key is [redacted], yes".to_owned()),
             ("zq9-plain-VALUE".to_owned(), "[redacted]".to_owned()),
-            (format!("密钥sk-ant-{long}"), "密钥[redacted]".to_owned()),
-            (format!("ghp_{long} and AKIAABCDEFGHIJKLMNOP."), "[redacted] and [redacted].".to_owned()),
-            (format!("xoxb-{long}"), "[redacted]".to_owned()),
+            (format!("密钥sk-ant-{long_value}"), "密钥[redacted]".to_owned()),
+            (format!("ghp_{long_value} and AKIAABCDEFGHIJKLMNOP."), "[redacted] and [redacted].".to_owned()),
+            (format!("xoxb-{long_value}"), "[redacted]".to_owned()),
             ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc-DEF".to_owned(), "[redacted]".to_owned()),
             (
                 "-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----\nafter".to_owned(),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_words_and_code_stay() {
+    fn plain_words_and_code_are_unchanged() {
         for text in [
             "The tokens: 4096, and max_tokens=200",
             "let token = next_token();",
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_walked() {
+    fn nested_values_are_redacted() {
         let mut value =
             serde_json::json!({ "a": ["x zq9-PLAIN-value"], "n": 3, "b": { "c": "token: abc12345" } });
         let mut redaction = redaction();

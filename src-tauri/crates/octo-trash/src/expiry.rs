@@ -16,25 +16,25 @@ impl HomeTrash {
     /// Permanently deletes entries older or larger than the limits allow, to the extent that the clock is
     /// trusted.
     pub async fn expire(&self, limits: TrashLimits) -> Result<(), ApiError> {
-        let (place, now) = (self.passage_path(), self.clock.now());
-        let before = self.passage().await?;
+        let (path, now) = (self.passage_path(), self.clock.now());
+        let before = self.read_passage().await?;
         let ages = self.store.read(|reader| reader.trash_ages()).await?;
         if before.is_none() && ages.is_empty() {
             // Nothing can expire. The clock is observed from the first look that finds an entry.
             return Ok(());
         }
-        let (passage, until, trust) = TimePassage::look(before.as_ref(), now);
-        if trust == ClockTrust::Leapt {
+        let (passage, counted_until, trust) = TimePassage::evaluate(before.as_ref(), now);
+        if trust == ClockTrust::Jumped {
             tracing::warn!(
                 "the clock is far from where it was at the last look: nothing leaves the trash for its age before \
                  a day has gone by as it should"
             );
         }
-        let ids = expired_by_passage(&ages, limits, &passage, until);
+        let ids = expired_by_passage(&ages, limits, &passage, counted_until);
         let emptied = self.delete_expired(ids).await;
         // Last, so that an interrupted look has no effect.
         blocking(move || {
-            if let Err(error) = passage.keep(&place) {
+            if let Err(error) = passage.write(&path) {
                 tracing::warn!(%error, "that the trash was looked through is not kept");
             }
             Ok(())
@@ -43,14 +43,14 @@ impl HomeTrash {
         emptied
     }
 
-    /// Returns the moment from which the age of something deleted at `at` counts.
-    pub async fn counted(&self, at: Millis) -> Result<Millis, ApiError> {
-        Ok(self.passage().await?.map_or(at, |passage| passage.counted(at, Millis::MAX)))
+    /// Returns the moment from which the age of something deleted at `time` counts.
+    pub async fn effective_deletion_time(&self, time: Millis) -> Result<Millis, ApiError> {
+        Ok(self.read_passage().await?.map_or(time, |passage| passage.effective_time(time, Millis::MAX)))
     }
 
-    async fn passage(&self) -> Result<Option<TimePassage>, ApiError> {
-        let place = self.passage_path();
-        blocking(move || Ok(TimePassage::read(&place))).await
+    async fn read_passage(&self) -> Result<Option<TimePassage>, ApiError> {
+        let path = self.passage_path();
+        blocking(move || Ok(TimePassage::read(&path))).await
     }
 
     /// Returns the path of the file with the passage of time. It is among the entries, none of which has this
@@ -81,14 +81,16 @@ fn expired_by_passage(
     ages: &[TrashAge],
     limits: TrashLimits,
     passage: &TimePassage,
-    until: Option<Millis>,
+    counted_until: Option<Millis>,
 ) -> Vec<TrashId> {
-    let Some(until) = until else {
+    let Some(counted_until) = counted_until else {
         return expired(ages, TrashLimits { days: None, ..limits }, Millis::MIN);
     };
-    let counted: Vec<TrashAge> =
-        ages.iter().map(|age| TrashAge { at: passage.counted(age.at, until), ..*age }).collect();
-    expired(&counted, limits, until)
+    let counted: Vec<TrashAge> = ages
+        .iter()
+        .map(|age| TrashAge { at: passage.effective_time(age.at, counted_until), ..*age })
+        .collect();
+    expired(&counted, limits, counted_until)
 }
 
 /// Returns the expired entries: all that are older than the limit in days; then, while the total is larger than
@@ -98,17 +100,18 @@ pub(crate) fn expired(ages: &[TrashAge], limits: TrashLimits, now: Millis) -> Ve
     // A limit of zero days still leaves a day to notice a mistake.
     let days = limits.days.map(|days| Millis::from(days.max(1)) * DAY);
     let is_past = |age: &TrashAge| days.is_some_and(|days| age.at < now.saturating_sub(days));
-    let (past, rest): (Vec<&TrashAge>, Vec<&TrashAge>) = ages.iter().partition(|age| is_past(age));
-    let mut expired_ids: Vec<TrashId> = past.iter().map(|age| age.id).collect();
-    let Some(most) = limits.bytes else { return expired_ids };
-    let mut bytes: u64 = rest.iter().map(|age| age.size).sum();
-    let mut oldest_first = rest;
+    let (expired_by_age, remaining): (Vec<&TrashAge>, Vec<&TrashAge>) =
+        ages.iter().partition(|age| is_past(age));
+    let mut expired_ids: Vec<TrashId> = expired_by_age.iter().map(|age| age.id).collect();
+    let Some(max_bytes) = limits.bytes else { return expired_ids };
+    let mut bytes: u64 = remaining.iter().map(|age| age.size).sum();
+    let mut oldest_first = remaining;
     oldest_first.sort_by_key(|age| age.at);
-    let (made_again, others): (Vec<&TrashAge>, Vec<&TrashAge>) =
-        oldest_first.into_iter().partition(|age| age.made_again);
-    let may_go = others.into_iter().filter(|age| age.at < now.saturating_sub(DAY));
-    for age in made_again.into_iter().chain(may_go) {
-        if bytes <= most {
+    let (reproducible, irreplaceable): (Vec<&TrashAge>, Vec<&TrashAge>) =
+        oldest_first.into_iter().partition(|age| age.is_reproducible);
+    let may_go = irreplaceable.into_iter().filter(|age| age.at < now.saturating_sub(DAY));
+    for age in reproducible.into_iter().chain(may_go) {
+        if bytes <= max_bytes {
             break;
         }
         bytes -= age.size;
@@ -122,17 +125,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn age(days: i64, size: u64, made_again: bool) -> TrashAge {
-        TrashAge { id: TrashId::new(), at: -days * DAY, size, made_again }
+    fn age(days: i64, size: u64, is_reproducible: bool) -> TrashAge {
+        TrashAge { id: TrashId::new(), at: -days * DAY, size, is_reproducible }
     }
 
     fn places(ages: &[TrashAge], days: Option<u32>, bytes: Option<u64>) -> Vec<usize> {
-        let gone = expired(ages, TrashLimits { days, bytes }, 0);
-        gone.iter().map(|id| ages.iter().position(|age| age.id == *id).unwrap()).collect()
+        let expired_ids = expired(ages, TrashLimits { days, bytes }, 0);
+        expired_ids.iter().map(|id| ages.iter().position(|age| age.id == *id).unwrap()).collect()
     }
 
     #[test]
-    fn age_goes_first_then_what_can_be_made_again_then_the_oldest() {
+    fn expired_then_reproducible_then_oldest_entries_are_deleted() {
         let ages =
             [age(40, 10, false), age(20, 10, false), age(10, 10, false), age(0, 10, true), age(0, 10, false)];
         assert_eq!(places(&ages, None, None), Vec::<usize>::new());
@@ -147,24 +150,24 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
-        fn no_more_goes_than_must(
+        fn no_more_is_deleted_than_necessary(
             things in proptest::collection::vec((0..60i64, 0..1000u64, any::<bool>()), 0..40),
             days in proptest::option::of(0..50u32),
             bytes in proptest::option::of(0..20_000u64),
         ) {
-            let ages: Vec<TrashAge> = things.iter().map(|(days, size, again)| age(*days, *size, *again)).collect();
-            let gone = expired(&ages, TrashLimits { days, bytes }, 0);
-            let kept: Vec<&TrashAge> = ages.iter().filter(|age| !gone.contains(&age.id)).collect();
+            let ages: Vec<TrashAge> = things.iter().map(|(days, size, is_reproducible)| age(*days, *size, *is_reproducible)).collect();
+            let expired_ids = expired(&ages, TrashLimits { days, bytes }, 0);
+            let remaining: Vec<&TrashAge> = ages.iter().filter(|age| !expired_ids.contains(&age.id)).collect();
             for age in &ages {
-                let recent = age.at > -DAY && !age.made_again;
-                prop_assert!(!(recent && gone.contains(&age.id)), "the last day stays");
+                let recent = age.at > -DAY && !age.is_reproducible;
+                prop_assert!(!(recent && expired_ids.contains(&age.id)), "the last day stays");
             }
-            let total: u64 = kept.iter().map(|age| age.size).sum();
-            if let Some(most) = bytes.filter(|most| total > *most) {
-                prop_assert!(kept.iter().all(|age| age.at >= -DAY && !age.made_again), "{total} > {most}");
+            let total: u64 = remaining.iter().map(|age| age.size).sum();
+            if let Some(max_bytes) = bytes.filter(|max_bytes| total > *max_bytes) {
+                prop_assert!(remaining.iter().all(|age| age.at >= -DAY && !age.is_reproducible), "{total} > {max_bytes}");
             }
             if bytes.is_none() && days.is_none() {
-                prop_assert!(gone.is_empty());
+                prop_assert!(expired_ids.is_empty());
             }
         }
     }

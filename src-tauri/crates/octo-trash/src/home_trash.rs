@@ -85,7 +85,7 @@ impl HomeTrash {
                 .map_err(|error| ApiError::new("trash.not_deleted").arg("path", path.display()).detail(error))
         })
         .await?;
-        self.take_in(TrashScan::New).await?;
+        self.scan(TrashScan::New).await?;
         Ok(id)
     }
 
@@ -94,16 +94,16 @@ impl HomeTrash {
         if path.parent().is_some_and(|folder| folder.ends_with(".octo/skills")) {
             return TrashKind::Skill;
         }
-        let home = octo_workspace::real(&self.home).unwrap_or_else(|_| self.home.clone());
-        let Ok(inside) = path.strip_prefix(home) else { return TrashKind::File };
-        let depth = inside.components().count();
-        if inside.starts_with("skills") && depth == 2 {
+        let home = octo_workspace::resolve_links(&self.home).unwrap_or_else(|_| self.home.clone());
+        let Ok(relative) = path.strip_prefix(home) else { return TrashKind::File };
+        let depth = relative.components().count();
+        if relative.starts_with("skills") && depth == 2 {
             TrashKind::Skill
-        } else if inside.starts_with("memories") && depth == 2 {
+        } else if relative.starts_with("memories") && depth == 2 {
             TrashKind::Memory
-        } else if inside.starts_with("tasks")
+        } else if relative.starts_with("tasks")
             && depth == 2
-            && inside.extension().is_some_and(|end| end == "md")
+            && relative.extension().is_some_and(|end| end == "md")
         {
             TrashKind::Task
         } else {
@@ -119,38 +119,38 @@ impl HomeTrash {
         }
     }
 
-    /// Runs [`HomeTrash::take_in`] and only logs errors: the next look tries again.
-    pub async fn look(&self, sweep: TrashScan) {
-        if let Err(error) = self.take_in(sweep).await {
+    /// Runs [`HomeTrash::scan`] and only logs errors: the next look tries again.
+    pub async fn scan_and_log(&self, sweep: TrashScan) {
+        if let Err(error) = self.scan(sweep).await {
             tracing::warn!(%error, "what was removed is not in the list yet; it is safe in the trash");
         }
     }
 
     /// Creates entries for new content.
-    pub async fn take_in(&self, sweep: TrashScan) -> Result<(), ApiError> {
+    pub async fn scan(&self, sweep: TrashScan) -> Result<(), ApiError> {
         let _one_at_a_time = self.taking_in.lock().await;
         let files = self.files.clone();
-        let known = self.clone();
-        let kind = move |path: &Path| known.kind_of(path);
-        let (rows, mut gone) = blocking(move || {
-            let (mut rows, mut gone) = (Vec::new(), Vec::new());
-            for arrival in files.pending_entries(sweep).map_err(unreadable)? {
-                match arrival {
+        let trash = self.clone();
+        let kind = move |path: &Path| trash.kind_of(path);
+        let (rows, mut vanished) = blocking(move || {
+            let (mut rows, mut vanished) = (Vec::new(), Vec::new());
+            for pending in files.pending_entries(sweep).map_err(unreadable)? {
+                match pending {
                     PendingEntry::InTrash(slip) => match files.measure(slip.id, &slip.path) {
                         Ok(measure) => rows.push(row_of(&slip, kind(&slip.path), measure)),
                         Err(error) => tracing::warn!(id = %slip.id, %error, "a thing could not be looked at"),
                     },
-                    PendingEntry::NotInTrash(id) => gone.push(id),
+                    PendingEntry::NotInTrash(id) => vanished.push(id),
                 }
             }
-            Ok((rows, gone))
+            Ok((rows, vanished))
         })
         .await?;
         if sweep == TrashScan::All {
-            let known = self.store.read(|reader| reader.trash_files()).await?;
+            let trash = self.store.read(|reader| reader.trash_files()).await?;
             let files = self.files.clone();
-            let missing = move || Ok(known.into_iter().filter(|id| !files.contains(*id)).collect::<Vec<_>>());
-            gone.extend(blocking(missing).await?);
+            let missing = move || Ok(trash.into_iter().filter(|id| !files.contains(*id)).collect::<Vec<_>>());
+            vanished.extend(blocking(missing).await?);
         }
         for batch in rows.chunks(BATCH) {
             let batch = batch.to_vec();
@@ -163,8 +163,8 @@ impl HomeTrash {
             })
             .await?;
         }
-        if !gone.is_empty() {
-            self.store.write(move |tx| tx.trash_drop(&gone)).await?;
+        if !vanished.is_empty() {
+            self.store.write(move |tx| tx.trash_drop(&vanished)).await?;
         }
         Ok(())
     }
@@ -175,7 +175,7 @@ fn row_of(slip: &TrashSlip, kind: TrashKind, measure: ItemProperties) -> TrashRo
     TrashRow {
         path: path_bytes(&slip.path),
         mode: measure.mode,
-        made_again: measure.recreatable,
+        is_reproducible: measure.recreatable,
         entry: TrashEntry {
             id: slip.id,
             kind,
@@ -186,7 +186,7 @@ fn row_of(slip: &TrashSlip, kind: TrashKind, measure: ItemProperties) -> TrashRo
             files: measure.files,
             link: measure.link,
             at: slip.at,
-            who: slip.removal.who,
+            who: slip.removal.remover,
             session: slip.removal.session,
             turn: None,
             project: slip.removal.project.clone(),
@@ -200,7 +200,7 @@ pub(crate) fn unreadable(error: std::io::Error) -> ApiError {
 }
 
 /// Explains to the person why a file was not restored or removed.
-pub(crate) fn explained(error: &TrashError) -> ApiError {
+pub(crate) fn explain_error(error: &TrashError) -> ApiError {
     match error {
         TrashError::Taken(present) => ApiError::new("trash.taken").arg("path", present.path.display()),
         TrashError::Elsewhere(path) => ApiError::new("trash.elsewhere").arg("path", path.display()),

@@ -2,7 +2,7 @@
 
 use crate::{
     HomeTrash, expiry,
-    home_trash::{BATCH, explained, unreadable},
+    home_trash::{BATCH, explain_error, unreadable},
 };
 use octo_protocol::{
     ApiError, ConflictingFile, EmptyReport, Millis, OnConflict, RemovedBy, RestoreOutcome, SessionId,
@@ -32,24 +32,24 @@ impl HomeTrash {
         folder: Option<PathBuf>,
         on_conflict: OnConflict,
     ) -> Result<RestoreOutcome, ApiError> {
-        let old = self.residence.current_path(&path_of(row.path.clone()));
-        let to = match (folder, old.file_name()) {
+        let original = self.residence.current_path(&path_of(row.path.clone()));
+        let target = match (folder, original.file_name()) {
             (Some(folder), Some(name)) => folder.join(name),
-            _ => old,
+            _ => original,
         };
-        self.restore_to(row, to, on_conflict).await
+        self.restore_to(row, target, on_conflict).await
     }
 
     /// Restores a file to exactly this path.
     pub async fn restore_to(
         &self,
         row: &TrashRow,
-        to: PathBuf,
+        target: PathBuf,
         on_conflict: OnConflict,
     ) -> Result<RestoreOutcome, ApiError> {
         let id = row.entry.id;
         let replaced = Removal {
-            who: RemovedBy::Person,
+            remover: RemovedBy::Person,
             session: None,
             project: row.entry.project.clone(),
             command: None,
@@ -59,31 +59,31 @@ impl HomeTrash {
             OnConflict::Replace => TakenNamePolicy::Replace(replaced),
             OnConflict::KeepBoth => TakenNamePolicy::KeepBoth,
         };
-        match self.put_back(id, to, if_taken).await? {
+        match self.restore_content(id, target, if_taken).await? {
             Ok(path) => Ok(RestoreOutcome::Done { id, at: path.to_string_lossy().into_owned() }),
             Err(TrashError::Taken(present)) => {
-                Ok(RestoreOutcome::Taken { id, present: present_thing(&present) })
+                Ok(RestoreOutcome::Taken { id, present: to_conflicting_file(&present) })
             }
-            Err(error) => Ok(RestoreOutcome::Failed { id, error: explained(&error) }),
+            Err(error) => Ok(RestoreOutcome::Failed { id, error: explain_error(&error) }),
         }
     }
 
     /// Restores a file and deletes its entry; a replaced file gets one.
-    pub async fn put_back(
+    pub async fn restore_content(
         &self,
         id: TrashId,
-        to: PathBuf,
+        target: PathBuf,
         if_taken: TakenNamePolicy,
     ) -> Result<Result<PathBuf, TrashError>, ApiError> {
         let files = self.files.clone();
-        let done = blocking(move || Ok(files.restore(id, &to, &if_taken))).await?;
-        match done {
-            Ok(back) => {
+        let outcome = blocking(move || Ok(files.restore(id, &target, &if_taken))).await?;
+        match outcome {
+            Ok(restored_path) => {
                 self.store.write(move |tx| tx.trash_drop(&[id])).await?;
-                if back.replaced.is_some() {
-                    self.take_in(TrashScan::New).await?;
+                if restored_path.replaced.is_some() {
+                    self.scan(TrashScan::New).await?;
                 }
-                Ok(Ok(back.path))
+                Ok(Ok(restored_path.path))
             }
             Err(error) => {
                 if matches!(error, TrashError::Gone) {
@@ -95,14 +95,14 @@ impl HomeTrash {
     }
 
     /// Returns the totals of these entries, including everything removed until now.
-    pub async fn count(&self, which: TrashChoice) -> Result<TrashTotals, ApiError> {
-        self.store.read(move |reader| reader.trash_count(&which)).await.map_err(ApiError::from)
+    pub async fn count(&self, choice: TrashChoice) -> Result<TrashTotals, ApiError> {
+        self.store.read(move |reader| reader.trash_count(&choice)).await.map_err(ApiError::from)
     }
 
     /// Permanently deletes entries, oldest first. Those that cannot be deleted stay; the others are removed.
-    pub async fn empty(&self, which: TrashChoice) -> Result<EmptyReport, ApiError> {
+    pub async fn empty(&self, choice: TrashChoice) -> Result<EmptyReport, ApiError> {
         let _one_at_a_time = self.emptying.lock().await;
-        let rows = self.store.read(move |reader| reader.trash_chosen(&which)).await?;
+        let rows = self.store.read(move |reader| reader.trash_chosen(&choice)).await?;
         let mut report = EmptyReport { removed: TrashTotals::default(), kept: 0, error: None };
         let (files, sessions): (Vec<TrashRow>, Vec<TrashRow>) =
             rows.into_iter().partition(|row| row.entry.kind.is_on_disk());
@@ -110,25 +110,27 @@ impl HomeTrash {
             let (trash, ids) = (self.files.clone(), batch.iter().map(|row| row.entry.id).collect::<Vec<_>>());
             let failed = blocking(move || {
                 let purged = ids.into_iter().map(|id| (id, trash.purge(id)));
-                Ok(purged.filter_map(|(id, done)| done.err().map(|error| (id, error))).collect::<Vec<_>>())
+                Ok(purged
+                    .filter_map(|(id, result)| result.err().map(|error| (id, error)))
+                    .collect::<Vec<_>>())
             })
             .await?;
-            let mut gone = Vec::new();
+            let mut purged_ids = Vec::new();
             for row in batch {
                 match failed.iter().find(|(id, _)| *id == row.entry.id) {
-                    Some((_, error)) => kept(&mut report, ApiError::new("trash.stays").detail(error)),
+                    Some((_, error)) => count_kept(&mut report, ApiError::new("trash.stays").detail(error)),
                     None => {
-                        gone.push(row.entry.id);
-                        removed(&mut report, row);
+                        purged_ids.push(row.entry.id);
+                        count_removed(&mut report, row);
                     }
                 }
             }
-            self.store.write(move |tx| tx.trash_drop(&gone)).await?;
+            self.store.write(move |tx| tx.trash_drop(&purged_ids)).await?;
         }
         for row in sessions {
             match self.purge_session(&row).await {
-                Ok(()) => removed(&mut report, &row),
-                Err(error) => kept(&mut report, error),
+                Ok(()) => count_removed(&mut report, &row),
+                Err(error) => count_kept(&mut report, error),
             }
         }
         Ok(report)
@@ -137,7 +139,7 @@ impl HomeTrash {
     /// Deletes a session's conversation and its files in the home.
     async fn purge_session(&self, row: &TrashRow) -> Result<(), ApiError> {
         let (id, session) = (row.entry.id, row.entry.session);
-        let gone = self.store.write(move |tx| {
+        let deleted = self.store.write(move |tx| {
             let mut sessions: Vec<SessionId> = session.into_iter().collect();
             if let Some(session) = session {
                 // Its sub-agents are deleted with it.
@@ -147,10 +149,10 @@ impl HomeTrash {
             tx.trash_drop(&[id])?;
             Ok(sessions)
         });
-        let gone = gone.await?;
+        let deleted = deleted.await?;
         let files = self.files.clone();
         blocking(move || {
-            for session in gone {
+            for session in deleted {
                 files.forget_session(session).map_err(|error| ApiError::new("trash.stays").detail(error))?;
             }
             Ok(())
@@ -159,7 +161,7 @@ impl HomeTrash {
     }
 
     /// Returns the beginning of a file. A picture becomes a blob.
-    pub async fn look_at(&self, id: TrashId, blobs: Blobs) -> Result<TrashExcerpt, ApiError> {
+    pub async fn preview(&self, id: TrashId, blobs: Blobs) -> Result<TrashExcerpt, ApiError> {
         let files = self.files.clone();
         blocking(move || {
             Ok(match files.preview(id).map_err(unreadable)? {
@@ -180,34 +182,34 @@ impl HomeTrash {
     }
 
     /// Returns the thing now at a file's old place.
-    pub async fn present(&self, path: Vec<u8>) -> Result<Option<ConflictingFile>, ApiError> {
+    pub async fn item_at_path(&self, path: Vec<u8>) -> Result<Option<ConflictingFile>, ApiError> {
         let path = self.residence.current_path(&path_of(path));
-        blocking(move || Ok(OccupyingItem::at(&path).map(|present| present_thing(&present)))).await
+        blocking(move || Ok(OccupyingItem::at(&path).map(|present| to_conflicting_file(&present)))).await
     }
 }
 
-fn removed(report: &mut EmptyReport, row: &TrashRow) {
+fn count_removed(report: &mut EmptyReport, row: &TrashRow) {
     report.removed.things += 1;
     report.removed.bytes += row.entry.size;
 }
 
-fn kept(report: &mut EmptyReport, error: ApiError) {
+fn count_kept(report: &mut EmptyReport, error: ApiError) {
     report.kept += 1;
     report.error.get_or_insert(error);
 }
 
-fn present_thing(present: &OccupyingItem) -> ConflictingFile {
+fn to_conflicting_file(present: &OccupyingItem) -> ConflictingFile {
     let modified = present.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     ConflictingFile {
         path: present.path.to_string_lossy().into_owned(),
         form: present.form,
         size: present.size,
-        modified: modified.and_then(|past| Millis::try_from(past.as_millis()).ok()),
+        modified: modified.and_then(|elapsed| Millis::try_from(elapsed.as_millis()).ok()),
     }
 }
 
 /// Chooses the entries at least this many days old.
-pub(crate) fn before(days: u32) -> TrashChoice {
+pub(crate) fn older_than(days: u32) -> TrashChoice {
     TrashChoice::Before {
         at: octo_runtime::now().saturating_sub(Millis::from(days) * expiry::DAY).saturating_add(1),
     }
@@ -215,8 +217,8 @@ pub(crate) fn before(days: u32) -> TrashChoice {
 
 /// Checks a folder the person picked: absolute and existing.
 pub fn existing_folder(folder: &str) -> Result<PathBuf, ApiError> {
-    let wrong = || ApiError::new("trash.no_folder").arg("path", folder);
+    let invalid = || ApiError::new("trash.no_folder").arg("path", folder);
     let path = Path::new(folder);
-    let real = path.is_absolute().then(|| path.canonicalize().ok()).flatten().ok_or_else(wrong)?;
-    if real.is_dir() { Ok(real) } else { Err(wrong()) }
+    let resolved = path.is_absolute().then(|| path.canonicalize().ok()).flatten().ok_or_else(invalid)?;
+    if resolved.is_dir() { Ok(resolved) } else { Err(invalid()) }
 }

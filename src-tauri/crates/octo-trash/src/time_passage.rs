@@ -1,7 +1,7 @@
 //! How much time is known to have passed. A computer's clock may be a year off for a day, and deletion because
 //! of age is permanent. The clock is therefore trusted only after it has advanced as expected from look to
 //! look; a look is one check of the trash for expired entries. Pure, except for [`TimePassage::read`] and
-//! [`TimePassage::keep`].
+//! [`TimePassage::write`].
 
 use crate::expiry::DAY;
 use octo_protocol::Millis;
@@ -40,13 +40,13 @@ pub(crate) enum ClockTrust {
     /// Not enough time has passed since it was last doubted.
     Doubted,
     /// It jumped forward or back unexpectedly, so it is doubted from now on.
-    Leapt,
+    Jumped,
 }
 
 impl TimePassage {
     /// Evaluates a look at this moment. Returns the resulting knowledge, the time up to which entries may
     /// expire (`None` if unknown), and whether the clock is trusted.
-    pub(crate) fn look(before: Option<&Self>, now: Millis) -> (Self, Option<Millis>, ClockTrust) {
+    pub(crate) fn evaluate(before: Option<&Self>, now: Millis) -> (Self, Option<Millis>, ClockTrust) {
         let doubted = |leaps| Self { at: now, since: now, leaps };
         let Some(before) = before else {
             // The age of every entry is unknown.
@@ -57,31 +57,31 @@ impl TimePassage {
             // A period after `now` never happened.
             leaps.iter_mut().for_each(|leap| leap.to = leap.to.min(now));
             leaps.retain(|leap| leap.to.saturating_sub(leap.from) > MAX_BELIEVED);
-            return (doubted(leaps), None, ClockTrust::Leapt);
+            return (doubted(leaps), None, ClockTrust::Jumped);
         }
         if now.saturating_sub(before.at) > MAX_BELIEVED {
             leaps.push(ClockLeap { from: before.at, to: now });
             // Whichever clock is right, the last look is in the past.
-            return (doubted(leaps), Some(before.at), ClockTrust::Leapt);
+            return (doubted(leaps), Some(before.at), ClockTrust::Jumped);
         }
         let is_proven = now.saturating_sub(before.since) >= TRUST_AFTER;
         let trust = if is_proven { ClockTrust::Believed } else { ClockTrust::Doubted };
         (Self { at: now, since: before.since, leaps }, is_proven.then_some(now), trust)
     }
 
-    /// Returns the moment from which the age at `until` of something deleted at `at` counts: it is later than
-    /// `at` by the time that is not believed.
-    pub(crate) fn counted(&self, at: Millis, until: Millis) -> Millis {
+    /// Returns the moment from which the age at `counted_until` of something deleted at `time` counts: it is later than
+    /// `time` by the time that is not believed.
+    pub(crate) fn effective_time(&self, time: Millis, counted_until: Millis) -> Millis {
         let unseen = self.leaps.iter().map(|leap| {
-            let passed = leap.to.min(until).saturating_sub(leap.from.max(at));
+            let passed = leap.to.min(counted_until).saturating_sub(leap.from.max(time));
             passed.saturating_sub(MAX_BELIEVED).max(0)
         });
-        at.saturating_add(unseen.sum::<Millis>())
+        time.saturating_add(unseen.sum::<Millis>())
     }
 
     /// Reads the stored state; `None` if there is no usable one.
-    pub(crate) fn read(place: &Path) -> Option<Self> {
-        let text = match fs::read(place) {
+    pub(crate) fn read(path: &Path) -> Option<Self> {
+        let text = match fs::read(path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
             Err(error) => {
@@ -97,11 +97,11 @@ impl TimePassage {
     }
 
     /// Stores it for the next look.
-    pub(crate) fn keep(&self, place: &Path) -> io::Result<()> {
-        if let Some(folder) = place.parent() {
+    pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
+        if let Some(folder) = path.parent() {
             octo_workspace::private_folder(folder)?;
         }
-        octo_workspace::write_private(place, &serde_json::to_vec(self)?)
+        octo_workspace::write_private(path, &serde_json::to_vec(self)?)
     }
 }
 
@@ -116,23 +116,25 @@ mod tests {
 
     /// Looks at these moments. Returns the last result, and the time up to which entries may expire.
     fn looks(moments: impl IntoIterator<Item = Millis>) -> (TimePassage, Option<Millis>) {
-        let mut known = None;
-        let mut until = None;
+        let mut previous = None;
+        let mut counted_until = None;
         for now in moments {
-            let (passage, had, _) = TimePassage::look(known.as_ref(), now);
-            (known, until) = (Some(passage), had);
+            let (passage, had, _) = TimePassage::evaluate(previous.as_ref(), now);
+            (previous, counted_until) = (Some(passage), had);
         }
-        (known.unwrap(), until)
+        (previous.unwrap(), counted_until)
     }
 
-    /// Returns the counted age in days of something deleted at `at`, or `None` if nothing counts.
-    fn age(moments: &[Millis], at: Millis) -> Option<Millis> {
-        let (passage, until) = looks(moments.iter().copied());
-        until.map(|until| (until - passage.counted(at, until)).div_euclid(DAY))
+    /// Returns the counted age in days of something deleted at `time`, or `None` if nothing counts.
+    fn age(moments: &[Millis], time: Millis) -> Option<Millis> {
+        let (passage, counted_until) = looks(moments.iter().copied());
+        counted_until.map(|counted_until| {
+            (counted_until - passage.effective_time(time, counted_until)).div_euclid(DAY)
+        })
     }
 
     #[test]
-    fn time_that_goes_by_day_by_day_counts() {
+    fn time_that_passes_day_by_day_counts() {
         let daily: Vec<Millis> = (0..40).map(|day| T + day * DAY).collect();
         assert_eq!(age(&daily[..1], T), None, "the first look knows nothing");
         for day in 1..40_i64 {
@@ -143,11 +145,11 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_a_year_ahead_makes_nothing_a_year_old_and_set_right_it_counts_as_before() {
+    fn a_clock_a_year_ahead_ages_nothing_and_its_correction_changes_nothing() {
         let ahead = [T, T + DAY, T + YEAR];
         assert_eq!(age(&ahead, T), Some(1), "as of the last look");
-        let again = [T, T + DAY, T + YEAR, T + YEAR + HOUR];
-        assert_eq!(age(&again, T), None, "started again, it is as wrong as before");
+        let moments = [T, T + DAY, T + YEAR, T + YEAR + HOUR];
+        assert_eq!(age(&moments, T), None, "started again, it is as wrong as before");
         let a_day_on = [T, T + DAY, T + YEAR, T + YEAR + DAY];
         assert_eq!(age(&a_day_on, T), Some(9), "a clock that stays wrong costs a week");
         // A clock corrected by a second is still a year ahead.
@@ -161,12 +163,12 @@ mod tests {
     }
 
     #[test]
-    fn what_was_deleted_while_the_clock_was_a_year_behind_has_its_time_from_then_on() {
-        let behind = T - YEAR;
-        for begun in [vec![], vec![T, T + DAY]] {
-            let mut moments = begun;
-            moments.extend([behind, behind + DAY, T + 3 * DAY]);
-            let deleted = behind + DAY + HOUR;
+    fn entries_deleted_while_the_clock_was_behind_age_from_the_correction() {
+        let a_year_behind = T - YEAR;
+        for first_moments in [vec![], vec![T, T + DAY]] {
+            let mut moments = first_moments;
+            moments.extend([a_year_behind, a_year_behind + DAY, T + 3 * DAY]);
+            let deleted = a_year_behind + DAY + HOUR;
             assert!(age(&moments, deleted).is_none_or(|age| age < 0), "{moments:?}");
             moments.push(T + 4 * DAY);
             assert_eq!(age(&moments, deleted), Some(8), "{moments:?}");
@@ -180,8 +182,8 @@ mod tests {
     #[test]
     fn a_long_pause_only_delays() {
         assert_eq!(age(&[T, T + DAY, T + 22 * DAY], T), Some(1), "as of the last look");
-        let back = [T, T + DAY, T + 22 * DAY, T + 23 * DAY];
-        assert_eq!(age(&back, T), Some(1 + 7 + 1));
+        let moments = [T, T + DAY, T + 22 * DAY, T + 23 * DAY];
+        assert_eq!(age(&moments, T), Some(1 + 7 + 1));
         // A person who opens Octo once a month: expiry takes longer, but still happens.
         let monthly: Vec<Millis> = (0..7).map(|month| T + 30 * month * DAY).collect();
         assert!(age(&monthly, T).is_some_and(|age| age >= 30), "{:?}", age(&monthly, T));

@@ -24,7 +24,7 @@ impl Archives {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut found: Vec<PathBuf> =
             entries.map(|entry| entry.path()).filter(|path| number(path).is_some()).collect();
-        found.sort_unstable_by(|one, other| other.cmp(one));
+        found.sort_unstable_by(|a, b| b.cmp(a));
         found
     }
 
@@ -37,8 +37,8 @@ impl Archives {
     pub fn add(&self, text: &str, lines: &str) -> io::Result<PathBuf> {
         crate::private_folder(&self.folder).map_err(io::Error::other)?;
         // The disk alone decides which numbers are taken.
-        let next = self.list().first().and_then(|newest| number(newest)).unwrap_or(0) + 1;
-        let path = self.folder.join(format!("{next:04}.md"));
+        let next_number = self.list().first().and_then(|newest| number(newest)).unwrap_or(0) + 1;
+        let path = self.folder.join(format!("{next_number:04}.md"));
         // The Markdown file last: an archive exists only once both files do.
         self.put(&path.with_extension("jsonl"), lines)?;
         self.put(&path, text)?;
@@ -47,9 +47,9 @@ impl Archives {
 
     /// Removes an archive that nothing refers to. If removal fails, the file only wastes space.
     pub fn remove(&self, path: &Path) {
-        for half in [path.to_owned(), path.with_extension("jsonl")] {
-            if half.parent() == Some(&self.folder)
-                && let Err(error) = fs::remove_file(&half)
+        for part_path in [path.to_owned(), path.with_extension("jsonl")] {
+            if part_path.parent() == Some(&self.folder)
+                && let Err(error) = fs::remove_file(&part_path)
             {
                 tracing::warn!(%error, "an unused archive stays");
             }

@@ -183,9 +183,9 @@ impl Blobs {
         Ok(len)
     }
 
-    /// Writes a blob's bytes to `to` while checking them against its hash. If this fails, the caller must not
+    /// Writes a blob's bytes to `output` while checking them against its hash. If this fails, the caller must not
     /// use the bytes already written.
-    pub fn copy(&self, hash: &BlobHash, to: &mut impl Write) -> Result<u64, BlobError> {
+    pub fn copy(&self, hash: &BlobHash, output: &mut impl Write) -> Result<u64, BlobError> {
         let mut file = self.open(hash)?;
         let mut hasher = blake3::Hasher::new();
         let mut buffer = vec![0; 1 << 16];
@@ -193,7 +193,7 @@ impl Blobs {
             let read = file.read(&mut buffer)?;
             let Some(bytes) = buffer.get(..read).filter(|bytes| !bytes.is_empty()) else { break };
             hasher.update(bytes);
-            to.write_all(bytes)?;
+            output.write_all(bytes)?;
         }
         if hasher.finalize().to_hex().as_str() != hash.0 {
             return Err(BlobError::Damaged(hash.0.clone()));
@@ -242,8 +242,8 @@ impl Blobs {
 /// Whether the blob exists with this length; if so, renews it, which protects it from collection for [`GRACE`].
 /// A shorter file, left by a disk that lied about a flush, is replaced.
 fn renew_if_present(path: &Path, len: u64) -> bool {
-    let whole = |meta: &fs::Metadata| meta.is_file() && meta.len() == len;
-    let Some(meta) = fs::symlink_metadata(path).ok().filter(whole) else { return false };
+    let is_complete = |meta: &fs::Metadata| meta.is_file() && meta.len() == len;
+    let Some(meta) = fs::symlink_metadata(path).ok().filter(is_complete) else { return false };
     let young = |time: SystemTime| time.elapsed().map_or(true, |age| age < GRACE / 4);
     if meta.modified().is_ok_and(young) {
         return true;
@@ -252,7 +252,7 @@ fn renew_if_present(path: &Path, len: u64) -> bool {
     // the time of the open file and to check afterwards that it still has its name.
     let renewed =
         File::options().write(true).open(path).and_then(|file| file.set_modified(SystemTime::now()));
-    renewed.is_ok() && fs::symlink_metadata(path).is_ok_and(|meta| whole(&meta))
+    renewed.is_ok() && fs::symlink_metadata(path).is_ok_and(|meta| is_complete(&meta))
 }
 
 /// Returns the hash and length of an open file's content, from its start.

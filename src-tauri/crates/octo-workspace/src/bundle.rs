@@ -45,15 +45,15 @@ pub fn install_bundle(folder: &Path, files: &[BundledFile]) -> io::Result<Bundle
     let parent = folder.parent().ok_or_else(|| io::Error::other("a bundle has a folder above it"))?;
     let parent = crate::private_folder(parent)?;
     remove_temporaries(&parent)?;
-    let passing = |what: &str| parent.join(format!("{TEMPORARY_PREFIX}{what}-{}", std::process::id()));
-    let (new, old) = (passing("new"), passing("old"));
-    let made = make(&new, files, &stamp).and_then(|()| {
+    let passing = |label: &str| parent.join(format!("{TEMPORARY_PREFIX}{label}-{}", std::process::id()));
+    let (new_folder, old_folder) = (passing("new"), passing("old"));
+    let made = make(&new_folder, files, &stamp).and_then(|()| {
         match fs::symlink_metadata(folder) {
-            Ok(_) => fs::rename(folder, &old)?,
+            Ok(_) => fs::rename(folder, &old_folder)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
-        fs::rename(&new, folder)
+        fs::rename(&new_folder, folder)
     });
     let made = made.or_else(|error| {
         // Another Octo process may have been faster; its bundle is just as good.
@@ -61,7 +61,7 @@ pub fn install_bundle(folder: &Path, files: &[BundledFile]) -> io::Result<Bundle
             return Ok(());
         }
         if fs::symlink_metadata(folder).is_err() {
-            let _ = fs::rename(&old, folder);
+            let _ = fs::rename(&old_folder, folder);
         }
         Err(error)
     });
@@ -93,24 +93,24 @@ fn is_intact(folder: &Path, files: &[BundledFile], stamp: &str) -> bool {
             .all(|file| fs::read(folder.join(file.path)).is_ok_and(|present| present == file.bytes))
 }
 
-/// Returns the files below a folder. Fails at more than `most` of them, and at a link.
-fn list_files(folder: &Path, most: usize) -> io::Result<BTreeSet<PathBuf>> {
-    let (mut all, mut folders) = (BTreeSet::new(), vec![folder.to_owned()]);
+/// Returns the files below a folder. Fails at more than `limit` of them, and at a link.
+fn list_files(folder: &Path, limit: usize) -> io::Result<BTreeSet<PathBuf>> {
+    let (mut files, mut folders) = (BTreeSet::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
             let kind = entry.file_type()?;
-            if kind.is_symlink() || all.len() > most || folders.len() > most {
+            if kind.is_symlink() || files.len() > limit || folders.len() > limit {
                 return Err(io::Error::other("something that does not belong there"));
             }
             if kind.is_dir() {
                 folders.push(entry.path());
             } else {
-                all.insert(entry.path());
+                files.insert(entry.path());
             }
         }
     }
-    Ok(all)
+    Ok(files)
 }
 
 fn make(folder: &Path, files: &[BundledFile], stamp: &str) -> io::Result<()> {
@@ -118,9 +118,9 @@ fn make(folder: &Path, files: &[BundledFile], stamp: &str) -> io::Result<()> {
     let mut folders = BTreeSet::new();
     for (path, bytes) in files.iter().map(|file| (file.path, file.bytes)).chain([(STAMP, stamp.as_bytes())]) {
         let path = folder.join(path);
-        if let Some(above) = path.parent() {
-            fs::create_dir_all(above)?;
-            let inner = above.ancestors().take_while(|above| *above != folder);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+            let inner = parent.ancestors().take_while(|parent| *parent != folder);
             folders.extend(inner.map(Path::to_owned));
         }
         let mut file = fs::File::create(&path)?;

@@ -41,27 +41,27 @@ pub fn diff(path: &Path, before: Option<&[u8]>, after: &[u8]) -> DiffView {
     };
     let mut options = InlineChangeOptions::new();
     options.mode(InlineChangeMode::Words).semantic_cleanup(true);
-    let mut left = MAX_LINES;
+    let mut remaining = MAX_LINES;
     'hunks: for group in compared.grouped_ops(CONTEXT) {
         let mut hunk = Hunk { lines: Vec::new() };
         for op in &group {
             // Long lines make the comparison within lines slow and unreadable.
-            let long = |lines: &[&[u8]]| lines.iter().any(|line| line.len() > MAX_LINE_BYTES);
-            let is_long =
-                old.get(op.old_range()).is_some_and(long) || new.get(op.new_range()).is_some_and(long);
+            let has_long_line = |lines: &[&[u8]]| lines.iter().any(|line| line.len() > MAX_LINE_BYTES);
+            let is_long = old.get(op.old_range()).is_some_and(has_long_line)
+                || new.get(op.new_range()).is_some_and(has_long_line);
             let changes: Box<dyn Iterator<Item = InlineChange<'_, [u8]>>> =
-                if is_long || op.old_range().len().max(op.new_range().len()) > left {
+                if is_long || op.old_range().len().max(op.new_range().len()) > remaining {
                     Box::new(compared.iter_changes(op).map(InlineChange::from))
                 } else {
                     Box::new(compared.iter_inline_changes_with_options_deadline(op, options, Some(deadline)))
                 };
             for change in changes {
-                if left == 0 {
+                if remaining == 0 {
                     view.truncated = true;
                     view.hunks.push(hunk);
                     break 'hunks;
                 }
-                left -= 1;
+                remaining -= 1;
                 hunk.lines.push(line(&change));
             }
         }
@@ -82,10 +82,10 @@ fn count(number: usize) -> u32 {
 fn line(change: &InlineChange<'_, [u8]>) -> DiffLine {
     let number = |index: Option<usize>| index.map(|index| count(index + 1));
     let mut parts: Vec<DiffPart> = Vec::new();
-    let mut left = MAX_LINE_BYTES;
+    let mut remaining = MAX_LINE_BYTES;
     for (emphasis, bytes) in change.values() {
-        let shown = bytes.get(..left).unwrap_or(bytes);
-        left -= shown.len();
+        let shown = bytes.get(..remaining).unwrap_or(bytes);
+        remaining -= shown.len();
         let text = String::from_utf8_lossy(shown);
         match parts.last_mut() {
             Some(last) if last.emphasis == *emphasis => last.text.push_str(&text),

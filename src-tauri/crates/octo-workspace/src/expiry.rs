@@ -10,26 +10,27 @@ use std::{
 /// a year ahead for an hour therefore makes no file a year old.
 const MAX_GAP: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Returns the files of these folders that are older than `keep` now. Of consecutive days without a write to
+/// Returns the files of these folders that are older than `age` now. Of consecutive days without a write to
 /// any of the folders only one counts; a long pause or a wrong clock can therefore only keep files longer.
 /// Unreadable files are left out.
-pub fn expired_files<'a>(folders: impl IntoIterator<Item = &'a Path>, keep: Duration) -> Vec<PathBuf> {
+pub fn expired_files<'a>(folders: impl IntoIterator<Item = &'a Path>, age: Duration) -> Vec<PathBuf> {
     let entries = folders.into_iter().filter_map(|folder| folder.read_dir().ok()).flatten().flatten();
-    let written = |data: Metadata| data.is_file().then(|| data.modified().ok()).flatten();
-    let files = entries
-        .filter_map(|entry| entry.metadata().ok().and_then(written).map(|written| (written, entry.path())));
-    older(files.collect(), keep, SystemTime::now())
+    let modified = |data: Metadata| data.is_file().then(|| data.modified().ok()).flatten();
+    let files = entries.filter_map(|entry| {
+        entry.metadata().ok().and_then(modified).map(|modified| (modified, entry.path()))
+    });
+    older(files.collect(), age, SystemTime::now())
 }
 
-fn older(mut files: Vec<(SystemTime, PathBuf)>, keep: Duration, now: SystemTime) -> Vec<PathBuf> {
-    files.sort_unstable_by(|one, other| other.cmp(one));
-    let (mut age, mut later) = (Duration::ZERO, now);
+fn older(mut files: Vec<(SystemTime, PathBuf)>, max_age: Duration, time: SystemTime) -> Vec<PathBuf> {
+    files.sort_unstable_by(|a, b| b.cmp(a));
+    let (mut age, mut later) = (Duration::ZERO, time);
     let mut found = Vec::new();
     for (changed, path) in files {
         // A file from the future was written before the clock was set back.
         age += later.duration_since(changed).unwrap_or_default().min(MAX_GAP);
         later = changed;
-        if age > keep {
+        if age > max_age {
             found.push(path);
         }
     }
@@ -45,10 +46,10 @@ mod tests {
 
     /// Returns, of files written on these day numbers, those that are removed on day `today`.
     fn is_gone(written: &[u32], today: u32) -> Vec<u32> {
-        let at = |day: u32| SystemTime::UNIX_EPOCH + DAY * day;
-        let files = written.iter().map(|day| (at(*day), PathBuf::from(day.to_string())));
-        let gone = older(files.collect(), WEEK, at(today));
-        let mut days: Vec<u32> = gone.iter().map(|path| path.to_str().unwrap().parse().unwrap()).collect();
+        let time_of = |day: u32| SystemTime::UNIX_EPOCH + DAY * day;
+        let files = written.iter().map(|day| (time_of(*day), PathBuf::from(day.to_string())));
+        let expired = older(files.collect(), WEEK, time_of(today));
+        let mut days: Vec<u32> = expired.iter().map(|path| path.to_str().unwrap().parse().unwrap()).collect();
         days.sort_unstable();
         days
     }

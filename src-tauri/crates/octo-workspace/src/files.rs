@@ -172,46 +172,46 @@ impl Files {
     pub(crate) fn restriction(&self, path: &Path) -> PathRestriction {
         match self.closed.as_ref().map_or(PathRestriction::No, |closed| closed.restriction(path)) {
             PathRestriction::No if is_secret(path) => PathRestriction::Secret,
-            said => said,
+            restriction => restriction,
         }
     }
 
     /// Resolves `path` now and checks that it may be read.
     pub fn check_read(&self, path: &Path) -> Result<PathBuf, FilesError> {
-        let real = paths::real(path)?;
-        let closed = self.restriction(&real);
+        let resolved = paths::resolve_links(path)?;
+        let closed = self.restriction(&resolved);
         if closed == PathRestriction::Denied {
-            return Err(FilesError::Closed { path: real });
+            return Err(FilesError::Closed { path: resolved });
         }
         let granted = self.grants.person == PersonOnly::Yes
-            || self.grants.writes.iter().any(|grant| paths::is_same(grant, &real))
+            || self.grants.writes.iter().any(|grant| paths::is_same(grant, &resolved))
             || self.grants.reads.iter().any(|grant| {
                 // A grant for a secret folder includes its content.
-                paths::is_same(grant, &real)
-                    || (is_inside(grant, &real)
+                paths::is_same(grant, &resolved)
+                    || (is_inside(grant, &resolved)
                         && (closed == PathRestriction::No || self.restriction(grant) != PathRestriction::No))
             });
-        if granted || (self.in_readable_scope(&real) && closed == PathRestriction::No) {
-            return Ok(real);
+        if granted || (self.in_readable_scope(&resolved) && closed == PathRestriction::No) {
+            return Ok(resolved);
         }
-        Err(FilesError::Outside { path: real, access: Access::Read })
+        Err(FilesError::Outside { path: resolved, access: Access::Read })
     }
 
     /// Resolves `path` now and checks that it may be written.
     pub fn check_write(&self, path: &Path) -> Result<PathBuf, FilesError> {
-        let real = paths::real(path)?;
-        let closed = self.restriction(&real);
+        let resolved = paths::resolve_links(path)?;
+        let closed = self.restriction(&resolved);
         if closed == PathRestriction::Denied {
-            return Err(FilesError::Closed { path: real });
+            return Err(FilesError::Closed { path: resolved });
         }
-        let granted = self.grants.writes.iter().any(|grant| paths::is_same(grant, &real));
+        let granted = self.grants.writes.iter().any(|grant| paths::is_same(grant, &resolved));
         let in_scope = self.grants.person == PersonOnly::No
-            && self.in_writable_scope(&real)
+            && self.in_writable_scope(&resolved)
             && closed == PathRestriction::No;
         if granted || in_scope {
-            return Ok(real);
+            return Ok(resolved);
         }
-        Err(FilesError::Outside { path: real, access: Access::Write })
+        Err(FilesError::Outside { path: resolved, access: Access::Write })
     }
 
     /// Returns the metadata of the path.
@@ -226,7 +226,7 @@ impl Files {
     pub fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, FilesError> {
         let (content, path, meta) = self.content(path, limit)?;
         if self.grants.person == PersonOnly::No {
-            self.ledger.note(&path, SeenFileStamp::new(&meta, Some(&content)));
+            self.ledger.record(&path, SeenFileStamp::new(&meta, Some(&content)));
         }
         Ok(content)
     }
@@ -241,7 +241,7 @@ impl Files {
             return Err(FilesError::Changed { path });
         }
         if self.grants.person == PersonOnly::No {
-            self.ledger.note(&path, SeenFileStamp::of_hash(&meta, hash));
+            self.ledger.record(&path, SeenFileStamp::of_hash(&meta, hash));
         }
         Ok(content)
     }
@@ -267,7 +267,7 @@ impl Files {
     pub fn open(&self, path: &Path) -> Result<(File, FileStat), FilesError> {
         let (file, path, meta) = self.open_file(path)?;
         if self.grants.person == PersonOnly::No {
-            self.ledger.note(&path, SeenFileStamp::new(&meta, None));
+            self.ledger.record(&path, SeenFileStamp::new(&meta, None));
         }
         Ok((file, FileStat { kind: FileKind::File, len: meta.len(), modified: meta.modified().ok() }))
     }
@@ -347,17 +347,17 @@ impl FirstNames {
         self.entries.push(entry);
         // Rarely enough to keep sorting cheap, often enough never to keep a million names in memory.
         if self.entries.len() > 2 * self.limit + 1_024 {
-            self.cut();
+            self.truncate();
         }
     }
 
-    fn cut(&mut self) {
-        self.entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+    fn truncate(&mut self) {
+        self.entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         self.entries.truncate(self.limit);
     }
 
     fn finish(mut self) -> Vec<ListEntry> {
-        self.cut();
+        self.truncate();
         self.entries
     }
 }

@@ -89,13 +89,13 @@ pub fn measure_home(home: &Path) -> io::Result<Vec<HomePartSize>> {
 /// # Errors
 ///
 /// I/O errors of writing.
-pub fn copy_home(home: &Path, to: &Path) -> io::Result<HomeCopy> {
+pub fn copy_home(home: &Path, target: &Path) -> io::Result<HomeCopy> {
     let mut copy = HomeCopy::default();
     for entry in fs::read_dir(home)?.flatten() {
         let name = entry.file_name();
-        let wanted = entry_kind(&name.to_string_lossy()).is_none_or(|(_, copied)| copied == CopyRule::Yes);
-        if wanted {
-            copy_tree(home, &entry.path(), &to.join(&name), &mut copy)?;
+        let is_copied = entry_kind(&name.to_string_lossy()).is_none_or(|(_, copied)| copied == CopyRule::Yes);
+        if is_copied {
+            copy_tree(home, &entry.path(), &target.join(&name), &mut copy)?;
         }
     }
     Ok(copy)
@@ -108,21 +108,21 @@ pub fn copy_home(home: &Path, to: &Path) -> io::Result<HomeCopy> {
 ///
 /// I/O errors of reading the home.
 pub fn erase_home(home: &Path) -> io::Result<Vec<String>> {
-    let mut left = Vec::new();
+    let mut remaining = Vec::new();
     for entry in fs::read_dir(home)?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let gone = entry_kind(&name).is_some() && remove(&entry.path()).is_ok();
-        if !gone {
-            left.push(name);
+        let is_removed = entry_kind(&name).is_some() && remove(&entry.path()).is_ok();
+        if !is_removed {
+            remaining.push(name);
         }
     }
-    left.sort();
-    if left.is_empty()
+    remaining.sort();
+    if remaining.is_empty()
         && let Err(error) = fs::remove_dir(home)
     {
         tracing::debug!(%error, "the empty home stays");
     }
-    Ok(left)
+    Ok(remaining)
 }
 
 /// Returns the home part and copy rule of a name.
@@ -131,7 +131,7 @@ fn entry_kind(name: &str) -> Option<(HomePart, CopyRule)> {
     if name == "octo.db" || name.starts_with("octo.db-") || name.starts_with("octo.db.new") {
         return Some((HomePart::Database, CopyRule::No));
     }
-    ENTRIES.iter().find(|(known, _, _)| *known == name).map(|(_, part, copied)| (*part, *copied))
+    ENTRIES.iter().find(|(entry_name, _, _)| *entry_name == name).map(|(_, part, copied)| (*part, *copied))
 }
 
 fn remove(path: &Path) -> io::Result<()> {
@@ -151,32 +151,32 @@ fn count(path: &Path, size: &mut HomePartSize) {
     }
 }
 
-fn copy_tree(home: &Path, from: &Path, to: &Path, copy: &mut HomeCopy) -> io::Result<()> {
-    let told = || from.strip_prefix(home).unwrap_or(from).display().to_string();
-    let Ok(meta) = from.symlink_metadata() else {
+fn copy_tree(home: &Path, source_path: &Path, target: &Path, copy: &mut HomeCopy) -> io::Result<()> {
+    let relative_path = || source_path.strip_prefix(home).unwrap_or(source_path).display().to_string();
+    let Ok(meta) = source_path.symlink_metadata() else {
         // It vanished meanwhile.
         return Ok(());
     };
     if meta.is_dir() {
-        let Ok(entries) = fs::read_dir(from) else {
-            copy.missing.push(told());
+        let Ok(entries) = fs::read_dir(source_path) else {
+            copy.missing.push(relative_path());
             return Ok(());
         };
-        private_folder(to)?;
+        private_folder(target)?;
         for entry in entries.flatten() {
-            copy_tree(home, &entry.path(), &to.join(entry.file_name()), copy)?;
+            copy_tree(home, &entry.path(), &target.join(entry.file_name()), copy)?;
         }
         return Ok(());
     }
-    match File::open(from) {
+    match File::open(source_path) {
         Ok(mut source) if meta.is_file() => {
-            let mut made = File::create(to)?;
+            let mut made = File::create(target)?;
             copy.bytes += io::copy(&mut source, &mut made)?;
             made.set_permissions(meta.permissions())?;
             copy.files += 1;
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Ok(_) | Err(_) => copy.missing.push(told()),
+        Ok(_) | Err(_) => copy.missing.push(relative_path()),
     }
     Ok(())
 }
@@ -216,33 +216,37 @@ mod tests {
         fs::write(home.path().join("blobs/ab/more"), "x".repeat(5_000)).unwrap();
         let parts = measure_home(home.path()).unwrap();
         assert_eq!((parts[0].part, parts[0].bytes, parts[0].files), (HomePart::Blobs, 5_009, 2));
-        assert!(parts.is_sorted_by(|one, next| one.bytes >= next.bytes));
-        let of = |part| parts.iter().find(|size| size.part == part).map(|size| (size.bytes, size.files));
-        assert_eq!(of(HomePart::Database), Some((11, 3)));
-        assert_eq!(of(HomePart::Other), Some((16, 1)));
-        assert_eq!(of(HomePart::Trash), None, "what is not there has no line");
+        assert!(parts.is_sorted_by(|a, b| a.bytes >= b.bytes));
+        let size_of = |part| parts.iter().find(|size| size.part == part).map(|size| (size.bytes, size.files));
+        assert_eq!(size_of(HomePart::Database), Some((11, 3)));
+        assert_eq!(size_of(HomePart::Other), Some((16, 1)));
+        assert_eq!(size_of(HomePart::Trash), None, "what is not there has no line");
     }
 
     #[test]
     fn a_copy_contains_only_irreplaceable_data() {
-        let (home, to) = (home(), tempfile::tempdir().unwrap());
-        let copy = copy_home(home.path(), to.path()).unwrap();
-        assert_eq!(names(to.path()), ["blobs", "diary.md", "policy.toml", "skills"].map(String::from).into());
-        assert_eq!(fs::read(to.path().join("skills/notes/SKILL.md")).unwrap(), b"a skill");
+        let (home, target) = (home(), tempfile::tempdir().unwrap());
+        let copy = copy_home(home.path(), target.path()).unwrap();
+        assert_eq!(
+            names(target.path()),
+            ["blobs", "diary.md", "policy.toml", "skills"].map(String::from).into()
+        );
+        assert_eq!(fs::read(target.path().join("skills/notes/SKILL.md")).unwrap(), b"a skill");
         assert_eq!((copy.files, copy.missing.len()), (4, 0));
     }
 
     #[cfg(unix)]
     #[test]
     fn a_link_is_neither_followed_nor_silently_left_out() {
-        let (home, to, outside) = (home(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        fs::write(outside.path().join("kept"), "x").unwrap();
-        std::os::unix::fs::symlink(outside.path(), home.path().join("skills/linked")).unwrap();
-        let copy = copy_home(home.path(), to.path()).unwrap();
+        let (home, target, outside_folder) =
+            (home(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(outside_folder.path().join("kept"), "x").unwrap();
+        std::os::unix::fs::symlink(outside_folder.path(), home.path().join("skills/linked")).unwrap();
+        let copy = copy_home(home.path(), target.path()).unwrap();
         assert_eq!(copy.missing, ["skills/linked"]);
-        assert!(!to.path().join("skills/linked").exists());
+        assert!(!target.path().join("skills/linked").exists());
         erase_home(home.path()).unwrap();
-        assert!(outside.path().join("kept").exists(), "what it leads to is not Octo's");
+        assert!(outside_folder.path().join("kept").exists(), "what it leads to is not Octo's");
     }
 
     #[test]

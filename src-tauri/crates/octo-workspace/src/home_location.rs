@@ -4,8 +4,8 @@
 //! - [`plan`]: the plan for the next start, in a file next to the usual home
 //! - [`copied`]: inspecting a copy of the home
 //! - [`prepare`]: the steps while Octo runs, which change nothing in the home
-//! - [`settle`]: the steps at startup, before anything opens the home
-//! - [`kept`]: the former homes that were kept
+//! - [`carry_out`]: the steps at startup, before anything opens the home
+//! - [`former`]: the former homes that were kept
 //! - [`tree`]: copying, comparing and flushing folders
 //!
 //! Each step of a plan is one rename or one file that appears whole, and the files on disk show which step is
@@ -64,7 +64,7 @@ impl HomeLocation {
         Self { default_home: home.clone(), home, authority: HomeAuthority::Variable, former: Vec::new() }
     }
 
-    /// Returns the home at its usual path, or at the one it was moved to. [`settle`] checks that it exists.
+    /// Returns the home at its usual path, or at the one it was moved to. [`carry_out_home_plan`] checks that it exists.
     ///
     /// # Errors
     ///
@@ -88,9 +88,9 @@ impl HomeLocation {
 
     /// Translates a path stored under a former home to its present location.
     pub fn current_path(&self, path: &Path) -> PathBuf {
-        let inside = self.former.iter().rev().find_map(|former| path.strip_prefix(former).ok());
-        match inside {
-            Some(inside) if !path.starts_with(&self.home) => self.home.join(inside),
+        let relative = self.former.iter().rev().find_map(|former| path.strip_prefix(former).ok());
+        match relative {
+            Some(relative) if !path.starts_with(&self.home) => self.home.join(relative),
             Some(_) | None => path.to_owned(),
         }
     }
@@ -115,9 +115,9 @@ const PENDING: &str = ".pending";
 const STAGED: &str = ".incoming";
 
 /// Returns the path next to another one: its name plus a suffix.
-fn sibling_path(place: &Path, word: &str) -> PathBuf {
-    let mut name = place.as_os_str().to_owned();
-    name.push(word);
+fn sibling_path(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
     PathBuf::from(name)
 }
 

@@ -1,6 +1,6 @@
 //! Paths in Octo's home, and the folder a session works in.
 
-use crate::{HomeLocation, private_folder, real, resolve};
+use crate::{HomeLocation, private_folder, resolve, resolve_links};
 use octo_protocol::{ApiError, SessionId};
 use std::path::{Path, PathBuf};
 
@@ -26,19 +26,19 @@ impl HomePaths {
     }
 
     /// Returns the home with links resolved, or as given if it cannot be resolved.
-    pub fn real_home(&self) -> PathBuf {
-        real(&self.home).unwrap_or_else(|_| self.home.clone())
+    pub fn resolved_home(&self) -> PathBuf {
+        resolve_links(&self.home).unwrap_or_else(|_| self.home.clone())
     }
 
     /// Returns other paths of the home, including its former ones: as written, with the parent's links
     /// resolved, and real. The names of files next to a home are derived from its path as written.
     pub fn other_homes(&self) -> Vec<PathBuf> {
-        let home = self.real_home();
+        let home = self.resolved_home();
         let mut others = Vec::new();
         for path in self.location.former.iter().chain([&self.location.home, &self.home]) {
-            let above = path.parent().and_then(|above| real(above).ok());
-            others.extend(above.zip(path.file_name()).map(|(above, name)| above.join(name)));
-            others.extend(real(path).ok());
+            let parent = path.parent().and_then(|parent| resolve_links(parent).ok());
+            others.extend(parent.zip(path.file_name()).map(|(parent, name)| parent.join(name)));
+            others.extend(resolve_links(path).ok());
             others.push(path.clone());
         }
         others.sort();
@@ -129,8 +129,8 @@ impl HomePaths {
 /// `session.folder_wrong` for a text that is not a path, `session.folder_gone` if the folder does not exist.
 pub fn session_folder(folder: &Path) -> Result<PathBuf, ApiError> {
     let text = folder.display().to_string();
-    let wrong = |key: &str| ApiError::new(key).arg("folder", &text);
+    let error_with = |key: &str| ApiError::new(key).arg("folder", &text);
     let home = std::env::home_dir().unwrap_or_else(|| PathBuf::from("/"));
-    let real = resolve(&text, &home).map_err(|error| wrong("session.folder_wrong").detail(error))?;
-    if real.is_dir() { Ok(real) } else { Err(wrong("session.folder_gone")) }
+    let resolved = resolve(&text, &home).map_err(|error| error_with("session.folder_wrong").detail(error))?;
+    if resolved.is_dir() { Ok(resolved) } else { Err(error_with("session.folder_gone")) }
 }

@@ -51,7 +51,7 @@ pub use home_location::{
 pub use home_paths::{HomePaths, session_folder};
 pub use links::linked_file;
 pub use outputs::Outputs;
-pub use paths::{PathError, display_path, is_inside, real, resolve};
+pub use paths::{PathError, display_path, is_inside, resolve, resolve_links};
 pub use private::{PrivateDraft, private_folder, write_draft, write_private};
 pub use scripts::{ScriptInstallOutcome, Scripts, ShippedScript};
 pub use search::{
@@ -64,7 +64,7 @@ pub use time::{
     RunningCommand, StepId, TimeError, TimeLimits, TimeMachine,
 };
 pub use trash::{
-    COPY_BYTES, COPY_FILES, DeleteRefusal, ItemPreview, ItemProperties, OccupyingItem, PendingEntry, Removal,
-    RestoredItem, TakenNamePolicy, Trash, TrashError, TrashScan, TrashSlip, path_bytes, path_of,
+    DeleteRefusal, ItemPreview, ItemProperties, MAX_COPY_BYTES, MAX_COPY_FILES, OccupyingItem, PendingEntry,
+    Removal, RestoredItem, TakenNamePolicy, Trash, TrashError, TrashScan, TrashSlip, path_bytes, path_of,
 };
 pub use unfinished::UnfinishedWrites;

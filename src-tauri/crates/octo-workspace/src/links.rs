@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 #[must_use]
 pub fn linked_file(address: &str, folder: &Path) -> Option<PathBuf> {
     let path = match address.split_once(':') {
-        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file") => local_file_path(rest)?,
+        Some((scheme, address_path)) if scheme.eq_ignore_ascii_case("file") => local_file_path(address_path)?,
         // A single letter is a drive, and text that is not a valid scheme is a file name.
         Some((scheme, _)) if scheme.len() > 1 && is_scheme(scheme) && !is_file_position(address) => {
             return None;
@@ -26,9 +26,9 @@ pub fn linked_file(address: &str, folder: &Path) -> Option<PathBuf> {
         return None;
     }
     let readings = readings.into_iter().flat_map(|path| [path, without_position(path)]);
-    let mut places: Vec<PathBuf> = readings.filter_map(|path| paths::resolve(path, folder).ok()).collect();
-    let there = places.iter().position(|place| place.exists()).unwrap_or_default();
-    (there < places.len()).then(|| places.swap_remove(there))
+    let mut paths: Vec<PathBuf> = readings.filter_map(|path| paths::resolve(path, folder).ok()).collect();
+    let index = paths.iter().position(|candidate| candidate.exists()).unwrap_or_default();
+    (index < paths.len()).then(|| paths.swap_remove(index))
 }
 
 /// Whether the path is on another machine, or on the page itself.
@@ -37,10 +37,10 @@ fn is_elsewhere(path: &str) -> bool {
 }
 
 /// Returns the path of a `file:` address, after its scheme.
-fn local_file_path(rest: &str) -> Option<&str> {
-    let path = match rest.strip_prefix("//") {
+fn local_file_path(url_path: &str) -> Option<&str> {
+    let path = match url_path.strip_prefix("//") {
         Some(host) => host.strip_prefix("localhost").filter(|path| path.starts_with('/')).unwrap_or(host),
-        None => rest,
+        None => url_path,
     };
     let path = path.strip_prefix('/').filter(|path| has_drive(path)).unwrap_or(path);
     (path.starts_with('/') || has_drive(path)).then_some(path)
@@ -52,7 +52,7 @@ fn has_drive(path: &str) -> bool {
 
 fn is_scheme(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic())
-        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter))
+        && text.chars().all(|character| character.is_ascii_alphanumeric() || "+-.".contains(character))
 }
 
 /// Whether the address is like `main.rs:12`, which also looks like a scheme.
@@ -65,18 +65,18 @@ fn without_position(path: &str) -> &str {
     if let Some((path, _)) = path.split_once('#') {
         return path;
     }
-    let mut whole = path;
+    let mut trimmed = path;
     for _ in 0..2 {
-        match whole.rsplit_once(':') {
+        match trimmed.rsplit_once(':') {
             Some((rest, number))
                 if !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()) =>
             {
-                whole = rest;
+                trimmed = rest;
             }
             _ => break,
         }
     }
-    whole
+    trimmed
 }
 
 #[cfg(test)]
@@ -87,12 +87,12 @@ mod tests {
     #[test]
     fn an_address_names_a_file_of_this_machine_or_none() {
         let folder = tempfile::tempdir().unwrap();
-        let folder = crate::real(folder.path()).unwrap();
+        let folder = crate::resolve_links(folder.path()).unwrap();
         for name in ["a.png", "two words.txt", "100%25.txt", "图.png", "a#1.md", "main.rs"] {
             fs::write(folder.join(name), "").unwrap();
         }
-        let named = |address: &str| linked_file(address, &folder);
-        let here = |name: &str| Some(folder.join(name));
+        let link = |address: &str| linked_file(address, &folder);
+        let expected = |name: &str| Some(folder.join(name));
         for (address, name) in [
             ("a.png", "a.png"),
             ("./out/../a.png", "a.png"),
@@ -108,12 +108,12 @@ mod tests {
             // Does not exist: the first interpretation counts.
             ("gone%20now.txt", "gone now.txt"),
         ] {
-            assert_eq!(named(address), here(name), "{address}");
+            assert_eq!(link(address), expected(name), "{address}");
         }
         let whole = folder.join("a.png");
         for address in [format!("file://{}", whole.display()), format!("FILE://localhost{}", whole.display())]
         {
-            assert_eq!(named(&address), Some(whole.clone()), "{address}");
+            assert_eq!(link(&address), Some(whole.clone()), "{address}");
         }
         for address in [
             "",
@@ -132,7 +132,7 @@ mod tests {
             "a\nb.png",
             "a%00.png",
         ] {
-            assert_eq!(named(address), None, "{address}");
+            assert_eq!(link(address), None, "{address}");
         }
     }
 }

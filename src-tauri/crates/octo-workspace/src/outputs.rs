@@ -45,8 +45,8 @@ impl Outputs {
     }
 
     fn prune(&self) {
-        for old in crate::expired_files([self.folder.as_path()], KEEP) {
-            if let Err(error) = fs::remove_file(old) {
+        for expired in crate::expired_files([self.folder.as_path()], KEEP) {
+            if let Err(error) = fs::remove_file(expired) {
                 tracing::warn!(%error, "an old output stays");
             }
         }
@@ -89,16 +89,16 @@ mod tests {
     }
 
     #[test]
-    fn old_outputs_go_when_a_new_one_comes() {
+    fn a_new_output_removes_old_ones() {
         let home = tempfile::tempdir().unwrap();
         let outputs = Outputs::new(home.path());
-        let kept: Vec<PathBuf> = (0..9).map(|day| outputs.keep(&format!("{day}.md"), "").unwrap()).collect();
-        for (path, day) in kept.iter().zip(0..) {
-            let at = SystemTime::now() - Duration::from_secs(60 * 60) * (24 * day + 1);
-            fs::File::options().write(true).open(path).unwrap().set_modified(at).unwrap();
+        let saved: Vec<PathBuf> = (0..9).map(|day| outputs.keep(&format!("{day}.md"), "").unwrap()).collect();
+        for (path, day) in saved.iter().zip(0..) {
+            let modified = SystemTime::now() - Duration::from_secs(60 * 60) * (24 * day + 1);
+            fs::File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
         }
         outputs.keep("new.md", "").unwrap();
-        let left: Vec<bool> = kept.iter().map(|path| path.exists()).collect();
-        assert_eq!(left, [true, true, true, true, true, true, true, false, false]);
+        let exist: Vec<bool> = saved.iter().map(|path| path.exists()).collect();
+        assert_eq!(exist, [true, true, true, true, true, true, true, false, false]);
     }
 }

@@ -54,67 +54,67 @@ pub(crate) fn resolve_from(text: &str, cwd: &Path, home: Option<&Path>) -> Resul
         Some(rest) => rest.strip_prefix('/').or_else(|| rest.strip_prefix(std::path::MAIN_SEPARATOR)),
         None => None,
     };
-    let named = match home_relative {
+    let path = match home_relative {
         Some(rest) => home
             .filter(|home| home.is_absolute())
             .ok_or(PathError::NoHome)?
             .join(rest.trim_start_matches(['/', std::path::MAIN_SEPARATOR])),
         None => cwd.join(text),
     };
-    real(&remove_dots(&named))
+    resolve_links(&remove_dots(&path))
 }
 
 /// Returns `path` with `.` and `..` removed as text.
 fn remove_dots(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
+    let mut cleaned = PathBuf::new();
     for component in path.components() {
         match component {
             Component::CurDir => {}
             Component::ParentDir => {
-                plain.pop();
+                cleaned.pop();
             }
-            other => plain.push(other),
+            other => cleaned.push(other),
         }
     }
-    plain
+    cleaned
 }
 
 /// Returns the real location of an absolute path: every link followed, including the last one and dangling
 /// ones. Names that do not exist are kept as written.
-pub fn real(path: &Path) -> Result<PathBuf, PathError> {
-    let mut rest: Vec<OsString> = parts_backwards(path);
+pub fn resolve_links(path: &Path) -> Result<PathBuf, PathError> {
+    let mut remaining: Vec<OsString> = parts_backwards(path);
     let mut found: PathBuf = path
         .components()
         .take_while(|part| matches!(part, Component::Prefix(_) | Component::RootDir))
         .collect();
     let mut links = 0;
-    while let Some(part) = rest.pop() {
+    while let Some(part) = remaining.pop() {
         if part == OsStr::new("..") {
             found.pop();
             continue;
         }
-        let next = found.join(&part);
-        match next.symlink_metadata() {
+        let candidate = found.join(&part);
+        match candidate.symlink_metadata() {
             Ok(meta) if meta.file_type().is_symlink() => {
                 links += 1;
                 if links > MAX_LINKS {
                     return Err(PathError::Links(path.to_owned()));
                 }
-                let target = next.read_link().map_err(|error| unreadable(&next, &error))?;
+                let target = candidate.read_link().map_err(|error| unreadable(&candidate, &error))?;
                 if target.has_root() || target.is_absolute() {
                     found = target
                         .components()
                         .take_while(|part| matches!(part, Component::Prefix(_) | Component::RootDir))
                         .collect();
                 }
-                rest.extend(parts_backwards(&target));
+                remaining.extend(parts_backwards(&target));
             }
-            Ok(_) => found = next,
+            Ok(_) => found = candidate,
             // Nothing exists here: the rest cannot exist either, and is kept as written.
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                found = next;
+                found = candidate;
             }
-            Err(error) => return Err(unreadable(&next, &error)),
+            Err(error) => return Err(unreadable(&candidate, &error)),
         }
     }
     Ok(found)
@@ -154,17 +154,15 @@ pub fn is_inside(folder: &Path, path: &Path) -> bool {
         return false;
     }
     let Some(folder) = identity(folder) else { return false };
-    path.ancestors().any(|above| identity(above).is_some_and(|above| above == folder))
+    path.ancestors().any(|ancestor| identity(ancestor).is_some_and(|ancestor| ancestor == folder))
 }
 
 /// Whether two real paths are the same file, by the rules of [`is_inside`].
-pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
-    if one == other {
+pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
+    if a == b {
         return true;
     }
-    is_real(one)
-        && is_real(other)
-        && identity(one).is_some_and(|one| identity(other).is_some_and(|other| one == other))
+    is_real(a) && is_real(b) && identity(a).is_some_and(|a| identity(b).is_some_and(|b| a == b))
 }
 
 /// Returns the identity of a file, without opening it: opening a pipe would wait for its other end.
@@ -180,7 +178,7 @@ fn identity(path: &Path) -> Option<same_file::Handle> {
 }
 
 fn is_real(path: &Path) -> bool {
-    real(path).is_ok_and(|real| real == path)
+    resolve_links(path).is_ok_and(|resolved| resolved == path)
 }
 
 /// Returns `path` as shown to the model and the person: relative to `cwd` if inside it, else absolute.

@@ -51,7 +51,7 @@ impl RmProgram {
     /// Returns the program for the name a process was started with (its first argument).
     pub fn named(name: &OsStr) -> Option<Self> {
         let name = Path::new(name).file_name()?;
-        Self::ALL.iter().find(|(_, known)| name == *known).map(|(program, _)| *program)
+        Self::ALL.iter().find(|(_, program_name)| name == *program_name).map(|(program, _)| *program)
     }
 
     fn name(self) -> &'static str {
@@ -142,27 +142,27 @@ struct RmRun<'a> {
 
 impl RmRun<'_> {
     fn run_all(&mut self, program: RmProgram, arguments: &[OsString]) -> u8 {
-        let asked = match program {
+        let request = match program {
             RmProgram::Rm => options::parse_rm(arguments),
             RmProgram::Unlink => options::parse_unlink(arguments),
         };
-        let (options, paths) = match asked {
+        let (options, paths) = match request {
             Ok(RmRequest::Remove(options, paths)) => (options, paths),
             Ok(RmRequest::Print(text)) => {
                 self.print(&text);
                 return 0;
             }
-            Err(wrong) => {
-                self.report_error(&wrong);
+            Err(message) => {
+                self.report_error(&message);
                 let name = self.program;
                 self.print_error(&format!("Try '{name} --help' for more information.\n"));
                 return 1;
             }
         };
         if options.prompt_once && (paths.len() > 3 || (options.recursive && !paths.is_empty())) {
-            let how = if options.recursive { " recursively" } else { "" };
-            let many = if paths.len() == 1 { "argument" } else { "arguments" };
-            let question = format!("{}: remove {} {many}{how}? ", self.program, paths.len());
+            let suffix = if options.recursive { " recursively" } else { "" };
+            let noun = if paths.len() == 1 { "argument" } else { "arguments" };
+            let question = format!("{}: remove {} {noun}{suffix}? ", self.program, paths.len());
             if !self.confirm(&question) {
                 return 0;
             }
@@ -193,17 +193,17 @@ impl RmRun<'_> {
     /// Prints an error message in the program's format.
     fn report_error(&mut self, text: &str) {
         self.failed = true;
-        let line = format!("{}: {text}\n", self.program);
-        self.print_error(&line);
+        let message = format!("{}: {text}\n", self.program);
+        self.print_error(&message);
     }
 
     /// Asks a question; only an answer that begins with y counts as yes.
     fn confirm(&mut self, question: &str) -> bool {
         self.print_error(question);
         let _ = self.errors.flush();
-        let mut answer = Vec::new();
-        let read = self.input.read_until(b'\n', &mut answer);
-        read.is_ok() && matches!(answer.first(), Some(b'y' | b'Y'))
+        let mut reply = Vec::new();
+        let read = self.input.read_until(b'\n', &mut reply);
+        read.is_ok() && matches!(reply.first(), Some(b'y' | b'Y'))
     }
 
     fn remove(&mut self, options: &RmOptions, path: &OsStr) {
@@ -214,12 +214,12 @@ impl RmRun<'_> {
 fn removal(program: RmProgram, arguments: &[OsString]) -> Removal {
     let session = std::env::var(SESSION).ok().and_then(|id| id.parse().ok());
     let words = arguments.iter().map(|word| word.to_string_lossy().into_owned());
-    let line = std::iter::once(program.name().to_owned()).chain(words).collect::<Vec<_>>().join(" ");
+    let command_line = std::iter::once(program.name().to_owned()).chain(words).collect::<Vec<_>>().join(" ");
     Removal {
-        who: if session.is_some() { RemovedBy::Agent } else { RemovedBy::Person },
+        remover: if session.is_some() { RemovedBy::Agent } else { RemovedBy::Person },
         session,
         project: std::env::var(PROJECT).ok().filter(|project| !project.is_empty()),
-        command: Some(line.chars().take(MAX_COMMAND_CHARS).collect()),
+        command: Some(command_line.chars().take(MAX_COMMAND_CHARS).collect()),
     }
 }
 
@@ -229,14 +229,14 @@ fn home() -> Option<PathBuf> {
     if let Some(home) = std::env::var_os(HOME).filter(|home| Path::new(home).is_absolute()) {
         return Some(PathBuf::from(home));
     }
-    let own = std::env::current_exe().ok()?.canonicalize().ok()?;
+    let executable = std::env::current_exe().ok()?.canonicalize().ok()?;
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
         .filter(|folder| folder.is_absolute() && folder.file_name().is_some_and(|name| name == "bin"))
         .find(|folder| {
             let link = folder.join("rm");
             fs::symlink_metadata(&link).is_ok_and(|meta| meta.is_symlink())
-                && link.canonicalize().is_ok_and(|target| target == own)
+                && link.canonicalize().is_ok_and(|target| target == executable)
         })
         .and_then(|folder| folder.parent().map(Path::to_owned))
 }

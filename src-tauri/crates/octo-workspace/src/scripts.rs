@@ -69,21 +69,25 @@ impl Scripts {
     ) -> io::Result<Vec<(&'static str, ScriptInstallOutcome)>> {
         crate::private_folder(&self.folder)?;
         let mut hashes = self.hashes();
-        let mut done = Vec::new();
+        let mut outcomes = Vec::new();
         for script in shipped {
-            let known = hashes.get(script.name).and_then(Value::as_str).map(str::to_owned);
-            let outcome = self.install_one(script, known.as_deref())?;
+            let known_hash = hashes.get(script.name).and_then(Value::as_str).map(str::to_owned);
+            let outcome = self.install_one(script, known_hash.as_deref())?;
             let hash = blake3::hash(script.text.as_bytes()).to_hex().to_string();
             if outcome != ScriptInstallOutcome::Unchanged || self.has_hash(script.name, &hash) {
                 hashes.insert(script.name.to_owned(), Value::from(hash));
             }
-            done.push((script.name, outcome));
+            outcomes.push((script.name, outcome));
         }
         self.put(SHIPPED, &Value::Object(hashes).to_string(), 0o600)?;
-        Ok(done)
+        Ok(outcomes)
     }
 
-    fn install_one(&self, script: &ShippedScript, known: Option<&str>) -> io::Result<ScriptInstallOutcome> {
+    fn install_one(
+        &self,
+        script: &ShippedScript,
+        recorded_hash: Option<&str>,
+    ) -> io::Result<ScriptInstallOutcome> {
         let path = self.folder.join(script.name);
         let present = match fs::read(&path) {
             Ok(present) => present,
@@ -94,15 +98,15 @@ impl Scripts {
             Err(error) => return Err(error),
         };
         let text = String::from_utf8_lossy(&present);
-        let old = version(&text);
-        if present == script.text.as_bytes() || old >= version(script.text) {
+        let installed_version = version(&text);
+        if present == script.text.as_bytes() || installed_version >= version(script.text) {
             return Ok(ScriptInstallOutcome::Unchanged);
         }
-        if known == Some(blake3::hash(&present).to_hex().as_str()) {
+        if recorded_hash == Some(blake3::hash(&present).to_hex().as_str()) {
             self.put(script.name, script.text, 0o700)?;
             return Ok(ScriptInstallOutcome::Replaced);
         }
-        let backup = self.free_backup(script.name, old)?;
+        let backup = self.free_backup(script.name, installed_version)?;
         fs::rename(&path, &backup)?;
         self.put(script.name, script.text, 0o700)?;
         Ok(ScriptInstallOutcome::BackedUp { backup })
@@ -142,8 +146,8 @@ impl Scripts {
 
 /// Returns the number after `VERSION:` in a script's first lines; a script without one is older than any.
 fn version(text: &str) -> u32 {
-    let stamp = text.lines().take(HEAD_LINES).find_map(|line| line.split_once("VERSION:"));
-    stamp.and_then(|(_, number)| number.trim().parse().ok()).unwrap_or(0)
+    let version_text = text.lines().take(HEAD_LINES).find_map(|line| line.split_once("VERSION:"));
+    version_text.and_then(|(_, number)| number.trim().parse().ok()).unwrap_or(0)
 }
 
 #[cfg(unix)]
@@ -179,8 +183,8 @@ mod tests {
         let path = scripts.find("read.sh").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), TWO.text);
 
-        let mine = "#!/bin/sh\n# VERSION: 2\necho mine\n";
-        fs::write(&path, mine).unwrap();
+        let changed_text = "#!/bin/sh\n# VERSION: 2\necho mine\n";
+        fs::write(&path, changed_text).unwrap();
         assert_eq!(
             outcome(&scripts, TWO),
             ScriptInstallOutcome::Unchanged,
@@ -194,14 +198,14 @@ mod tests {
         let three = ShippedScript { text: "#!/bin/sh\n# VERSION: 3\necho three\n", ..TWO };
         let backup = path.with_file_name("read.sh.v2.bak");
         assert_eq!(outcome(&scripts, three), ScriptInstallOutcome::BackedUp { backup: backup.clone() });
-        assert_eq!(fs::read_to_string(&backup).unwrap(), mine);
+        assert_eq!(fs::read_to_string(&backup).unwrap(), changed_text);
         assert_eq!(fs::read_to_string(&path).unwrap(), three.text);
 
         // A second changed script of the same version does not overwrite the backup of the first.
         fs::write(&path, "# VERSION: 2\nagain\n").unwrap();
         let second = path.with_file_name("read.sh.v2-2.bak");
         assert_eq!(outcome(&scripts, three), ScriptInstallOutcome::BackedUp { backup: second });
-        assert_eq!(fs::read_to_string(&backup).unwrap(), mine);
+        assert_eq!(fs::read_to_string(&backup).unwrap(), changed_text);
         fs::remove_file(&path).unwrap();
         assert_eq!(outcome(&scripts, three), ScriptInstallOutcome::New, "one that was removed comes back");
     }

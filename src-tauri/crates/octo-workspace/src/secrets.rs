@@ -153,15 +153,15 @@ fn is_secret_name(name: &str) -> bool {
 
 fn in_secret_folder(names: &[String]) -> bool {
     let data = names.iter().position(|name| DATA_ROOTS.contains(&name.as_str()));
-    names.iter().enumerate().any(|(at, name)| {
+    names.iter().enumerate().any(|(index, name)| {
         FOLDERS.contains(&name.as_str())
-            || (DATA_FOLDERS.contains(&name.as_str()) && data.is_some_and(|data| data < at))
+            || (DATA_FOLDERS.contains(&name.as_str()) && data.is_some_and(|data| data < index))
     })
 }
 
 fn is_secret_tail(names: &[String]) -> bool {
-    TAILS.iter().any(|tail| {
-        names.len() >= tail.len() && names.iter().rev().zip(tail.iter().rev()).all(|(a, b)| a == b)
+    TAILS.iter().any(|suffix| {
+        names.len() >= suffix.len() && names.iter().rev().zip(suffix.iter().rev()).all(|(a, b)| a == b)
     })
 }
 

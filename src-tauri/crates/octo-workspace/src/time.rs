@@ -146,8 +146,8 @@ impl TimeMachineInner {
         if !desks.contains_key(&session) {
             // Sessions without an open step have no state. While this table is locked, no caller can start to
             // use an entry.
-            desks.retain(|_, desk| {
-                Arc::strong_count(desk) > 1 || desk.try_lock().is_some_and(|desk| desk.is_in_use())
+            desks.retain(|_, steps| {
+                Arc::strong_count(steps) > 1 || steps.try_lock().is_some_and(|steps| steps.is_in_use())
             });
         }
         Arc::clone(desks.entry(session).or_default())

@@ -5,7 +5,7 @@
 //! it, even after the database was lost. `new/<id>` marks entries the store has not recorded yet.
 //!
 //! On the same file system an item is renamed, which is one step regardless of its size. Otherwise it is
-//! copied, compared byte for byte and flushed before the original is removed, up to [`COPY_BYTES`]. A kill at
+//! copied, compared byte for byte and flushed before the original is removed, up to [`MAX_COPY_BYTES`]. A kill at
 //! any moment loses nothing and duplicates nothing: [`Trash::pending_entries`] finishes or undoes interrupted moves. A
 //! process that works on an entry locks its slip, so other processes leave it alone.
 //!
@@ -28,7 +28,7 @@ mod tree;
 mod tests;
 
 pub use guard::DeleteRefusal;
-pub use move_in::{COPY_BYTES, COPY_FILES};
+pub use move_in::{MAX_COPY_BYTES, MAX_COPY_FILES};
 pub use preview::{ItemPreview, ItemProperties};
 pub use restore::{OccupyingItem, RestoredItem, TakenNamePolicy};
 pub use slip::{Removal, TrashSlip};
@@ -62,7 +62,7 @@ pub enum TrashError {
     #[error("the trash cannot take it: {0}")]
     NoRoom(io::Error),
     /// The item is on another file system and larger than the copy limit.
-    #[error("it is on another disk than the trash, and larger than the {} MiB or {} files that are copied", COPY_BYTES >> 20, COPY_FILES)]
+    #[error("it is on another disk than the trash, and larger than the {} MiB or {} files that are copied", MAX_COPY_BYTES >> 20, MAX_COPY_FILES)]
     TooLarge,
     /// The item is on another file system and contains an object that cannot be copied.
     #[error("it is on another disk than the trash, and {} cannot be copied", .0.display())]
@@ -203,14 +203,14 @@ impl Trash {
     ///
     /// I/O errors; the item has then left the trash, and the next start removes the rest of it.
     pub fn purge(&self, id: TrashId) -> io::Result<()> {
-        let gone = self.root.join(format!("gone-{id}"));
-        match fs::rename(self.entry_path(id), &gone) {
+        let gone_path = self.root.join(format!("gone-{id}"));
+        match fs::rename(self.entry_path(id), &gone_path) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
         self.mark_recorded(id);
-        tree::remove(&gone)
+        tree::remove(&gone_path)
     }
 
     /// Removes the home's files of a permanently deleted session: its archives, files sent to it through a chat
@@ -234,10 +234,11 @@ impl Trash {
 
     /// Removes the remains of an ended process: entries never completed and half-removed items.
     fn remove_leftover(&self, name: &str) {
-        let left = self.root.join(name);
-        let begun = name.starts_with("begin-") && is_older(&left, ABANDONED_AFTER) && !slip::is_locked(&left);
-        if (begun || name.starts_with("gone-"))
-            && let Err(error) = tree::remove(&left)
+        let path = self.root.join(name);
+        let is_unfinished =
+            name.starts_with("begin-") && is_older(&path, ABANDONED_AFTER) && !slip::is_locked(&path);
+        if (is_unfinished || name.starts_with("gone-"))
+            && let Err(error) = tree::remove(&path)
         {
             tracing::warn!(name, %error, "leftovers in the trash stay");
         }
@@ -265,7 +266,7 @@ const ABANDONED_AFTER: Duration = Duration::from_secs(60 * 60);
 
 fn is_older(path: &Path, age: Duration) -> bool {
     let changed = fs::symlink_metadata(path).and_then(|meta| meta.modified()).ok();
-    changed.and_then(|changed| changed.elapsed().ok()).is_some_and(|since| since > age)
+    changed.and_then(|changed| changed.elapsed().ok()).is_some_and(|elapsed| elapsed > age)
 }
 
 /// Whether the path exists, without following links.

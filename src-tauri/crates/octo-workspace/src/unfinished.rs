@@ -39,7 +39,7 @@ pub struct UnfinishedWrites {
 #[derive(Debug)]
 struct WriteList {
     /// The list's path; `None` if the home cannot store one: files left by a kill then stay.
-    place: Option<PathBuf>,
+    path: Option<PathBuf>,
     state: Mutex<State>,
 }
 
@@ -59,14 +59,14 @@ pub(crate) struct WriteNote {
 impl UnfinishedWrites {
     /// Starts this process's list. If that fails, nothing is noted.
     pub fn begin(home: &Path) -> Self {
-        let (file, place) = match new_list(home) {
-            Ok((file, place)) => (Some(file), Some(place)),
+        let (file, path) = match new_list(home) {
+            Ok((file, path)) => (Some(file), Some(path)),
             Err(error) => {
                 tracing::warn!(%error, "what is being written is not noted");
                 (None, None)
             }
         };
-        Self { list: Arc::new(WriteList { place, state: Mutex::new(State { file, in_progress: 0 }) }) }
+        Self { list: Arc::new(WriteList { path, state: Mutex::new(State { file, in_progress: 0 }) }) }
     }
 
     /// Notes a path before it is created.
@@ -90,9 +90,9 @@ impl UnfinishedWrites {
         let mut noted = None;
         let mut builder = tempfile::Builder::new();
         builder.prefix(OWN_PREFIX).suffix(".tmp");
-        let file = builder.make_in(folder, |place| {
-            noted = noting.map(|unfinished| unfinished.note_path(place));
-            new_file(place, mode)
+        let file = builder.make_in(folder, |path| {
+            noted = noting.map(|unfinished| unfinished.note_path(path));
+            new_file(path, mode)
         })?;
         Ok((file, noted))
     }
@@ -120,25 +120,26 @@ impl UnfinishedWrites {
     /// part of the folder remains then.
     pub fn make_folder<T, E>(
         &self,
-        place: &Path,
+        path: &Path,
         failed: impl Fn(io::Error) -> E,
         fill: impl FnOnce(&Path) -> Result<T, E>,
     ) -> Result<T, E> {
-        let is_taken = || place.symlink_metadata().is_ok();
-        let name = place.file_name().unwrap_or_default().to_string_lossy();
-        let half = place.with_file_name(format!("{OWN_PREFIX}{name}"));
-        if is_taken() || half.symlink_metadata().is_ok() {
+        let is_taken = || path.symlink_metadata().is_ok();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let temporary = path.with_file_name(format!("{OWN_PREFIX}{name}"));
+        if is_taken() || temporary.symlink_metadata().is_ok() {
             return Err(failed(io::ErrorKind::AlreadyExists.into()));
         }
-        let _noted = self.note_path(&half);
-        let filled = private_folder(&half).map_err(&failed).and_then(|_| fill(&half)).and_then(|filled| {
-            if is_taken() {
-                return Err(failed(io::ErrorKind::AlreadyExists.into()));
-            }
-            fs::rename(&half, place).map(|()| filled).map_err(&failed)
-        });
+        let _noted = self.note_path(&temporary);
+        let filled =
+            private_folder(&temporary).map_err(&failed).and_then(|_| fill(&temporary)).and_then(|filled| {
+                if is_taken() {
+                    return Err(failed(io::ErrorKind::AlreadyExists.into()));
+                }
+                fs::rename(&temporary, path).map(|()| filled).map_err(&failed)
+            });
         if filled.is_err()
-            && let Err(error) = remove(&half)
+            && let Err(error) = remove(&temporary)
         {
             tracing::warn!(%error, "a folder that was not finished stays");
         }
@@ -167,8 +168,8 @@ impl WriteList {
 
 impl Drop for WriteList {
     fn drop(&mut self) {
-        if let Some(place) = &self.place
-            && let Err(error) = fs::remove_file(place)
+        if let Some(path) = &self.path
+            && let Err(error) = fs::remove_file(path)
         {
             tracing::debug!(%error, "an empty list stays");
         }
@@ -193,12 +194,12 @@ impl Drop for WriteNote {
 fn new_list(home: &Path) -> io::Result<(File, PathBuf)> {
     let folder = private_folder(&home.join(FOLDER))?;
     loop {
-        let new = tempfile::Builder::new().prefix("").suffix(LIST).tempfile_in(&folder)?;
+        let temporary = tempfile::Builder::new().prefix("").suffix(LIST).tempfile_in(&folder)?;
         // Without a lock, it would be taken for the list of a dead process.
-        new.as_file().lock()?;
+        temporary.as_file().lock()?;
         // Another process may have removed it before it was locked.
-        if new.path().exists() {
-            return Ok(new.keep()?);
+        if temporary.path().exists() {
+            return Ok(temporary.keep()?);
         }
     }
 }
@@ -213,34 +214,34 @@ fn encode_path(path: &Path) -> Vec<u8> {
 /// Returns the paths of a list. An incomplete path at its end was being noted, and its file not created yet.
 fn decode_paths(mut bytes: &[u8]) -> Vec<PathBuf> {
     let mut paths = Vec::new();
-    while let Some((length, rest)) = bytes.split_first_chunk() {
+    while let Some((length, remaining)) = bytes.split_first_chunk() {
         let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);
-        let Some((path, rest)) = rest.split_at_checked(length) else { break };
+        let Some((path, remaining)) = remaining.split_at_checked(length) else { break };
         paths.push(path_of(path.to_vec()));
-        bytes = rest;
+        bytes = remaining;
     }
     paths
 }
 
 /// Removes the files a list names, and the list.
-fn sweep_list(place: &Path) -> io::Result<()> {
-    let file = OpenOptions::new().read(true).write(true).open(place)?;
+fn sweep_list(list_path: &Path) -> io::Result<()> {
+    let file = OpenOptions::new().read(true).write(true).open(list_path)?;
     match file.try_lock() {
         Ok(()) => {}
         // Its process lives, or that is unknown.
         Err(TryLockError::WouldBlock | TryLockError::Error(_)) => return Ok(()),
     }
-    let (mut bytes, mut left) = (Vec::new(), false);
+    let (mut bytes, mut is_incomplete) = (Vec::new(), false);
     // Through the same file: some systems keep other handles from reading a locked file.
     (&file).read_to_end(&mut bytes)?;
     for path in decode_paths(&bytes).into_iter().filter(|path| is_own(path)) {
         if let Err(error) = remove(&path) {
             tracing::warn!(path = %path.display(), %error, "what was left unfinished stays for now");
-            left = true;
+            is_incomplete = true;
         }
     }
     let age = file.metadata()?.modified()?.elapsed().unwrap_or_default();
-    if left && age < KEEP_UNREACHABLE { Ok(()) } else { fs::remove_file(place) }
+    if is_incomplete && age < KEEP_UNREACHABLE { Ok(()) } else { fs::remove_file(list_path) }
 }
 
 /// Whether a path still has one of Octo's own names: a list is only a file, and another program may have
@@ -268,14 +269,14 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-fn new_file(place: &Path, mode: u32) -> io::Result<File> {
+fn new_file(path: &Path, mode: u32) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
     #[cfg(not(unix))]
     let _ = mode;
-    options.open(place)
+    options.open(path)
 }
 
 #[cfg(test)]

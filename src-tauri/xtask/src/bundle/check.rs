@@ -21,7 +21,8 @@ const KEPT_FILES_NOTE: &str = "what stays when Octo is removed: its home, and an
                      login; Settings takes that one away";
 
 /// The test that opens the installed app.
-const OPEN_TEST: [&str; 2] = ["installed", "it_opens_in_a_fresh_home_and_ends_with_its_window"];
+const OPEN_TEST: [&str; 2] =
+    ["installed", "the_installed_program_opens_in_a_fresh_home_and_ends_with_its_window"];
 
 /// A kind of package that can be installed into a separate root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

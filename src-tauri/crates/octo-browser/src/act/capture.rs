@@ -1,6 +1,6 @@
 //! Reads a page for a snapshot.
 
-use super::{LIMIT, spot::Spot};
+use super::{CALL_TIMEOUT, spot::Spot};
 use crate::{
     Frame, Page, PageError,
     cdp::browser_protocol::{
@@ -18,10 +18,10 @@ use futures::future::join_all;
 use std::time::Duration;
 
 /// Number of reads attempted when the page navigates while being read.
-const TRIES: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
 /// Timeout for reading a page. The largest documentation pages took one second on an idle machine.
-const READING: Duration = Duration::from_secs(15);
+const CAPTURE_TIMEOUT: Duration = Duration::from_secs(15);
 
 impl Page {
     /// Captures the accessibility tree of every frame and one layout per session. Writes nothing into the page.
@@ -31,11 +31,11 @@ impl Page {
     /// [`PageError`]; [`PageError::Moving`] if no attempt read a single document. A frame that disappears
     /// during the read is left out.
     pub async fn capture(&self) -> Result<PageCapture, PageError> {
-        for _ in 0..TRIES {
-            let mut steady = self.steady();
-            let captured = self.capture_once().await;
-            match captured {
-                Ok(Some(captured)) if steady.is_unchanged() => return Ok(captured),
+        for _ in 0..MAX_ATTEMPTS {
+            let mut steady = self.watch_document();
+            let capture = self.capture_once().await;
+            match capture {
+                Ok(Some(capture)) if steady.is_unchanged() => return Ok(capture),
                 Err(error) if steady.is_unchanged() => return Err(error),
                 Ok(_) | Err(_) => {}
             }
@@ -49,14 +49,15 @@ impl Page {
         let about = LenientCommand::<_, TargetEvent>::new(GetTargetInfoParams {
             target_id: Some(self.target().clone()),
         });
-        let title = async { self.link().call(None, about, LIMIT).await.map(|news| news.target_info.title) };
+        let title =
+            async { self.link().call(None, about, CALL_TIMEOUT).await.map(|news| news.target_info.title) };
         // The main frame needs no preparatory question; its frames are listed meanwhile.
         let (frames, metrics, title, layout, tree) = tokio::join!(
             self.frames(),
-            self.call(LenientCommand::<_, LayoutMetrics>::new(GetLayoutMetricsParams {}), LIMIT),
+            self.call(LenientCommand::<_, LayoutMetrics>::new(GetLayoutMetricsParams {}), CALL_TIMEOUT),
             title,
-            self.call(ReadLayout::default(), READING),
-            self.call(ReadTree::default(), READING),
+            self.call(ReadLayout::default(), CAPTURE_TIMEOUT),
+            self.call(ReadTree::default(), CAPTURE_TIMEOUT),
         );
         let (frames, metrics) = (frames?, metrics?);
         let mut sessions: Vec<SessionId> = vec![self.session().clone()];
@@ -66,26 +67,28 @@ impl Page {
             }
         }
         let css = metrics.css_layout_viewport;
-        let mut captured = PageCapture {
+        let mut capture = PageCapture {
             title: title?,
             viewport: Viewport { width: css.client_width, height: css.client_height },
             ..PageCapture::default()
         };
         let width = metrics.css_visual_viewport.client_width;
-        let whole = metrics.visual_viewport.map_or(width, |view| view.client_width);
-        let scale = if width > 0.0 && whole > 0.0 { whole / width } else { 1.0 };
-        let layouts =
-            sessions.iter().skip(1).map(|session| self.call_in(session, ReadLayout::default(), READING));
+        let visible_width = metrics.visual_viewport.map_or(width, |view| view.client_width);
+        let scale = if width > 0.0 && visible_width > 0.0 { visible_width / width } else { 1.0 };
+        let layouts = sessions
+            .iter()
+            .skip(1)
+            .map(|session| self.call_in(session, ReadLayout::default(), CAPTURE_TIMEOUT));
         let inner = frames.iter().skip(1).map(|frame| self.frame_tree(&frames, frame));
         let (layouts, inner) = tokio::join!(join_all(layouts), join_all(inner));
         let layouts = std::iter::once(layout?).chain(layouts.into_iter().map(Result::unwrap_or_default));
         for (session, layout) in sessions.iter().zip(layouts) {
-            captured.sessions.push(CapturedSession { session: session.inner().clone(), scale, layout });
+            capture.sessions.push(CapturedSession { session: session.inner().clone(), scale, layout });
         }
         let trees = std::iter::once(Ok((tree?, None))).chain(inner);
         for (frame, read) in frames.iter().zip(trees) {
             let Ok((tree, owner)) = read else { continue };
-            captured.frames.push(CapturedFrame {
+            capture.frames.push(CapturedFrame {
                 document: DocumentId(frame.document.clone()),
                 frame: frame.id.inner().clone(),
                 session: sessions.iter().position(|session| *session == frame.session).unwrap_or_default(),
@@ -97,19 +100,18 @@ impl Page {
         }
         // A reply may describe an earlier document than later replies do, so the text is attributed to the
         // document it was read from.
-        let now = self.frames().await?;
+        let current = self.frames().await?;
         let is_the_one = |document: &str, frame: &str, origin: &str| {
-            now.iter().any(|now| now.id.inner() == frame && now.document == document && now.origin == origin)
+            current.iter().any(|current| {
+                current.id.inner() == frame && current.document == document && current.origin == origin
+            })
         };
-        if !captured
-            .frames
-            .first()
-            .is_some_and(|root| is_the_one(&root.document.0, &root.frame, &root.origin))
+        if !capture.frames.first().is_some_and(|root| is_the_one(&root.document.0, &root.frame, &root.origin))
         {
             return Ok(None);
         }
-        captured.frames.retain(|frame| is_the_one(&frame.document.0, &frame.frame, &frame.origin));
-        Ok(Some(captured))
+        capture.frames.retain(|frame| is_the_one(&frame.document.0, &frame.frame, &frame.origin));
+        Ok(Some(capture))
     }
 
     async fn frame_tree(
@@ -121,20 +123,21 @@ impl Page {
         let owner = async {
             let parent = parent?;
             let owner = GetFrameOwnerParams::new(frame.id.clone());
-            let node = self.call_in(&parent.session, owner, LIMIT).await.ok()?.backend_node_id;
+            let node = self.call_in(&parent.session, owner, CALL_TIMEOUT).await.ok()?.backend_node_id;
             let model = GetBoxModelParams { backend_node_id: Some(node), ..Default::default() };
             // An element that is not shown has no box model, so its frame has no position.
-            let model = self.call_in(&parent.session, model, LIMIT).await.ok().map(|answer| answer.model);
-            let (inset, shown) = model.map_or(((0.0, 0.0), FrameDisplay::Transformed), |model| {
+            let model =
+                self.call_in(&parent.session, model, CALL_TIMEOUT).await.ok().map(|reply| reply.model);
+            let (inset, display) = model.map_or(((0.0, 0.0), FrameDisplay::Transformed), |model| {
                 let (outer, inner) =
                     (Spot::bounding(model.border.inner()), Spot::bounding(model.content.inner()));
-                let shown = frame_display(model.border.inner(), model.width, model.height);
-                ((inner.left - outer.left, inner.top - outer.top), shown)
+                let display = frame_display(model.border.inner(), model.width, model.height);
+                ((inner.left - outer.left, inner.top - outer.top), display)
             });
-            Some(FrameOwner { frame: parent.id.inner().clone(), node: *node.inner(), inset, display: shown })
+            Some(FrameOwner { frame: parent.id.inner().clone(), node: *node.inner(), inset, display })
         };
         let tree = ReadTree { frame_id: Some(frame.id.inner().clone()) };
-        let (tree, owner) = tokio::join!(self.call_in(&frame.session, tree, READING), owner);
+        let (tree, owner) = tokio::join!(self.call_in(&frame.session, tree, CAPTURE_TIMEOUT), owner);
         Ok((tree?, owner))
     }
 }
@@ -158,18 +161,18 @@ mod tests {
 
     #[test]
     fn only_unrotated_unscaled_frames_are_untransformed() {
-        let of = |left: f64, top: f64, right: f64, bottom: f64| {
+        let corners_of = |left: f64, top: f64, right: f64, bottom: f64| {
             [left, top, right, top, right, bottom, left, bottom]
         };
-        for (corners, shown) in [
-            (of(10.0, 20.0, 810.0, 620.0), FrameDisplay::Untransformed),
-            (of(10.4, 20.4, 810.2, 620.9), FrameDisplay::Untransformed),
-            (of(10.0, 20.0, 850.0, 650.0), FrameDisplay::Transformed),
-            (of(810.0, 20.0, 10.0, 620.0), FrameDisplay::Transformed),
-            (of(810.0, 620.0, 10.0, 20.0), FrameDisplay::Transformed),
+        for (corners, expected) in [
+            (corners_of(10.0, 20.0, 810.0, 620.0), FrameDisplay::Untransformed),
+            (corners_of(10.4, 20.4, 810.2, 620.9), FrameDisplay::Untransformed),
+            (corners_of(10.0, 20.0, 850.0, 650.0), FrameDisplay::Transformed),
+            (corners_of(810.0, 20.0, 10.0, 620.0), FrameDisplay::Transformed),
+            (corners_of(810.0, 620.0, 10.0, 20.0), FrameDisplay::Transformed),
             ([0.0, 0.0, 800.0, 40.0, 780.0, 640.0, -20.0, 600.0], FrameDisplay::Transformed),
         ] {
-            assert_eq!(frame_display(&corners, 800, 600), shown, "{corners:?}");
+            assert_eq!(frame_display(&corners, 800, 600), expected, "{corners:?}");
         }
         assert_eq!(frame_display(&[], 800, 600), FrameDisplay::Transformed);
     }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 /// Chooses options of a list, or of the list that contains the given option, by label or value. In a
 /// multiple-choice list exactly the wanted options end up selected.
-const CHOOSE: &str = "function(wanted) {
+const CHOOSE_SCRIPT: &str = "function(wanted) {
     const one = this.localName === 'label' && this.control ? this.control : this.closest?.('select') || this;
     if (one.localName !== 'select') return 'none';
     if (one.disabled) return 'closed';
@@ -30,17 +30,17 @@ const CHOOSE: &str = "function(wanted) {
 impl Page {
     pub(super) async fn select(
         &self,
-        place: &NodeRef,
+        node_ref: &NodeRef,
         values: &[String],
         audience: Audience,
     ) -> Result<ActMethod, ActError> {
-        self.point_out(place, audience).await?;
-        let said = self.call_function_on_node(place, CHOOSE, vec![json!(values)]).await?;
-        if let Some(options) = said.as_array() {
+        self.highlight(node_ref, audience).await?;
+        let reply = self.call_function_on_node(node_ref, CHOOSE_SCRIPT, vec![json!(values)]).await?;
+        if let Some(options) = reply.as_array() {
             let options = options.iter().filter_map(|option| option.as_str().map(str::to_owned));
             return Err(UnsupportedAct::NoSuchOption(options.collect()).into());
         }
-        match said.as_str().unwrap_or_default() {
+        match reply.as_str().unwrap_or_default() {
             "done" => Ok(ActMethod::Set),
             "same" => Ok(ActMethod::Nothing),
             "single" => Err(UnsupportedAct::OneOption.into()),

@@ -29,10 +29,10 @@ pub(super) struct ChooserGuard<'p> {
 
 impl<'p> ChooserGuard<'p> {
     /// The browser executes a session's commands in order, so no later command opens a chooser.
-    pub(super) fn suppress(page: &'p Page, on: SessionId) -> Self {
-        let events = page.link().events(Some(&on));
-        page.link().send(Some(&on), SetInterceptFileChooserDialogParams::new(true));
-        Self { page, session: on, events }
+    pub(super) fn suppress(page: &'p Page, session_id: SessionId) -> Self {
+        let events = page.link().events(Some(&session_id));
+        page.link().send(Some(&session_id), SetInterceptFileChooserDialogParams::new(true));
+        Self { page, session: session_id, events }
     }
 
     /// Waits until the page asks for files; `None` if the page is gone.

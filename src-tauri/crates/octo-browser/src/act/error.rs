@@ -29,7 +29,7 @@ pub enum ActError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoveringElement {
     /// Reference to the covering element, so that it can be clicked or closed.
-    pub place: Option<NodeRef>,
+    pub node_ref: Option<NodeRef>,
     /// Its tag, name and text; page-controlled.
     pub description: String,
 }
@@ -114,5 +114,5 @@ fn is_gone(message: &str) -> bool {
         "Node's document is not attached",
     ]
     .iter()
-    .any(|words| message.starts_with(words))
+    .any(|prefix| message.starts_with(prefix))
 }

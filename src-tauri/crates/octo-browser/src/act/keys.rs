@@ -1,6 +1,6 @@
 //! Key names.
 
-use super::{ActError, ActMethod, Audience, LIMIT, UnsupportedAct, place::session};
+use super::{ActError, ActMethod, Audience, CALL_TIMEOUT, UnsupportedAct, place::session};
 use crate::{
     Page, PageError,
     cdp::browser_protocol::{
@@ -106,12 +106,12 @@ impl KeyStroke {
     /// Parses keys such as `Enter`, `ctrl+a` or `Control++`. Returns `None` for an unknown key.
     pub(crate) fn read(keys: &str) -> Option<Self> {
         // A lone or trailing `+` is the key itself.
-        let (held, last) = match keys.strip_suffix('+') {
+        let (modifiers_text, last) = match keys.strip_suffix('+') {
             Some(before) => (before.trim_end_matches('+'), "+"),
             None => keys.rsplit_once('+').unwrap_or(("", keys)),
         };
-        let held = held.split('+').map(str::trim).filter(|name| !name.is_empty());
-        let modifiers = held.map(modifier_bit).try_fold(0, |sum, one| Some(sum | one?))?;
+        let modifiers_text = modifiers_text.split('+').map(str::trim).filter(|name| !name.is_empty());
+        let modifiers = modifiers_text.map(modifier_bit).try_fold(0, |bits, bit| Some(bits | bit?))?;
         let last = if last.trim().is_empty() { last } else { last.trim() };
         Some(Self { modifiers, key: Key::read(last, modifiers)? })
     }
@@ -143,7 +143,7 @@ impl KeyStroke {
     }
 
     /// Returns the key that produces a character on a US keyboard, if any.
-    pub(super) fn writing(character: char) -> Option<Self> {
+    pub(super) fn for_character(character: char) -> Option<Self> {
         let key = Key::of(character)?;
         let is_shifted = character.is_ascii_uppercase()
             || SHIFTED_DIGITS.contains(character)
@@ -161,7 +161,7 @@ impl KeyStroke {
         }
     }
 
-    fn down(&self) -> DispatchKeyEventParams {
+    fn key_down_params(&self) -> DispatchKeyEventParams {
         match &self.key.text {
             Some(text) => {
                 let text = Some(text.clone());
@@ -206,7 +206,7 @@ impl Key {
             let text = text.filter(|_| !is_command).map(str::to_owned);
             return Some(Self { name: (*key).to_owned(), code: (*code).to_owned(), number: *number, text });
         }
-        let function = lower.strip_prefix('f').and_then(|rest| rest.parse::<i64>().ok());
+        let function = lower.strip_prefix('f').and_then(|digits| digits.parse::<i64>().ok());
         if let Some(number) = function.filter(|number| (1..=12).contains(number)) {
             let name = format!("F{number}");
             return Some(Self { code: name.clone(), name, number: 111 + number, text: None });
@@ -234,7 +234,7 @@ impl Key {
                 None => {
                     let (.., code, number) = SYMBOL_KEYS
                         .iter()
-                        .find(|(plain, shifted, ..)| [*plain, *shifted].contains(&character))?;
+                        .find(|(unshifted, shifted, ..)| [*unshifted, *shifted].contains(&character))?;
                     ((*code).to_owned(), *number)
                 }
             },
@@ -252,16 +252,16 @@ pub fn is_known_key(keys: &str) -> bool {
 impl Page {
     pub(super) async fn press(
         &self,
-        place: Option<&NodeRef>,
+        node_ref: Option<&NodeRef>,
         keys: &str,
         audience: Audience,
     ) -> Result<ActMethod, ActError> {
         let stroke = KeyStroke::read(keys).ok_or(UnsupportedAct::UnknownKey)?;
-        let on = match place {
+        let session_id = match node_ref {
             None => self.session().clone(),
-            Some(place) => {
-                self.point_out(place, audience).await?;
-                match self.focus(place).await {
+            Some(node_ref) => {
+                self.highlight(node_ref, audience).await?;
+                match self.focus(node_ref).await {
                     Ok(()) => {}
                     // Do not click the element to focus it: a click does more than a key and is judged
                     // separately.
@@ -270,20 +270,24 @@ impl Page {
                     }
                     Err(error) => return Err(error),
                 }
-                session(place)
+                session(node_ref)
             }
         };
-        self.strike(&on, &stroke).await?;
+        self.press_stroke(&session_id, &stroke).await?;
         Ok(ActMethod::Input)
     }
 
     /// Presses and releases a key. Both events are sent at once, so an abandoned call cannot leave the key
     /// down.
-    pub(super) async fn strike(&self, on: &SessionId, stroke: &KeyStroke) -> Result<(), PageError> {
+    pub(super) async fn press_stroke(
+        &self,
+        session_id: &SessionId,
+        stroke: &KeyStroke,
+    ) -> Result<(), PageError> {
         let (down, up) = tokio::join!(
             biased;
-            self.call_in(on, stroke.down(), LIMIT),
-            self.call_in(on, stroke.event(DispatchKeyEventType::KeyUp), LIMIT),
+            self.call_in(session_id, stroke.key_down_params(), CALL_TIMEOUT),
+            self.call_in(session_id, stroke.event(DispatchKeyEventType::KeyUp), CALL_TIMEOUT),
         );
         down?;
         up?;
@@ -291,13 +295,17 @@ impl Page {
     }
 
     /// Presses keys in sequence without waiting for each one; the browser handles them in order.
-    pub(super) async fn strike_all(&self, on: &SessionId, strokes: &[KeyStroke]) -> Result<(), PageError> {
+    pub(super) async fn press_strokes(
+        &self,
+        session_id: &SessionId,
+        strokes: &[KeyStroke],
+    ) -> Result<(), PageError> {
         let Some((last, before)) = strokes.split_last() else { return Ok(()) };
         for stroke in before {
-            self.link().send(Some(on), stroke.down());
-            self.link().send(Some(on), stroke.event(DispatchKeyEventType::KeyUp));
+            self.link().send(Some(session_id), stroke.key_down_params());
+            self.link().send(Some(session_id), stroke.event(DispatchKeyEventType::KeyUp));
         }
-        self.strike(on, last).await
+        self.press_stroke(session_id, last).await
     }
 }
 
@@ -338,13 +346,13 @@ mod tests {
     #[test]
     fn every_printable_character_of_a_us_keyboard_has_a_key() {
         for character in ' '..='~' {
-            let stroke = KeyStroke::writing(character).unwrap_or_else(|| panic!("{character:?}"));
+            let stroke = KeyStroke::for_character(character).unwrap_or_else(|| panic!("{character:?}"));
             assert_eq!(stroke.key.text, Some(character.to_string()));
             assert!(!stroke.key.code.is_empty() && stroke.key.number > 0, "{character:?}");
         }
         for character in ['é', '中', '\n', '\t', '\u{1f600}'] {
-            assert!(KeyStroke::writing(character).is_none(), "{character:?}");
+            assert!(KeyStroke::for_character(character).is_none(), "{character:?}");
         }
-        assert_eq!(KeyStroke::writing('A').map(|it| it.modifiers), Some(SHIFT));
+        assert_eq!(KeyStroke::for_character('A').map(|it| it.modifiers), Some(SHIFT));
     }
 }

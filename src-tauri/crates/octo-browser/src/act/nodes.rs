@@ -1,7 +1,7 @@
 //! The focused element and relations between nodes, rechecked immediately before input.
 
 use super::{
-    ActError, ActMethod, Audience, CoveringElement, LIMIT, UnsupportedAct, WORLD,
+    ActError, ActMethod, Audience, CALL_TIMEOUT, CoveringElement, ISOLATED_WORLD, UnsupportedAct,
     keys::KeyStroke,
     place::{node, session},
 };
@@ -25,7 +25,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 /// Maximum depth of shadow roots searched for the focus.
-const DEPTH: usize = 32;
+const MAX_SHADOW_DEPTH: usize = 32;
 
 /// Number of checks, and the delay between them, for the expected element to be at a point.
 const MAX_CHECKS: u32 = 6;
@@ -34,7 +34,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(30);
 /// Finds the control that receives the click if the button is pressed in one part of it and released in
 /// another. The role counts even though the page sets it: an element that declares itself a button takes
 /// clicks.
-const SAME_CONTROL: &str = "function(other) {
+const SAME_CONTROL_SCRIPT: &str = "function(other) {
     const above = (one) => one.assignedSlot || one.parentNode || one.host || null;
     if (this === other) return true;
     const over = new Set();
@@ -47,7 +47,7 @@ const SAME_CONTROL: &str = "function(other) {
 }";
 
 /// Returns whether a node is the other one or inside it, including through shadow roots and slots.
-const IS_IN: &str = "function(whole) {
+const IS_INSIDE_SCRIPT: &str = "function(whole) {
     for (let one = this; one; one = one.assignedSlot || one.parentNode || one.host || null) if (one === whole) return true;
     return false;
 }";
@@ -76,29 +76,30 @@ impl Page {
     ///
     /// [`PageError`].
     pub async fn focused(&self) -> Result<Option<NodeRef>, PageError> {
-        let mut at = self.root().await?;
+        let mut current = self.root().await?;
         let mut found = None;
-        for _ in 0..DEPTH {
+        for _ in 0..MAX_SHADOW_DEPTH {
             let active = CallFunctionOnParams {
-                object_id: self.focused_object(&at).await?,
-                object_group: Some(WORLD.to_owned()),
+                object_id: self.focused_object(&current).await?,
+                object_group: Some(ISOLATED_WORLD.to_owned()),
                 ..CallFunctionOnParams::new("function() { return this.activeElement; }")
             };
-            let Some(active) = self.call(active, LIMIT).await?.result.object_id else { break };
+            let Some(active) = self.call(active, CALL_TIMEOUT).await?.result.object_id else { break };
             let describe = DescribeNodeParams {
                 object_id: Some(active),
                 depth: Some(1),
                 pierce: Some(true),
                 ..Default::default()
             };
-            let one = self.call(LenientCommand::<_, DescribeNodeReply>::new(describe), LIMIT).await?.node;
-            at.node = one.backend_node_id;
-            found = Some(at.clone());
-            let Some(inner) = one.shadow_roots.iter().find(|root| root.shadow_root_type != "user-agent")
+            let node =
+                self.call(LenientCommand::<_, DescribeNodeReply>::new(describe), CALL_TIMEOUT).await?.node;
+            current.node = node.backend_node_id;
+            found = Some(current.clone());
+            let Some(inner) = node.shadow_roots.iter().find(|root| root.shadow_root_type != "user-agent")
             else {
                 break;
             };
-            at.node = inner.backend_node_id;
+            current.node = inner.backend_node_id;
         }
         Ok(found)
     }
@@ -106,38 +107,38 @@ impl Page {
     /// Calls a function on a node with another node of its frame as argument, in an isolated world.
     async fn call_function_with_node(
         &self,
-        place: &NodeRef,
+        node_ref: &NodeRef,
         other: &NodeRef,
         function: &str,
     ) -> Result<Value, PageError> {
-        let (this, that) = (self.focused_object(place).await?, self.focused_object(other).await?);
+        let (this, that) = (self.focused_object(node_ref).await?, self.focused_object(other).await?);
         let call = CallFunctionOnParams {
             object_id: this,
             arguments: Some(vec![CallArgument { object_id: that, ..Default::default() }]),
             return_by_value: Some(true),
             ..CallFunctionOnParams::new(function)
         };
-        Ok(self.call_in(&session(place), call, LIMIT).await?.result.value.unwrap_or_default())
+        Ok(self.call_in(&session(node_ref), call, CALL_TIMEOUT).await?.result.value.unwrap_or_default())
     }
 
-    async fn focused_object(&self, place: &NodeRef) -> Result<Option<RemoteObjectId>, PageError> {
-        let on = session(place);
+    async fn focused_object(&self, node_ref: &NodeRef) -> Result<Option<RemoteObjectId>, PageError> {
+        let session_id = session(node_ref);
         let resolve = ResolveNodeParams {
-            backend_node_id: Some(BackendNodeId::new(place.node)),
-            execution_context_id: Some(self.world(&on, &place.frame).await?),
-            object_group: Some(WORLD.to_owned()),
+            backend_node_id: Some(BackendNodeId::new(node_ref.node)),
+            execution_context_id: Some(self.world(&session_id, &node_ref.frame).await?),
+            object_group: Some(ISOLATED_WORLD.to_owned()),
             ..Default::default()
         };
-        Ok(self.call_in(&on, resolve, LIMIT).await?.object.object_id)
+        Ok(self.call_in(&session_id, resolve, CALL_TIMEOUT).await?.object.object_id)
     }
 
     /// Releases the nodes that were queried; otherwise the browser keeps them until the page is unloaded. Does
     /// not wait for completion.
-    pub fn release_nodes(&self, place: Option<&NodeRef>) {
+    pub fn release_nodes(&self, node_ref: Option<&NodeRef>) {
         let main = self.session().clone();
-        let other = place.map(session).filter(|on| *on != main);
-        for on in std::iter::once(main).chain(other) {
-            self.link().send(Some(&on), ReleaseObjectGroupParams::new(WORLD));
+        let other_session = node_ref.map(session).filter(|session_id| *session_id != main);
+        for session_id in std::iter::once(main).chain(other_session) {
+            self.link().send(Some(&session_id), ReleaseObjectGroupParams::new(ISOLATED_WORLD));
         }
     }
 
@@ -150,55 +151,58 @@ impl Page {
         if from.frame != to.frame {
             return Ok(false);
         }
-        Ok(self.call_function_with_node(from, to, SAME_CONTROL).await? != Value::Bool(false))
+        Ok(self.call_function_with_node(from, to, SAME_CONTROL_SCRIPT).await? != Value::Bool(false))
     }
 
     /// Waits a moment until an element, or a part of it, is at a point.
     pub(super) async fn is_there_at(
         &self,
-        place: &NodeRef,
+        node_ref: &NodeRef,
         (x, y): (f64, f64),
     ) -> Result<Result<(), CoveringElement>, ActError> {
         let mut cover = None;
         for _ in 0..MAX_CHECKS {
             let hit = self.element_at(x, y).await?;
-            let is_it = hit.node == place.node && hit.frame == place.frame;
+            let is_it = hit.node == node_ref.node && hit.frame == node_ref.frame;
             if is_it
-                || hit.frame == place.frame
-                    && self.call_function_with_node(&hit, place, IS_IN).await? == Value::Bool(true)
+                || hit.frame == node_ref.frame
+                    && self.call_function_with_node(&hit, node_ref, IS_INSIDE_SCRIPT).await?
+                        == Value::Bool(true)
             {
                 return Ok(Ok(()));
             }
             cover = Some(hit);
             sleep(CHECK_INTERVAL).await;
         }
-        Ok(Err(CoveringElement { place: cover, description: String::new() }))
+        Ok(Err(CoveringElement { node_ref: cover, description: String::new() }))
     }
 
     /// Presses a key if this element still has the focus.
-    pub(super) async fn press_at_focus(&self, place: &NodeRef, keys: &str) -> Result<ActMethod, ActError> {
+    pub(super) async fn press_at_focus(&self, node_ref: &NodeRef, keys: &str) -> Result<ActMethod, ActError> {
         let stroke = KeyStroke::read(keys).ok_or(UnsupportedAct::UnknownKey)?;
-        let on: SessionId = session(place);
+        let session_id: SessionId = session(node_ref);
         let focused = self.focused().await?;
-        if focused.is_none_or(|focused| focused.node != place.node || focused.document != place.document) {
+        if focused
+            .is_none_or(|focused| focused.node != node_ref.node || focused.document != node_ref.document)
+        {
             return Err(UnsupportedAct::FocusMoved.into());
         }
-        self.strike(&on, &stroke).await?;
+        self.press_stroke(&session_id, &stroke).await?;
         Ok(ActMethod::Input)
     }
 
     pub(super) async fn click_at(
         &self,
-        place: &NodeRef,
-        at: (f64, f64),
+        node_ref: &NodeRef,
+        point: (f64, f64),
         audience: Audience,
     ) -> Result<ActMethod, ActError> {
-        self.show_pointer(audience, at, None).await;
-        self.move_to(self.session(), at).await?;
-        if let Err(cover) = self.is_there_at(place, at).await? {
+        self.show_pointer(audience, point, None).await;
+        self.move_to(self.session(), point).await?;
+        if let Err(cover) = self.is_there_at(node_ref, point).await? {
             return Err(ActError::Covered(cover));
         }
-        self.press_at(self.session(), at, 1).await?;
+        self.press_at(self.session(), point, 1).await?;
         Ok(ActMethod::Input)
     }
 }

@@ -25,11 +25,11 @@ pub enum Audience {
 const POINTER_TRAVEL: Duration = Duration::from_millis(200);
 
 /// Timeout for drawing or clearing.
-const DRAWING: Duration = Duration::from_secs(2);
+const DRAW_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Draws the overlay. The element is kept between calls, in an isolated world. An overlay that is not redrawn
 /// for a minute removes itself, even if Octo exited without clearing it.
-const DRAW: &str = "((x, y, boxes) => {
+const DRAW_SCRIPT: &str = "((x, y, boxes) => {
     let it = globalThis.octoOverlay;
     if (!it || !it.host.isConnected) {
         const host = document.createElement('div');
@@ -74,7 +74,7 @@ const DRAW: &str = "((x, y, boxes) => {
 })";
 
 /// Removes the overlay, and answers after the page was painted without it.
-const CLEAR: &str = "(() => { const it = globalThis.octoOverlay; if (!it) return false; clearTimeout(it.until); it.host.remove(); delete globalThis.octoOverlay; return true; })()";
+const CLEAR_SCRIPT: &str = "(() => { const it = globalThis.octoOverlay; if (!it) return false; clearTimeout(it.until); it.host.remove(); delete globalThis.octoOverlay; return true; })()";
 
 impl Page {
     /// Moves the visible pointer and frames the element in use. This is sent before the first input of the act,
@@ -95,7 +95,7 @@ impl Page {
             serde_json::json!([left, top, spot.width + 2.0 * margin, spot.height + 2.0 * margin])
         });
         let boxes = serde_json::Value::from(Vec::from_iter(boxes));
-        let draw = format!("{DRAW}({x}, {y}, {boxes})");
+        let draw = format!("{DRAW_SCRIPT}({x}, {y}, {boxes})");
         // A page that cannot be drawn on can still be acted on.
         if let Err(error) = self.draw(draw, audience).await {
             tracing::debug!(%error, "the pointer was not drawn");
@@ -116,7 +116,7 @@ impl Page {
                 await_promise: Some(true),
                 ..EvaluateParams::new(format!("{draw}; new Promise((done) => setTimeout(done, {arriving}))"))
             };
-            return self.call(draw, DRAWING).await.map(drop);
+            return self.call(draw, DRAW_TIMEOUT).await.map(drop);
         }
         let draw = EvaluateParams { context_id: Some(world), ..EvaluateParams::new(draw) };
         self.link().send(Some(self.session()), draw);
@@ -131,8 +131,8 @@ impl Page {
     pub async fn clear_overlay(&self) -> Result<(), PageError> {
         self.invalidate_overlay();
         let world: ExecutionContextId = self.world(self.session(), self.main_frame().inner()).await?;
-        let clear = EvaluateParams { context_id: Some(world), ..EvaluateParams::new(CLEAR) };
-        self.call(clear, DRAWING).await?;
+        let clear = EvaluateParams { context_id: Some(world), ..EvaluateParams::new(CLEAR_SCRIPT) };
+        self.call(clear, DRAW_TIMEOUT).await?;
         Ok(())
     }
 }

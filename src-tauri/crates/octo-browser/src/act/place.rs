@@ -1,6 +1,6 @@
 //! Positions of elements.
 
-use super::{ActError, LIMIT, WORLD, spot::Spot};
+use super::{ActError, CALL_TIMEOUT, ISOLATED_WORLD, spot::Spot};
 use crate::{
     Frame, Page, PageError,
     cdp::{
@@ -28,7 +28,7 @@ pub(super) struct FramePlacement {
 
 impl FramePlacement {
     /// Converts a point of the frame to the enclosing page's coordinates.
-    pub(super) fn outside(&self, (x, y): (f64, f64)) -> (f64, f64) {
+    pub(super) fn to_enclosing_page(&self, (x, y): (f64, f64)) -> (f64, f64) {
         (self.left + x * self.wide, self.top + y * self.high)
     }
 }
@@ -39,12 +39,12 @@ pub(super) struct NodeHandle {
     pub(super) object: Option<RemoteObjectId>,
 }
 
-pub(super) fn node(place: &NodeRef) -> BackendNodeId {
-    BackendNodeId::new(place.node)
+pub(super) fn node(node_ref: &NodeRef) -> BackendNodeId {
+    BackendNodeId::new(node_ref.node)
 }
 
-pub(super) fn session(place: &NodeRef) -> SessionId {
-    SessionId::new(place.session.clone())
+pub(super) fn session(node_ref: &NodeRef) -> SessionId {
+    SessionId::new(node_ref.session.clone())
 }
 
 impl Page {
@@ -55,38 +55,40 @@ impl Page {
     /// [`PageError`]; [`crate::CallError::Refused`] if the node is gone.
     pub async fn call_function_on_node(
         &self,
-        place: &NodeRef,
+        node_ref: &NodeRef,
         function: &str,
-        given: Vec<Value>,
+        arguments: Vec<Value>,
     ) -> Result<Value, PageError> {
-        let grip = self.resolve_node(place).await?;
-        self.call_function(&grip, function, given).await
+        let handle = self.resolve_node(node_ref).await?;
+        self.call_function(&handle, function, arguments).await
     }
 
     /// Acquires a handle on a node for several queries.
     ///
     /// # Errors
     ///
-    /// As [`Self::ask`].
-    pub(super) async fn resolve_node(&self, place: &NodeRef) -> Result<NodeHandle, PageError> {
-        let on = session(place);
-        let world = self.world(&on, &place.frame).await?;
-        Ok(NodeHandle { object: self.object(&on, world, node(place)).await?, session: on })
+    /// As [`Self::call_function_on_node`].
+    pub(super) async fn resolve_node(&self, node_ref: &NodeRef) -> Result<NodeHandle, PageError> {
+        let session_id = session(node_ref);
+        let world = self.world(&session_id, &node_ref.frame).await?;
+        Ok(NodeHandle { object: self.object(&session_id, world, node(node_ref)).await?, session: session_id })
     }
 
     /// Calls a function on a node through its handle. This works even after the node has left its document.
     ///
     /// # Errors
     ///
-    /// As [`Self::ask`].
+    /// As [`Self::call_function_on_node`].
     pub(super) async fn call_function(
         &self,
-        grip: &NodeHandle,
+        handle: &NodeHandle,
         function: &str,
-        given: Vec<Value>,
+        arguments: Vec<Value>,
     ) -> Result<Value, PageError> {
-        let given = given.into_iter().map(|value| CallArgument { value: Some(value), ..Default::default() });
-        self.call_function_on_object(&grip.session, grip.object.clone(), function, given.collect()).await
+        let arguments =
+            arguments.into_iter().map(|value| CallArgument { value: Some(value), ..Default::default() });
+        self.call_function_on_object(&handle.session, handle.object.clone(), function, arguments.collect())
+            .await
     }
 
     /// Returns whether a node is still in its document, and its document in the page.
@@ -94,10 +96,13 @@ impl Page {
     /// # Errors
     ///
     /// [`PageError`] if the page cannot be queried.
-    pub async fn is_connected(&self, place: &NodeRef) -> Result<bool, PageError> {
+    pub async fn is_connected(&self, node_ref: &NodeRef) -> Result<bool, PageError> {
         use crate::CallError::{Gone, Refused};
-        match self.call_function_on_node(place, "function() { return this.isConnected; }", Vec::new()).await {
-            Ok(answer) => Ok(answer == Value::Bool(true)),
+        match self
+            .call_function_on_node(node_ref, "function() { return this.isConnected; }", Vec::new())
+            .await
+        {
+            Ok(reply) => Ok(reply == Value::Bool(true)),
             Err(PageError::Call(Refused { .. })) => Ok(false),
             // The session of a removed frame; the loss of the page itself is a separate error.
             Err(PageError::Call(Gone { .. })) => Ok(false),
@@ -111,7 +116,8 @@ impl Page {
     ///
     /// [`PageError`].
     pub async fn root(&self) -> Result<NodeRef, PageError> {
-        let document = self.call(GetDocumentParams { depth: Some(0), pierce: Some(false) }, LIMIT).await?;
+        let document =
+            self.call(GetDocumentParams { depth: Some(0), pierce: Some(false) }, CALL_TIMEOUT).await?;
         Ok(NodeRef {
             session: self.session().inner().clone(),
             frame: self.main_frame().inner().clone(),
@@ -131,7 +137,7 @@ impl Page {
         let (view, frames) = tokio::join!(self.visual_viewport(self.session()), self.frames());
         let hit = self.hit(self.session(), (x, y), &view?).await?;
         let frame = frames?.into_iter().find(|frame| frame.id == hit.frame_id);
-        Ok(self.place_of_hit(self.session(), &hit, frame.as_ref()))
+        Ok(self.hit_node_ref(self.session(), &hit, frame.as_ref()))
     }
 
     /// Scrolls to an element and returns the position of its first visible part in the viewport.
@@ -139,30 +145,32 @@ impl Page {
     /// # Errors
     ///
     /// [`ActError`].
-    pub async fn spot(&self, place: &NodeRef) -> Result<Spot, ActError> {
-        let (parts, _) = self.parts(place).await?;
+    pub async fn spot(&self, node_ref: &NodeRef) -> Result<Spot, ActError> {
+        let (parts, _) = self.visible_parts(node_ref).await?;
         let spot = parts.first().copied().ok_or(ActError::NoRoom)?;
-        if place.session == *self.session().inner() {
+        if node_ref.session == *self.session().inner() {
             return Ok(spot);
         }
         let frames = self.frames().await?;
         let (mut first, mut last) = (spot.at(0.0, 0.0), spot.at(1.0, 1.0));
-        let mut inner = session(place);
+        let mut inner = session(node_ref);
         while let Some((outer, owner)) = self.frame_owner(&frames, &inner).await? {
             let opening = self.frame_content_box(&outer, owner).await?;
-            (first, last, inner) = (opening.outside(first), opening.outside(last), outer);
+            (first, last, inner) = (opening.to_enclosing_page(first), opening.to_enclosing_page(last), outer);
         }
         Ok(Spot::bounding(&[first.0, first.1, last.0, last.1]))
     }
 
     /// Scrolls to an element and returns its visible parts.
-    pub(super) async fn parts(&self, place: &NodeRef) -> Result<(Vec<Spot>, VisualViewport), ActError> {
-        let on = session(place);
+    pub(super) async fn visible_parts(
+        &self,
+        node_ref: &NodeRef,
+    ) -> Result<(Vec<Spot>, VisualViewport), ActError> {
+        let session_id = session(node_ref);
         let scroll =
-            ScrollIntoViewIfNeededParams { backend_node_id: Some(node(place)), ..Default::default() };
+            ScrollIntoViewIfNeededParams { backend_node_id: Some(node(node_ref)), ..Default::default() };
         // Send both together: the page handles them in order, so the position is measured after the scroll.
-        let (scrolled, parts) =
-            tokio::join!(biased; self.call_in(&on, scroll, LIMIT), self.parts_unscrolled(place));
+        let (scrolled, parts) = tokio::join!(biased; self.call_in(&session_id, scroll, CALL_TIMEOUT), self.visible_parts_unscrolled(node_ref));
         match scrolled.map_err(ActError::from) {
             Ok(_) => parts,
             // The element has no box of its own.
@@ -172,13 +180,14 @@ impl Page {
     }
 
     /// Returns the parts of an element that are visible now, without scrolling.
-    pub(super) async fn parts_unscrolled(
+    pub(super) async fn visible_parts_unscrolled(
         &self,
-        place: &NodeRef,
+        node_ref: &NodeRef,
     ) -> Result<(Vec<Spot>, VisualViewport), ActError> {
-        let on = session(place);
-        let quads = GetContentQuadsParams { backend_node_id: Some(node(place)), ..Default::default() };
-        let (quads, view) = tokio::join!(self.call_in(&on, quads, LIMIT), self.visual_viewport(&on));
+        let session_id = session(node_ref);
+        let quads = GetContentQuadsParams { backend_node_id: Some(node(node_ref)), ..Default::default() };
+        let (quads, view) =
+            tokio::join!(self.call_in(&session_id, quads, CALL_TIMEOUT), self.visual_viewport(&session_id));
         let view = view?;
         let quads = match quads.map_err(ActError::from) {
             Ok(quads) => quads.quads,
@@ -188,26 +197,26 @@ impl Page {
             Err(error) => return Err(error),
         };
         let parts = quads.iter().map(|quad| Spot::bounding(quad.inner()));
-        let seen = parts.map(|part| part.clipped(view.client_width, view.client_height));
-        let mut seen: Vec<Spot> = seen.filter(|part| part.is_hittable()).collect();
+        let visible = parts.map(|part| part.clipped(view.client_width, view.client_height));
+        let mut visible: Vec<Spot> = visible.filter(|part| part.is_hittable()).collect();
         // The largest first: the first line of a link may be a single letter long.
-        seen.sort_by(|a, b| (b.width * b.height).total_cmp(&(a.width * a.height)));
-        if seen.is_empty() { Err(ActError::NoRoom) } else { Ok((seen, view)) }
+        visible.sort_by(|a, b| (b.width * b.height).total_cmp(&(a.width * a.height)));
+        if visible.is_empty() { Err(ActError::NoRoom) } else { Ok((visible, view)) }
     }
 
     /// Returns the visual viewport of a session.
-    pub(super) async fn visual_viewport(&self, on: &SessionId) -> Result<VisualViewport, PageError> {
-        Ok(self.call_in(on, GetLayoutMetricsParams {}, LIMIT).await?.css_visual_viewport)
+    pub(super) async fn visual_viewport(&self, session_id: &SessionId) -> Result<VisualViewport, PageError> {
+        Ok(self.call_in(session_id, GetLayoutMetricsParams {}, CALL_TIMEOUT).await?.css_visual_viewport)
     }
 
     /// Returns the offset of a session's origin from the page's.
-    pub(super) async fn shift(&self, place: &NodeRef) -> Result<(f64, f64), ActError> {
-        if place.session == *self.session().inner() {
+    pub(super) async fn session_offset(&self, node_ref: &NodeRef) -> Result<(f64, f64), ActError> {
+        if node_ref.session == *self.session().inner() {
             return Ok((0.0, 0.0));
         }
         let frames = self.frames().await?;
         let (mut x, mut y) = (0.0, 0.0);
-        let mut inner = session(place);
+        let mut inner = session(node_ref);
         while let Some((outer, owner)) = self.frame_owner(&frames, &inner).await? {
             let opening = self.frame_content_box(&outer, owner).await?;
             (x, y, inner) = (x + opening.left, y + opening.top, outer);
@@ -227,7 +236,7 @@ impl Page {
         let top = frames.iter().find(|frame| frame.session == *inner).ok_or(ActError::Gone)?;
         let parent = top.parent.as_ref().and_then(|parent| frames.iter().find(|frame| frame.id == *parent));
         let outer = parent.ok_or(ActError::Gone)?.session.clone();
-        let owner = self.call_in(&outer, GetFrameOwnerParams::new(top.id.clone()), LIMIT).await?;
+        let owner = self.call_in(&outer, GetFrameOwnerParams::new(top.id.clone()), CALL_TIMEOUT).await?;
         Ok(Some((outer, owner.backend_node_id)))
     }
 
@@ -235,56 +244,68 @@ impl Page {
     /// elements.
     pub(super) async fn frame_content_box(
         &self,
-        on: &SessionId,
+        session_id: &SessionId,
         owner: BackendNodeId,
     ) -> Result<FramePlacement, ActError> {
         let model = GetBoxModelParams { backend_node_id: Some(owner), ..Default::default() };
-        let model = self.call_in(on, model, LIMIT).await.map_err(|_| ActError::NoRoom)?.model;
+        let model = self.call_in(session_id, model, CALL_TIMEOUT).await.map_err(|_| ActError::NoRoom)?.model;
         // The frame fills the element without its border.
-        let (inside, whole) = (Spot::bounding(model.content.inner()), Spot::bounding(model.border.inner()));
+        let (content, border) = (Spot::bounding(model.content.inner()), Spot::bounding(model.border.inner()));
         // CSS may scale the element; its own size is in whole numbers.
-        let scale = |shown: f64, own: f64| if own > 0.0 && shown > 0.0 { shown / own } else { 1.0 };
-        let near = |scale: f64| if (scale - 1.0).abs() < 0.05 { 1.0 } else { scale };
-        let (wide, high) = (scale(whole.width, model.width as f64), scale(whole.height, model.height as f64));
-        Ok(FramePlacement { left: inside.left, top: inside.top, wide: near(wide), high: near(high) })
+        let scale = |displayed: f64, natural: f64| {
+            if natural > 0.0 && displayed > 0.0 { displayed / natural } else { 1.0 }
+        };
+        let snap_to_one = |scale: f64| if (scale - 1.0).abs() < 0.05 { 1.0 } else { scale };
+        let (wide, vertical) =
+            (scale(border.width, model.width as f64), scale(border.height, model.height as f64));
+        Ok(FramePlacement {
+            left: content.left,
+            top: content.top,
+            wide: snap_to_one(wide),
+            high: snap_to_one(vertical),
+        })
     }
 
-    pub(super) async fn world(&self, on: &SessionId, frame: &str) -> Result<ExecutionContextId, PageError> {
+    pub(super) async fn world(
+        &self,
+        session_id: &SessionId,
+        frame: &str,
+    ) -> Result<ExecutionContextId, PageError> {
         let world = CreateIsolatedWorldParams {
-            world_name: Some(WORLD.to_owned()),
+            world_name: Some(ISOLATED_WORLD.to_owned()),
             ..CreateIsolatedWorldParams::new(FrameId::new(frame))
         };
-        Ok(self.call_in(on, world, LIMIT).await?.execution_context_id)
+        Ok(self.call_in(session_id, world, CALL_TIMEOUT).await?.execution_context_id)
     }
 
     pub(super) async fn object(
         &self,
-        on: &SessionId,
+        session_id: &SessionId,
         world: ExecutionContextId,
-        at: BackendNodeId,
+        node: BackendNodeId,
     ) -> Result<Option<RemoteObjectId>, PageError> {
         let resolve = ResolveNodeParams {
-            backend_node_id: Some(at),
+            backend_node_id: Some(node),
             execution_context_id: Some(world),
-            object_group: Some(WORLD.to_owned()),
+            object_group: Some(ISOLATED_WORLD.to_owned()),
             ..Default::default()
         };
-        Ok(self.call_in(on, resolve, LIMIT).await?.object.object_id)
+        Ok(self.call_in(session_id, resolve, CALL_TIMEOUT).await?.object.object_id)
     }
 
     pub(super) async fn call_function_on_object(
         &self,
-        on: &SessionId,
+        session_id: &SessionId,
         object: Option<RemoteObjectId>,
         function: &str,
-        given: Vec<CallArgument>,
+        arguments: Vec<CallArgument>,
     ) -> Result<Value, PageError> {
         let call = CallFunctionOnParams {
             object_id: object,
-            arguments: Some(given),
+            arguments: Some(arguments),
             return_by_value: Some(true),
             ..CallFunctionOnParams::new(function)
         };
-        Ok(self.call_in(on, call, LIMIT).await?.result.value.unwrap_or_default())
+        Ok(self.call_in(session_id, call, CALL_TIMEOUT).await?.result.value.unwrap_or_default())
     }
 }

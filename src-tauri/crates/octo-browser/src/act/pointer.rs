@@ -1,7 +1,7 @@
 //! Mouse input.
 
 use super::{
-    ActError, ActMethod, Audience, LIMIT, ScrollTarget, UnsupportedAct,
+    ActError, ActMethod, Audience, CALL_TIMEOUT, ScrollTarget, UnsupportedAct,
     place::{node, session},
     press::ClickPoint,
 };
@@ -28,25 +28,26 @@ pub(super) struct PressedButton<'p> {
 impl<'p> PressedButton<'p> {
     pub(super) async fn press(
         page: &'p Page,
-        on: &SessionId,
-        at: (f64, f64),
+        session_id: &SessionId,
+        point: (f64, f64),
         count: i64,
     ) -> Result<Self, PageError> {
-        let held = Self { page, session: on.clone(), at, is_down: true };
-        page.call_in(on, event(DispatchMouseEventType::MousePressed, at, count), LIMIT).await?;
-        Ok(held)
+        let button = Self { page, session: session_id.clone(), at: point, is_down: true };
+        page.call_in(session_id, event(DispatchMouseEventType::MousePressed, point, count), CALL_TIMEOUT)
+            .await?;
+        Ok(button)
     }
 
-    pub(super) async fn release(mut self, at: (f64, f64), count: i64) -> Result<(), PageError> {
+    pub(super) async fn release(mut self, point: (f64, f64), count: i64) -> Result<(), PageError> {
         self.is_down = false;
         self.page
-            .call_in(&self.session, event(DispatchMouseEventType::MouseReleased, at, count), LIMIT)
+            .call_in(&self.session, event(DispatchMouseEventType::MouseReleased, point, count), CALL_TIMEOUT)
             .await?;
         Ok(())
     }
 
-    pub(super) fn moved(&mut self, at: (f64, f64)) {
-        self.at = at;
+    pub(super) fn set_point(&mut self, point: (f64, f64)) {
+        self.at = point;
     }
 
     /// Disarms the guard because the button was released elsewhere.
@@ -76,10 +77,10 @@ fn event(kind: DispatchMouseEventType, (x, y): (f64, f64), count: i64) -> Dispat
 
 /// Number of checks, and the delay between them, for an element to be still under the pointer.
 const MAX_POINTER_CHECKS: u32 = 6;
-const STILL: Duration = Duration::from_millis(30);
+const SETTLE_TIME: Duration = Duration::from_millis(30);
 
 /// Returns `option` for an option of a native list, and an empty string otherwise.
-const OPTION_CHECK: &str = "function() {
+const OPTION_CHECK_SCRIPT: &str = "function() {
     const one = this.nodeType === 1 ? this : this.parentElement;
     return one && one.localName === 'option' && one.closest('select') ? 'option' : '';
 }";
@@ -87,69 +88,79 @@ const OPTION_CHECK: &str = "function() {
 impl Page {
     pub(super) async fn click(
         &self,
-        place: &NodeRef,
+        node_ref: &NodeRef,
         times: i64,
         audience: Audience,
     ) -> Result<ActMethod, ActError> {
-        match self.click_point(place).await {
-            Ok(at) => {
-                self.show_pointer(audience, at.on_page, Some((at.spot, at.shift))).await;
-                let point = self.reach(place, &at).await?;
-                self.press_at(&session(place), point, times).await?;
+        match self.click_point(node_ref).await {
+            Ok(location) => {
+                self.show_pointer(audience, location.on_page, Some((location.part, location.shift))).await;
+                let point = self.reach(node_ref, &location).await?;
+                self.press_at(&session(node_ref), point, times).await?;
                 Ok(ActMethod::Input)
             }
             // Options of a closed list have no size; the list is set by value.
             Err(ActError::NoRoom)
-                if self.call_function_on_node(place, OPTION_CHECK, Vec::new()).await? == "option" =>
+                if self.call_function_on_node(node_ref, OPTION_CHECK_SCRIPT, Vec::new()).await?
+                    == "option" =>
             {
-                self.choose_option(place).await?;
+                self.choose_option(node_ref).await?;
                 Ok(ActMethod::Set)
             }
             Err(error) => Err(error),
         }
     }
 
-    pub(super) async fn hover(&self, place: &NodeRef, audience: Audience) -> Result<ActMethod, ActError> {
-        let at = self.click_point(place).await?;
-        self.show_pointer(audience, at.on_page, Some((at.spot, at.shift))).await;
-        self.move_to(&session(place), at.point).await?;
+    pub(super) async fn hover(&self, node_ref: &NodeRef, audience: Audience) -> Result<ActMethod, ActError> {
+        let point = self.click_point(node_ref).await?;
+        self.show_pointer(audience, point.on_page, Some((point.part, point.shift))).await;
+        self.move_to(&session(node_ref), point.point).await?;
         Ok(ActMethod::Input)
     }
 
-    pub(super) async fn move_to(&self, on: &SessionId, (x, y): (f64, f64)) -> Result<(), PageError> {
-        self.call_in(on, DispatchMouseEventParams::new(DispatchMouseEventType::MouseMoved, x, y), LIMIT)
-            .await?;
+    pub(super) async fn move_to(&self, session_id: &SessionId, (x, y): (f64, f64)) -> Result<(), PageError> {
+        self.call_in(
+            session_id,
+            DispatchMouseEventParams::new(DispatchMouseEventType::MouseMoved, x, y),
+            CALL_TIMEOUT,
+        )
+        .await?;
         Ok(())
     }
 
     /// Moves the pointer to an element and returns the point to click. Under the pointer the element may move,
     /// or disappear for a moment while a hover image loads.
-    async fn reach(&self, place: &NodeRef, at: &ClickPoint) -> Result<(f64, f64), ActError> {
-        let on = session(place);
-        self.move_to(&on, at.point).await?;
+    async fn reach(&self, node_ref: &NodeRef, expected: &ClickPoint) -> Result<(f64, f64), ActError> {
+        let session_id = session(node_ref);
+        self.move_to(&session_id, expected.point).await?;
         for _ in 0..MAX_POINTER_CHECKS {
-            if self.is_still_at(place, at).await? {
-                return Ok(at.point);
+            if self.is_still_at(node_ref, expected).await? {
+                return Ok(expected.point);
             }
-            sleep(STILL).await;
+            sleep(SETTLE_TIME).await;
         }
-        let again = self.click_point(place).await?;
-        self.move_to(&on, again.point).await?;
+        let current = self.click_point(node_ref).await?;
+        self.move_to(&session_id, current.point).await?;
         // An element that follows the pointer is back and would receive the click.
-        match self.cover_at(place, &again).await? {
-            None => Ok(again.point),
+        match self.obstacle_at(node_ref, &current).await? {
+            None => Ok(current.point),
             Some(cover) => Err(ActError::Covered(cover)),
         }
     }
 
     /// Presses and releases the button. Both events are sent at once, so an abandoned call cannot leave it
     /// down; the browser handles them in order.
-    pub(super) async fn press_at(&self, on: &SessionId, at: (f64, f64), times: i64) -> Result<(), PageError> {
+    pub(super) async fn press_at(
+        &self,
+        session_id: &SessionId,
+        point: (f64, f64),
+        times: i64,
+    ) -> Result<(), PageError> {
         for time in 1..=times {
             let (down, up) = tokio::join!(
                 biased;
-                self.call_in(on, event(DispatchMouseEventType::MousePressed, at, time), LIMIT),
-                self.call_in(on, event(DispatchMouseEventType::MouseReleased, at, time), LIMIT),
+                self.call_in(session_id, event(DispatchMouseEventType::MousePressed, point, time), CALL_TIMEOUT),
+                self.call_in(session_id, event(DispatchMouseEventType::MouseReleased, point, time), CALL_TIMEOUT),
             );
             down?;
             up?;
@@ -163,9 +174,9 @@ impl Page {
         audience: Audience,
     ) -> Result<ActMethod, ActError> {
         match scroll {
-            ScrollTarget::To(place) => {
-                let (parts, _) = self.parts(place).await?;
-                if let (Some(part), (x, y)) = (parts.first(), self.shift(place).await?) {
+            ScrollTarget::To(node_ref) => {
+                let (parts, _) = self.visible_parts(node_ref).await?;
+                if let (Some(part), (x, y)) = (parts.first(), self.session_offset(node_ref).await?) {
                     let (left, top) = part.middle();
                     self.show_pointer(audience, (left + x, top + y), Some((*part, (x, y)))).await;
                 }
@@ -177,12 +188,12 @@ impl Page {
                     false => Err(UnsupportedAct::NoSuchText.into()),
                 }
             }
-            ScrollTarget::By(place, x, y) => self.turn_wheel(place.as_ref(), (*x, *y)).await,
+            ScrollTarget::By(node_ref, x, y) => self.turn_wheel(node_ref.as_ref(), (*x, *y)).await,
         }
     }
 
-    async fn choose_option(&self, place: &NodeRef) -> Result<(), ActError> {
-        const CHOOSE: &str = "function() {
+    async fn choose_option(&self, node_ref: &NodeRef) -> Result<(), ActError> {
+        const CHOOSE_OPTION_SCRIPT: &str = "function() {
             const one = this.nodeType === 1 ? this : this.parentElement;
             const list = one.closest('select');
             if (one.disabled || list.disabled) return false;
@@ -191,19 +202,19 @@ impl Page {
             list.dispatchEvent(new Event('change', { bubbles: true }));
             return true;
         }";
-        match self.call_function_on_node(place, CHOOSE, Vec::new()).await? == json!(true) {
+        match self.call_function_on_node(node_ref, CHOOSE_OPTION_SCRIPT, Vec::new()).await? == json!(true) {
             true => Ok(()),
             false => Err(UnsupportedAct::Disabled.into()),
         }
     }
 
     /// Focuses an element as the Tab key would.
-    pub(super) async fn focus(&self, place: &NodeRef) -> Result<(), ActError> {
+    pub(super) async fn focus(&self, node_ref: &NodeRef) -> Result<(), ActError> {
         let focus = crate::cdp::browser_protocol::dom::FocusParams {
-            backend_node_id: Some(node(place)),
+            backend_node_id: Some(node(node_ref)),
             ..Default::default()
         };
-        self.call_in(&session(place), focus, LIMIT).await?;
+        self.call_in(&session(node_ref), focus, CALL_TIMEOUT).await?;
         Ok(())
     }
 }

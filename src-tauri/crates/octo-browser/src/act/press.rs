@@ -1,7 +1,7 @@
 //! Checks whether a click at an element's position reaches that element.
 
 use super::{
-    ActError, CoveringElement, LIMIT,
+    ActError, CALL_TIMEOUT, CoveringElement,
     place::{node, session},
     spot::Spot,
 };
@@ -26,7 +26,7 @@ pub(super) struct ClickPoint {
     pub on_page: (f64, f64),
     /// Offset of its session's origin from the page's.
     pub shift: (f64, f64),
-    pub spot: Spot,
+    pub part: Spot,
     /// Visual viewport of its session at that time.
     view: VisualViewport,
     /// The node that receives the click: the element itself or a part of it.
@@ -42,11 +42,11 @@ enum HitTest {
 }
 
 /// Points of an element to try for a click, best first: a child or decoration may cover its middle.
-const POINTS: [(f64, f64); 5] = [(0.5, 0.5), (0.25, 0.5), (0.75, 0.5), (0.5, 0.25), (0.5, 0.75)];
+const CLICK_POINTS: [(f64, f64); 5] = [(0.5, 0.5), (0.25, 0.5), (0.75, 0.5), (0.5, 0.25), (0.5, 0.75)];
 
 /// Returns null if the click reaches the element itself, a part of it or its label, and otherwise a description
 /// of the covering element.
-const COVER: &str = "function(hit) {
+const COVER_SCRIPT: &str = "function(hit) {
     const above = (node) => node.parentNode || node.host || null;
     const control = (node) => node.localName === 'label' ? node.control : null;
     for (let node = hit; node; node = above(node)) if (node === this || control(node) === this) return null;
@@ -55,7 +55,7 @@ const COVER: &str = "function(hit) {
 }";
 
 /// Returns a description of the covering element.
-const WORDS: &str = "function() {
+const DESCRIPTION_SCRIPT: &str = "function() {
     const one = this.nodeType === 1 ? this : this.parentElement || this;
     const get = (name) => one.getAttribute ? one.getAttribute(name) : null;
     const text = (get('aria-label') || get('title') || get('alt') || one.innerText || '').trim().replace(/\\s+/g, ' ');
@@ -63,7 +63,7 @@ const WORDS: &str = "function() {
 }";
 
 /// Scrolls an element to the middle of the viewport, away from fixed headers.
-const CENTRE: &str = "function() {
+const CENTRE_SCRIPT: &str = "function() {
     const one = this.nodeType === 1 ? this : this.parentElement;
     if (one) one.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
 }";
@@ -71,80 +71,81 @@ const CENTRE: &str = "function() {
 impl Page {
     /// Scrolls to an element and finds a point at which a click reaches it and nothing else. If a fixed header
     /// covers it, the middle of the viewport is tried as well.
-    pub(super) async fn click_point(&self, place: &NodeRef) -> Result<ClickPoint, ActError> {
-        match self.click_point_now(place).await {
+    pub(super) async fn click_point(&self, node_ref: &NodeRef) -> Result<ClickPoint, ActError> {
+        match self.click_point_now(node_ref).await {
             Err(ActError::Covered(_)) => {
-                self.call_function_on_node(place, CENTRE, Vec::new()).await?;
-                self.click_point_now(place).await
+                self.call_function_on_node(node_ref, CENTRE_SCRIPT, Vec::new()).await?;
+                self.click_point_now(node_ref).await
             }
             tried => tried,
         }
     }
 
     /// Returns whether a click at the point found before still reaches the element.
-    pub(super) async fn is_still_at(&self, place: &NodeRef, found: &ClickPoint) -> Result<bool, ActError> {
-        Ok(self.cover_at(place, found).await?.is_none())
+    pub(super) async fn is_still_at(&self, node_ref: &NodeRef, found: &ClickPoint) -> Result<bool, ActError> {
+        Ok(self.obstacle_at(node_ref, found).await?.is_none())
     }
 
     /// Returns the element that would receive a click at the point found before, if it is not the target.
-    pub(super) async fn cover_at(
+    pub(super) async fn obstacle_at(
         &self,
-        place: &NodeRef,
+        node_ref: &NodeRef,
         found: &ClickPoint,
     ) -> Result<Option<CoveringElement>, ActError> {
-        let on = session(place);
+        let session_id = session(node_ref);
         // Query both together, on the assumption that the page did not scroll since.
-        let (hit, view) = tokio::join!(self.hit(&on, found.point, &found.view), self.visual_viewport(&on));
+        let (hit, view) =
+            tokio::join!(self.hit(&session_id, found.point, &found.view), self.visual_viewport(&session_id));
         let view = view?;
         if (view.page_x, view.page_y) == (found.view.page_x, found.view.page_y)
             && hit.is_ok_and(|hit| hit.backend_node_id == found.hit)
         {
             return Ok(None);
         }
-        Ok(match self.hit_at(place, found.point, &view).await? {
+        Ok(match self.hit_at(node_ref, found.point, &view).await? {
             HitTest::Target(_) => None,
-            HitTest::Covered(cover) => Some(cover),
+            HitTest::Covered(obstacle) => Some(obstacle),
         })
     }
 
     /// Returns the element that would receive a click at another point, if it is not the target.
-    pub(super) async fn cover_there(
+    pub(super) async fn obstacle_at_point(
         &self,
-        place: &NodeRef,
+        node_ref: &NodeRef,
         found: &ClickPoint,
         point: (f64, f64),
     ) -> Result<Option<CoveringElement>, ActError> {
-        Ok(match self.hit_at(place, point, &found.view).await? {
+        Ok(match self.hit_at(node_ref, point, &found.view).await? {
             HitTest::Target(_) => None,
             HitTest::Covered(cover) => Some(cover),
         })
     }
 
-    async fn click_point_now(&self, place: &NodeRef) -> Result<ClickPoint, ActError> {
-        let seen = self.parts(place).await?;
-        self.click_point_in(place, seen).await
+    async fn click_point_now(&self, node_ref: &NodeRef) -> Result<ClickPoint, ActError> {
+        let parts = self.visible_parts(node_ref).await?;
+        self.click_point_in(node_ref, parts).await
     }
 
     /// Like `pressable`, but without scrolling.
-    pub(super) async fn click_point_unscrolled(&self, place: &NodeRef) -> Result<ClickPoint, ActError> {
-        let seen = self.parts_unscrolled(place).await?;
-        self.click_point_in(place, seen).await
+    pub(super) async fn click_point_unscrolled(&self, node_ref: &NodeRef) -> Result<ClickPoint, ActError> {
+        let parts = self.visible_parts_unscrolled(node_ref).await?;
+        self.click_point_in(node_ref, parts).await
     }
 
     async fn click_point_in(
         &self,
-        place: &NodeRef,
+        node_ref: &NodeRef,
         (parts, view): (Vec<Spot>, VisualViewport),
     ) -> Result<ClickPoint, ActError> {
         let mut covered = None;
-        for spot in parts.iter().take(4) {
-            for (x, y) in POINTS {
-                let point = spot.at(x, y);
-                let cover = match self.hit_at(place, point, &view).await? {
-                    HitTest::Target(hit) => match self.through_frames(place, point).await? {
+        for part in parts.iter().take(4) {
+            for (x, y) in CLICK_POINTS {
+                let point = part.at(x, y);
+                let cover = match self.hit_at(node_ref, point, &view).await? {
+                    HitTest::Target(hit) => match self.through_frames(node_ref, point).await? {
                         Ok(on_page) => {
                             let shift = (on_page.0 - point.0, on_page.1 - point.1);
-                            return Ok(ClickPoint { point, on_page, shift, spot: *spot, view, hit });
+                            return Ok(ClickPoint { point, on_page, shift, part: *part, view, hit });
                         }
                         Err(cover) => cover,
                     },
@@ -158,82 +159,84 @@ impl Page {
 
     pub(super) async fn hit(
         &self,
-        on: &SessionId,
+        session_id: &SessionId,
         (x, y): (f64, f64),
         view: &VisualViewport,
     ) -> Result<GetNodeForLocationReturns, PageError> {
         // This command counts from the document's origin and takes whole pixels only.
-        let at = GetNodeForLocationParams {
+        let params = GetNodeForLocationParams {
             x: (x + view.page_x).floor() as i64,
             y: (y + view.page_y).floor() as i64,
             include_user_agent_shadow_dom: Some(false),
             ignore_pointer_events_none: Some(false),
         };
-        self.call_in(on, at, LIMIT).await
+        self.call_in(session_id, params, CALL_TIMEOUT).await
     }
 
     /// Hit-tests a point of an element's session.
     async fn hit_at(
         &self,
-        place: &NodeRef,
+        node_ref: &NodeRef,
         point: (f64, f64),
         view: &VisualViewport,
     ) -> Result<HitTest, ActError> {
-        let on = session(place);
-        let hit = match self.hit(&on, point, view).await.map_err(ActError::from) {
+        let session_id = session(node_ref);
+        let hit = match self.hit(&session_id, point, view).await.map_err(ActError::from) {
             Ok(hit) => hit,
             // "No node found at given location".
             Err(ActError::Page(PageError::Call(crate::CallError::Refused { .. }))) => {
-                let words = "nothing that can be pressed".to_owned();
-                return Ok(HitTest::Covered(CoveringElement { place: None, description: words }));
+                let description = "nothing that can be pressed".to_owned();
+                return Ok(HitTest::Covered(CoveringElement { node_ref: None, description }));
             }
             Err(error) => return Err(error),
         };
         let its = HitTest::Target(hit.backend_node_id);
-        if hit.backend_node_id == node(place) {
+        if hit.backend_node_id == node(node_ref) {
             return Ok(its);
         }
-        if hit.frame_id.inner() != &place.frame {
+        if hit.frame_id.inner() != &node_ref.frame {
             // Clicking into the frame counts as clicking the element that embeds it.
             let owner = GetFrameOwnerParams::new(hit.frame_id.clone());
-            if let Ok(owner) = self.call_in(&on, owner, LIMIT).await
-                && owner.backend_node_id == node(place)
+            if let Ok(owner) = self.call_in(&session_id, owner, CALL_TIMEOUT).await
+                && owner.backend_node_id == node(node_ref)
             {
                 return Ok(its);
             }
             let frames = self.frames().await?;
             let frame = frames.iter().find(|frame| frame.id == hit.frame_id);
-            let at = self.place_of_hit(&on, &hit, frame);
-            let words = self.call_function_on_node(&at, WORDS, Vec::new()).await?;
-            let words = words.as_str().unwrap_or_default().to_owned();
-            return Ok(HitTest::Covered(CoveringElement { place: Some(at), description: words }));
+            let hit_ref = self.hit_node_ref(&session_id, &hit, frame);
+            let description = self.call_function_on_node(&hit_ref, DESCRIPTION_SCRIPT, Vec::new()).await?;
+            let description = description.as_str().unwrap_or_default().to_owned();
+            return Ok(HitTest::Covered(CoveringElement { node_ref: Some(hit_ref), description }));
         }
-        let world = self.world(&on, &place.frame).await?;
-        let (target, other) = tokio::try_join!(
-            self.object(&on, world, node(place)),
-            self.object(&on, world, hit.backend_node_id)
+        let world = self.world(&session_id, &node_ref.frame).await?;
+        let (target, hit_object) = tokio::try_join!(
+            self.object(&session_id, world, node(node_ref)),
+            self.object(&session_id, world, hit.backend_node_id)
         )?;
-        let given = vec![CallArgument { object_id: other, ..Default::default() }];
-        let function =
-            format!("function(hit) {{ const words = {WORDS}; return ({COVER}).call(this, hit); }}");
-        let words = self.call_function_on_object(&on, target, &function, given).await?;
-        let at = NodeRef { node: *hit.backend_node_id.inner(), ..place.clone() };
-        Ok(match words.as_str() {
-            Some(words) => {
-                HitTest::Covered(CoveringElement { place: Some(at), description: words.to_owned() })
-            }
+        let arguments = vec![CallArgument { object_id: hit_object, ..Default::default() }];
+        let function = format!(
+            "function(hit) {{ const words = {DESCRIPTION_SCRIPT}; return ({COVER_SCRIPT}).call(this, hit); }}"
+        );
+        let description = self.call_function_on_object(&session_id, target, &function, arguments).await?;
+        let hit_ref = NodeRef { node: *hit.backend_node_id.inner(), ..node_ref.clone() };
+        Ok(match description.as_str() {
+            Some(description) => HitTest::Covered(CoveringElement {
+                node_ref: Some(hit_ref),
+                description: description.to_owned(),
+            }),
             None => its,
         })
     }
 
-    pub(super) fn place_of_hit(
+    pub(super) fn hit_node_ref(
         &self,
-        on: &SessionId,
+        session_id: &SessionId,
         hit: &GetNodeForLocationReturns,
         frame: Option<&Frame>,
     ) -> NodeRef {
         NodeRef {
-            session: on.inner().clone(),
+            session: session_id.inner().clone(),
             frame: hit.frame_id.inner().clone(),
             document: DocumentId(frame.map(|frame| frame.document.clone()).unwrap_or_default()),
             origin: frame.map(|frame| frame.origin.clone()).unwrap_or_default(),
@@ -245,17 +248,17 @@ impl Page {
     /// there.
     async fn through_frames(
         &self,
-        place: &NodeRef,
+        node_ref: &NodeRef,
         point: (f64, f64),
     ) -> Result<Result<(f64, f64), CoveringElement>, ActError> {
-        if place.session == *self.session().inner() {
+        if node_ref.session == *self.session().inner() {
             return Ok(Ok(point));
         }
         let frames = self.frames().await?;
-        let mut at = point;
-        let mut inner = session(place);
+        let mut current = point;
+        let mut inner = session(node_ref);
         while let Some((outer, owner)) = self.frame_owner(&frames, &inner).await? {
-            at = self.frame_content_box(&outer, owner).await?.outside(at);
+            current = self.frame_content_box(&outer, owner).await?.to_enclosing_page(current);
             let holder = frames.iter().find(|frame| frame.session == outer).map(|frame| NodeRef {
                 session: outer.inner().clone(),
                 frame: frame.id.inner().clone(),
@@ -265,12 +268,12 @@ impl Page {
             });
             if let Some(holder) = holder {
                 let view = self.visual_viewport(&outer).await?;
-                if let HitTest::Covered(cover) = self.hit_at(&holder, at, &view).await? {
+                if let HitTest::Covered(cover) = self.hit_at(&holder, current, &view).await? {
                     return Ok(Err(cover));
                 }
             }
             inner = outer;
         }
-        Ok(Ok(at))
+        Ok(Ok(current))
     }
 }

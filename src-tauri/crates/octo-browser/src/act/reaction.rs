@@ -1,7 +1,7 @@
 //! The page's reaction to an act.
 
 use super::{
-    BrowserAct, LIMIT, WaitCondition,
+    BrowserAct, CALL_TIMEOUT, WaitCondition,
     place::{node, session},
 };
 use crate::{
@@ -33,11 +33,11 @@ const QUIET_PERIOD: Duration = Duration::from_millis(40);
 const MAX_REST_WAIT: Duration = Duration::from_secs(1);
 
 /// Maximum wait for a navigation: the server's answer and then the load.
-const COMMIT: Duration = Duration::from_secs(10);
-const LOAD: Duration = Duration::from_secs(3);
+const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
+const LOAD_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// `Page.frameStartedNavigating` and its equivalent in older browsers.
-const STARTED: [&str; 2] = ["Page.frameStartedNavigating", "Page.frameRequestedNavigation"];
+const START_EVENTS: [&str; 2] = ["Page.frameStartedNavigating", "Page.frameRequestedNavigation"];
 
 /// How long a page may take to begin to change. Acts that rarely cause more than their own effect wait less.
 #[derive(Clone, Copy, Debug)]
@@ -122,14 +122,14 @@ struct NavigationProgress {
 }
 
 impl NavigationProgress {
-    fn hear(&mut self, page: &Page, event: &BrowserEvent) {
+    fn handle_event(&mut self, page: &Page, event: &BrowserEvent) {
         let is_main = |frame: &str| frame == page.main_frame().inner();
         match event.method.as_ref() {
-            name if STARTED.contains(&name) => {
-                let Some(it) = event.read::<FrameStopEvent>() else { return };
-                let stays = it.navigation_type == "sameDocument"
-                    || !matches!(it.disposition.as_str(), "" | "currentTab");
-                if is_main(&it.frame_id) && !stays {
+            name if START_EVENTS.contains(&name) => {
+                let Some(params) = event.read::<FrameStopEvent>() else { return };
+                let stays = params.navigation_type == "sameDocument"
+                    || !matches!(params.disposition.as_str(), "" | "currentTab");
+                if is_main(&params.frame_id) && !stays {
                     self.is_started.get_or_insert_with(Instant::now);
                 }
             }
@@ -142,13 +142,13 @@ impl NavigationProgress {
                 }
             }
             EventNavigatedWithinDocument::IDENTIFIER => {
-                let Some(it) = event.read::<FragmentNavigation>() else { return };
-                self.moved |= is_main(it.frame_id.inner());
+                let Some(params) = event.read::<FragmentNavigation>() else { return };
+                self.moved |= is_main(params.frame_id.inner());
             }
             EventLoadEventFired::IDENTIFIER => self.loaded |= self.committed.is_some(),
             // The navigation became a download, or was dropped.
             EventFrameStoppedLoading::IDENTIFIER
-                if event.read::<FrameStopEvent>().is_some_and(|it| is_main(&it.frame_id)) =>
+                if event.read::<FrameStopEvent>().is_some_and(|params| is_main(&params.frame_id)) =>
             {
                 self.is_started = None;
                 self.loaded |= self.committed.is_some();
@@ -160,8 +160,8 @@ impl NavigationProgress {
     /// Returns the deadline of the pending wait, if any.
     fn deadline(&self) -> Option<Instant> {
         match (self.is_started, &self.committed) {
-            (Some(begun), _) => Some(begun + COMMIT),
-            (None, Some((_, at))) if !self.loaded => Some(*at + LOAD),
+            (Some(begin), _) => Some(begin + COMMIT_TIMEOUT),
+            (None, Some((_, loaded_at))) if !self.loaded => Some(*loaded_at + LOAD_TIMEOUT),
             _ => None,
         }
     }
@@ -193,73 +193,74 @@ impl ReactionObserver {
     /// [`PageError`] if the page is gone.
     pub async fn wait(self) -> Result<PageReaction, PageError> {
         let page = self.page.clone();
-        self.run_until_rest(page.at_rest_now(Duration::from_millis(100))).await
+        self.run_until_settled(page.wait_until_settled_now(Duration::from_millis(100))).await
     }
 
     /// Waits for the page's reaction to an act, with the watch that was started before it.
     pub(super) async fn finish(
         self,
-        patience: ChangeTimeout,
+        timeout: ChangeTimeout,
         watch: &mut ChangeWatch,
     ) -> Result<PageReaction, PageError> {
         let page = self.page.clone();
-        self.run_until_rest(page.at_rest(watch, patience.0)).await
+        self.run_until_settled(page.wait_until_settled(watch, timeout.0)).await
     }
 
-    async fn run_until_rest(
+    async fn run_until_settled(
         mut self,
-        rest: impl Future<Output = Result<(), PageError>>,
+        quiet: impl Future<Output = Result<(), PageError>>,
     ) -> Result<PageReaction, PageError> {
-        let mut course = NavigationProgress::default();
+        let mut progress = NavigationProgress::default();
         let page = self.page.clone();
-        if let Some(dialog) = self.wait_for_rest(&mut course, rest).await? {
+        if let Some(dialog) = self.wait_while_settling(&mut progress, quiet).await? {
             return Ok(PageReaction::Dialog(dialog));
         }
         // A new document settles on its own once it is loaded.
         let mut waited = false;
-        while let Some(until) = course.deadline() {
+        while let Some(deadline) = progress.deadline() {
             waited = true;
-            if until <= Instant::now() {
+            if deadline <= Instant::now() {
                 break;
             }
-            if let Some(dialog) = self.next_change(&mut course, until).await? {
+            if let Some(dialog) = self.next_change(&mut progress, deadline).await? {
                 return Ok(PageReaction::Dialog(dialog));
             }
         }
         if waited
-            && course.committed.is_some()
-            && let Some(dialog) = self.wait_for_rest(&mut course, page.at_rest_now(QUIET_PERIOD)).await?
+            && progress.committed.is_some()
+            && let Some(dialog) =
+                self.wait_while_settling(&mut progress, page.wait_until_settled_now(QUIET_PERIOD)).await?
         {
             return Ok(PageReaction::Dialog(dialog));
         }
-        if let Some((loader, _)) = &course.committed {
+        if let Some((loader, _)) = &progress.committed {
             self.wait_for_document(loader).await;
         }
-        Ok(course.reaction())
+        Ok(progress.reaction())
     }
 
     /// Waits until the page is at rest, processing events meanwhile.
-    async fn wait_for_rest(
+    async fn wait_while_settling(
         &mut self,
-        course: &mut NavigationProgress,
-        rest: impl Future<Output = Result<(), PageError>>,
+        progress: &mut NavigationProgress,
+        until: impl Future<Output = Result<(), PageError>>,
     ) -> Result<Option<Dialog>, PageError> {
-        tokio::pin!(rest);
-        let far = Instant::now() + MAX_REST_WAIT + LIMIT;
+        tokio::pin!(until);
+        let deadline = Instant::now() + MAX_REST_WAIT + CALL_TIMEOUT;
         loop {
             if let Some(dialog) = self.page.dialog() {
                 return Ok(Some(dialog));
             }
             tokio::select! {
                 biased;
-                heard = self.raw.next() => self.take(course, heard)?,
+                heard = self.raw.next() => self.apply_event(progress, heard)?,
                 event = self.events.recv() => if let Some(dialog) = dialog_or_end(event)? { return Ok(Some(dialog)) },
-                result = &mut rest => match result {
+                result = &mut until => match result {
                     Ok(()) => break,
                     Err(PageError::Dialog(dialog)) => return Ok(Some(dialog)),
                     Err(error) => return Err(error),
                 },
-                () = sleep_until(far) => break,
+                () = sleep_until(deadline) => break,
             }
         }
         Ok(None)
@@ -268,23 +269,23 @@ impl ReactionObserver {
     /// Processes the next event.
     async fn next_change(
         &mut self,
-        course: &mut NavigationProgress,
-        until: Instant,
+        progress: &mut NavigationProgress,
+        deadline: Instant,
     ) -> Result<Option<Dialog>, PageError> {
         tokio::select! {
             biased;
-            heard = self.raw.next() => self.take(course, heard)?,
+            heard = self.raw.next() => self.apply_event(progress, heard)?,
             event = self.events.recv() => return dialog_or_end(event),
-            () = sleep_until(until) => {}
+            () = sleep_until(deadline) => {}
         }
         Ok(None)
     }
 
-    fn take(&self, course: &mut NavigationProgress, heard: NextEvent) -> Result<(), PageError> {
-        match heard {
-            NextEvent::Event(event) => course.hear(&self.page, &event),
+    fn apply_event(&self, progress: &mut NavigationProgress, received: NextEvent) -> Result<(), PageError> {
+        match received {
+            NextEvent::Event(event) => progress.handle_event(&self.page, &event),
             // After missed events, the navigation's state is unknown.
-            NextEvent::Missed(_) => course.is_started = None,
+            NextEvent::Missed(_) => progress.is_started = None,
             NextEvent::Ended => return Err(PageError::Detached),
         }
         Ok(())
@@ -292,9 +293,9 @@ impl ReactionObserver {
 
     /// Waits until the page's listener also knows this document.
     async fn wait_for_document(&mut self, loader: &str) {
-        let until = Instant::now() + LIMIT;
+        let deadline = Instant::now() + CALL_TIMEOUT;
         while self.page.document() != loader {
-            match timeout_at(until, self.events.recv()).await {
+            match timeout_at(deadline, self.events.recv()).await {
                 Ok(Ok(_) | Err(RecvError::Lagged(_))) => {}
                 Ok(Err(RecvError::Closed)) | Err(_) => return,
             }
@@ -327,16 +328,16 @@ struct WatchedDocument {
 impl Drop for WatchedDocument {
     fn drop(&mut self) {
         if self.needs_cleanup {
-            let stop = EvaluateParams { context_id: Some(self.world), ..EvaluateParams::new(UNWATCH) };
+            let stop = EvaluateParams { context_id: Some(self.world), ..EvaluateParams::new(UNWATCH_SCRIPT) };
             self.page.link().send(Some(&self.session), stop);
         }
     }
 }
 
-const UNWATCH: &str = "(() => { globalThis.octoWatch?.stop(); delete globalThis.octoWatch; })()";
+const UNWATCH_SCRIPT: &str = "(() => { globalThis.octoWatch?.stop(); delete globalThis.octoWatch; })()";
 
 /// Observes a document for changes. The overlay drawn for the person does not count as a change.
-const WATCH: &str = "(() => {
+const WATCH_SCRIPT: &str = "(() => {
     globalThis.octoWatch?.stop();
     let last = 0;
     const ours = (node) => node === globalThis.octoOverlay?.host;
@@ -348,7 +349,7 @@ const WATCH: &str = "(() => {
 })()";
 
 /// Also observes the shadow roots that contain an element, which a document's observer does not see.
-const INSIDE: &str = "function() {
+const WATCH_SHADOW_SCRIPT: &str = "function() {
     const watch = globalThis.octoWatch;
     for (let root = this.getRootNode(); watch && root.host; root = root.host.getRootNode()) watch.on(root);
 }";
@@ -357,9 +358,9 @@ impl Page {
     /// Starts, before an act, to observe the main document plus the frame and shadow roots of an element. An
     /// immediate change is then already recorded and not waited for again. The page cannot detect the
     /// observation.
-    pub(super) async fn begin_watching(&self, place: Option<&NodeRef>) -> Result<ChangeWatch, PageError> {
-        let main = self.watch_frame(self.session().clone(), self.main_frame().inner(), place);
-        let inner = place.filter(|place| place.frame != *self.main_frame().inner());
+    pub(super) async fn begin_watching(&self, node_ref: Option<&NodeRef>) -> Result<ChangeWatch, PageError> {
+        let main = self.watch_frame(self.session().clone(), self.main_frame().inner(), node_ref);
+        let inner = node_ref.filter(|node_ref| node_ref.frame != *self.main_frame().inner());
         let Some(inner) = inner else { return Ok(ChangeWatch(vec![main.await?])) };
         let (main, frame) = tokio::join!(
             biased;
@@ -372,80 +373,83 @@ impl Page {
 
     async fn watch_frame(
         &self,
-        on: SessionId,
+        session_id: SessionId,
         frame: &str,
-        place: Option<&NodeRef>,
+        node_ref: Option<&NodeRef>,
     ) -> Result<WatchedDocument, PageError> {
-        let world = self.world(&on, frame).await?;
-        let watch = EvaluateParams { context_id: Some(world), ..EvaluateParams::new(WATCH) };
-        self.link().send(Some(&on), watch);
-        let watched = WatchedDocument { page: self.clone(), session: on.clone(), world, needs_cleanup: true };
-        if let Some(place) = place.filter(|place| place.frame == frame) {
-            let (page, on, at) = (self.clone(), on.clone(), node(place));
+        let world = self.world(&session_id, frame).await?;
+        let watch = EvaluateParams { context_id: Some(world), ..EvaluateParams::new(WATCH_SCRIPT) };
+        self.link().send(Some(&session_id), watch);
+        let watched =
+            WatchedDocument { page: self.clone(), session: session_id.clone(), world, needs_cleanup: true };
+        if let Some(node_ref) = node_ref.filter(|node_ref| node_ref.frame == frame) {
+            let (page, session_id, node_id) = (self.clone(), session_id.clone(), node(node_ref));
             // Runs concurrently with the act, which detects a removed element on its own.
             tokio::spawn(async move {
-                if let Ok(object) = page.object(&on, world, at).await {
-                    let inside =
-                        CallFunctionOnParams { object_id: object, ..CallFunctionOnParams::new(INSIDE) };
-                    page.link().send(Some(&on), inside);
+                if let Ok(object) = page.object(&session_id, world, node_id).await {
+                    let command = CallFunctionOnParams {
+                        object_id: object,
+                        ..CallFunctionOnParams::new(WATCH_SHADOW_SCRIPT)
+                    };
+                    page.link().send(Some(&session_id), command);
                 }
             });
         }
         Ok(watched)
     }
 
-    /// Waits until the observed documents are at rest: `patience` for a change to begin, then until changes
+    /// Waits until the observed documents are at rest: `timeout` for a change to begin, then until changes
     /// stop, for one second at most.
     ///
     /// The worlds are those from before the act. If one is gone or was reused, only the wait fails: no answer
     /// from there is relied on.
-    async fn at_rest(&self, watch: &mut ChangeWatch, patience: Duration) -> Result<(), PageError> {
-        let mut patience = patience;
+    async fn wait_until_settled(&self, watch: &mut ChangeWatch, timeout: Duration) -> Result<(), PageError> {
+        let mut timeout = timeout;
         for watched in &mut watch.0 {
             // The pending wait ends the observation, even if its answer never arrives.
             watched.needs_cleanup = false;
-            self.rest_in(&watched.session, watched.world, patience).await?;
+            self.wait_until_settled_in(&watched.session, watched.world, timeout).await?;
             // A wait in one document covered the others too.
-            patience = Duration::ZERO;
+            timeout = Duration::ZERO;
         }
         Ok(())
     }
 
     /// Waits in the same way for the main document as it is now.
-    async fn at_rest_now(&self, patience: Duration) -> Result<(), PageError> {
+    async fn wait_until_settled_now(&self, timeout: Duration) -> Result<(), PageError> {
         match self.world(self.session(), self.main_frame().inner()).await {
-            Ok(world) => self.rest_in(self.session(), world, patience).await,
+            Ok(world) => self.wait_until_settled_in(self.session(), world, timeout).await,
             Err(error) => self.ignore_unload(error).await,
         }
     }
 
-    async fn rest_in(
+    async fn wait_until_settled_in(
         &self,
-        on: &SessionId,
+        session_id: &SessionId,
         world: ExecutionContextId,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<(), PageError> {
-        let (patience, quiet, restless) =
-            (patience.as_millis(), QUIET_PERIOD.as_millis(), MAX_REST_WAIT.as_millis());
-        let rest = format!(
+        let (timeout, quiet_ms, restless) =
+            (timeout.as_millis(), QUIET_PERIOD.as_millis(), MAX_REST_WAIT.as_millis());
+        let script = format!(
             "new Promise((done) => {{
                 const start = performance.now();
                 const watch = globalThis.octoWatch;
                 const end = () => {{ watch?.stop(); delete globalThis.octoWatch; done(); }};
                 const look = () => {{
                     const now = performance.now(), last = watch ? watch.last() : 0;
-                    if (now - start >= {restless} || (last ? now - last >= {quiet} : now - start >= {patience})) end();
+                    if (now - start >= {restless} || (last ? now - last >= {quiet_ms} : now - start >= {timeout})) end();
                     else setTimeout(look, 8);
                 }};
                 look();
             }})"
         );
-        let rest = EvaluateParams {
+        let script = EvaluateParams {
             context_id: Some(world),
             await_promise: Some(true),
-            ..EvaluateParams::new(rest)
+            ..EvaluateParams::new(script)
         };
-        match self.call_in(on, rest, MAX_REST_WAIT + LIMIT).await {
+        match self.call_in(session_id, script, MAX_REST_WAIT + CALL_TIMEOUT).await {
             Ok(_) => Ok(()),
             Err(error) => self.ignore_unload(error).await,
         }

@@ -1,6 +1,6 @@
 //! Visible text of a page.
 
-use super::LIMIT;
+use super::CALL_TIMEOUT;
 use crate::{Frame, Page, PageError, cdp::js_protocol::runtime::EvaluateParams};
 use futures::future::join_all;
 
@@ -16,7 +16,7 @@ pub(super) enum FoundTextAction {
 /// Searches the visible text of a document, including open shadow roots, ignoring case. A text that spans
 /// several elements is found in their common ancestor. Field values are not searched: a caller that probes one
 /// text after another could otherwise read a card number or a revealed password, which no snapshot shows.
-const LOOK: &str = "((wanted, scroll) => {
+const FIND_SCRIPT: &str = "((wanted, scroll) => {
     const tidy = (text) => text.replace(/\\s+/g, ' ').trim().toLowerCase();
     const seen = (one) => one && one.checkVisibility({ visibilityProperty: true, opacityProperty: true });
     const holds = (root) => {
@@ -50,25 +50,25 @@ impl Page {
     }
 
     pub(super) async fn find_text(&self, text: &str, found: FoundTextAction) -> Result<bool, PageError> {
-        let wanted: Vec<&str> = text.split_whitespace().collect();
-        let wanted = serde_json::Value::from(wanted.join(" ").to_lowercase());
-        let look = format!("{LOOK}({wanted}, {})", found == FoundTextAction::ScrollTo);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let words = serde_json::Value::from(words.join(" ").to_lowercase());
+        let script = format!("{FIND_SCRIPT}({words}, {})", found == FoundTextAction::ScrollTo);
         let frames = self.frames().await?;
         let mut answers =
-            join_all(frames.iter().map(|frame| self.find_text_in(frame, &look))).await.into_iter();
+            join_all(frames.iter().map(|frame| self.find_text_in(frame, &script))).await.into_iter();
         // A frame that disappeared meanwhile shows nothing; the main frame must answer.
         let Some(main) = answers.next() else { return Ok(false) };
-        Ok(main? || answers.any(|answer| answer.unwrap_or(false)))
+        Ok(main? || answers.any(|result| result.unwrap_or(false)))
     }
 
-    async fn find_text_in(&self, frame: &Frame, look: &str) -> Result<bool, PageError> {
+    async fn find_text_in(&self, frame: &Frame, script: &str) -> Result<bool, PageError> {
         let world = self.world(&frame.session, frame.id.inner()).await?;
-        let look = EvaluateParams {
+        let script = EvaluateParams {
             context_id: Some(world),
             return_by_value: Some(true),
-            ..EvaluateParams::new(look)
+            ..EvaluateParams::new(script)
         };
-        let answer = self.call_in(&frame.session, look, LIMIT).await?;
-        Ok(answer.result.value == Some(serde_json::Value::Bool(true)))
+        let reply = self.call_in(&frame.session, script, CALL_TIMEOUT).await?;
+        Ok(reply.result.value == Some(serde_json::Value::Bool(true)))
     }
 }

@@ -1,7 +1,7 @@
 //! Uploads files to a page.
 
 use super::{
-    ActError, ActMethod, Audience, LIMIT, UnsupportedAct,
+    ActError, ActMethod, Audience, CALL_TIMEOUT, UnsupportedAct,
     chooser::ChooserGuard,
     place::{node, session},
 };
@@ -17,7 +17,7 @@ use std::{path::PathBuf, time::Duration};
 use tokio::time::timeout;
 
 /// How long a button may take to ask for a file.
-const ASKING: Duration = Duration::from_secs(2);
+const FILE_REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Returns whether an element is a file field, or the label of one.
 const FILE_FIELD_CHECK: &str = "function() {
@@ -27,45 +27,47 @@ const FILE_FIELD_CHECK: &str = "function() {
 impl Page {
     pub(super) async fn upload(
         &self,
-        place: &NodeRef,
+        node_ref: &NodeRef,
         files: &[PathBuf],
         audience: Audience,
     ) -> Result<ActMethod, ActError> {
-        self.point_out(place, audience).await?;
-        let kind = self.call_function_on_node(place, FILE_FIELD_CHECK, Vec::new()).await?;
+        self.highlight(node_ref, audience).await?;
+        let kind = self.call_function_on_node(node_ref, FILE_FIELD_CHECK, Vec::new()).await?;
         match kind.as_str().unwrap_or_default() {
             "closed" => Err(UnsupportedAct::Disabled.into()),
             "one" if files.len() > 1 => Err(UnsupportedAct::OneFile.into()),
-            "one" | "many" => self.give(&session(place), node(place), files).await,
-            _ => self.upload_through(place, files, audience).await,
+            "one" | "many" => self.set_files(&session(node_ref), node(node_ref), files).await,
+            _ => self.upload_through(node_ref, files, audience).await,
         }
     }
 
     /// Clicks the element that asks for files, and gives them to the field that the page requested.
     async fn upload_through(
         &self,
-        place: &NodeRef,
+        node_ref: &NodeRef,
         files: &[PathBuf],
         audience: Audience,
     ) -> Result<ActMethod, ActError> {
-        let on = session(place);
+        let session_id = session(node_ref);
         // A page in the background opens no file chooser.
         self.bring_to_front().await?;
-        let mut chooser = ChooserGuard::suppress(self, on.clone());
-        self.click(place, 1, audience).await?;
-        let asked = timeout(ASKING, chooser.file_request()).await.map_err(|_| UnsupportedAct::NoFiles)?;
+        let mut chooser = ChooserGuard::suppress(self, session_id.clone());
+        self.click(node_ref, 1, audience).await?;
+        let request = timeout(FILE_REQUEST_TIMEOUT, chooser.file_request())
+            .await
+            .map_err(|_| UnsupportedAct::NoFiles)?;
         drop(chooser);
-        let asked = asked.ok_or(ActError::Page(PageError::Detached))?;
-        let field = asked.backend_node_id.ok_or(UnsupportedAct::NoFiles)?;
-        if asked.mode == "selectSingle" && files.len() > 1 {
+        let request = request.ok_or(ActError::Page(PageError::Detached))?;
+        let field = request.backend_node_id.ok_or(UnsupportedAct::NoFiles)?;
+        if request.mode == "selectSingle" && files.len() > 1 {
             return Err(UnsupportedAct::OneFile.into());
         }
-        self.give(&on, BackendNodeId::new(field), files).await
+        self.set_files(&session_id, BackendNodeId::new(field), files).await
     }
 
-    async fn give(
+    async fn set_files(
         &self,
-        on: &SessionId,
+        session_id: &SessionId,
         field: BackendNodeId,
         files: &[PathBuf],
     ) -> Result<ActMethod, ActError> {
@@ -74,7 +76,7 @@ impl Page {
             backend_node_id: Some(field),
             ..SetFileInputFilesParams::new(files.collect::<Vec<_>>())
         };
-        match self.call_in(on, give, LIMIT).await.map_err(ActError::from) {
+        match self.call_in(session_id, give, CALL_TIMEOUT).await.map_err(ActError::from) {
             Ok(_) => Ok(ActMethod::Set),
             Err(ActError::Page(PageError::Call(CallError::Refused { .. }))) => {
                 Err(UnsupportedAct::NoFiles.into())

@@ -6,20 +6,20 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 /// Maximum wait for a text.
-const AWAITED: Duration = Duration::from_secs(10);
+const MAX_TEXT_WAIT: Duration = Duration::from_secs(10);
 
 /// Polling interval for a text.
-const GLANCE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Maximum duration of a plain wait.
-const LONGEST: Duration = Duration::from_secs(30);
+const MAX_WAIT: Duration = Duration::from_secs(30);
 
 impl Page {
-    pub(super) async fn wait(&self, wait: &WaitCondition) -> Result<ActMethod, ActError> {
-        let (text, wanted) = match wait {
+    pub(super) async fn wait(&self, condition: &WaitCondition) -> Result<ActMethod, ActError> {
+        let (text, expected) = match condition {
             WaitCondition::Time(time) => {
                 self.until_dialog(async {
-                    sleep((*time).min(LONGEST)).await;
+                    sleep((*time).min(MAX_WAIT)).await;
                     Ok(())
                 })
                 .await?;
@@ -28,18 +28,18 @@ impl Page {
             WaitCondition::Text(text) => (text, true),
             WaitCondition::TextGone(text) => (text, false),
         };
-        let until = Instant::now() + AWAITED;
+        let deadline = Instant::now() + MAX_TEXT_WAIT;
         loop {
             match self.has_visible_text(text).await {
-                Ok(shown) if shown == wanted => return Ok(ActMethod::Input),
+                Ok(shown) if shown == expected => return Ok(ActMethod::Input),
                 // A navigating page cannot answer.
                 Ok(_) | Err(PageError::Call(CallError::Refused { .. })) => {}
                 Err(error) => return Err(error.into()),
             }
-            if Instant::now() >= until {
+            if Instant::now() >= deadline {
                 return Err(UnsupportedAct::NotInTime.into());
             }
-            sleep(GLANCE).await;
+            sleep(POLL_INTERVAL).await;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Turns the wheel and waits until scrolling stops. Pages scroll smoothly, so an element read or clicked on the
 //! way would have moved a moment later.
 
-use super::{ActError, ActMethod, LIMIT, place::session};
+use super::{ActError, ActMethod, CALL_TIMEOUT, place::session};
 use crate::{
     Page, PageError,
     cdp::{
@@ -19,7 +19,7 @@ const SCROLL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Resolves when the scrollable area at an element stops moving in this direction; immediately if nothing can
 /// scroll.
-const END: &str = "function(x, y) {
+const SCROLL_END_SCRIPT: &str = "function(x, y) {
     const room = (one) =>
         (y > 0 && one.scrollTop + one.clientHeight < one.scrollHeight - 1) || (y < 0 && one.scrollTop > 0)
         || (x > 0 && one.scrollLeft + one.clientWidth < one.scrollWidth - 1) || (x < 0 && one.scrollLeft > 0);
@@ -40,13 +40,13 @@ impl Page {
     /// Turns the wheel over an element, or over the middle of the page, by CSS pixels.
     pub(super) async fn turn_wheel(
         &self,
-        place: Option<&NodeRef>,
+        node_ref: Option<&NodeRef>,
         (x, y): (f64, f64),
     ) -> Result<ActMethod, ActError> {
-        let (on, at) = match place {
-            Some(place) => {
-                let (parts, _) = self.parts(place).await?;
-                (session(place), parts.first().map_or((0.0, 0.0), |part| part.middle()))
+        let (session_id, point) = match node_ref {
+            Some(node_ref) => {
+                let (parts, _) = self.visible_parts(node_ref).await?;
+                (session(node_ref), parts.first().map_or((0.0, 0.0), |part| part.middle()))
             }
             None => {
                 let view = self.visual_viewport(self.session()).await?;
@@ -56,18 +56,20 @@ impl Page {
         let wheel = DispatchMouseEventParams {
             delta_x: Some(x),
             delta_y: Some(y),
-            ..DispatchMouseEventParams::new(DispatchMouseEventType::MouseWheel, at.0, at.1)
+            ..DispatchMouseEventParams::new(DispatchMouseEventType::MouseWheel, point.0, point.1)
         };
         let end = CallFunctionOnParams {
-            object_id: self.element_under_wheel(place, at).await?,
+            object_id: self.element_under_wheel(node_ref, point).await?,
             arguments: Some(
-                [x, y].map(|by| CallArgument { value: Some(json!(by)), ..Default::default() }).to_vec(),
+                [x, y].map(|delta| CallArgument { value: Some(json!(delta)), ..Default::default() }).to_vec(),
             ),
             await_promise: Some(true),
-            ..CallFunctionOnParams::new(END.replace("LONGEST", &SCROLL_TIMEOUT.as_millis().to_string()))
+            ..CallFunctionOnParams::new(
+                SCROLL_END_SCRIPT.replace("LONGEST", &SCROLL_TIMEOUT.as_millis().to_string()),
+            )
         };
         // Listen before the wheel turns: the browser handles both in this order.
-        let (ended, turned) = tokio::join!(biased; self.call_in(&on, end, SCROLL_TIMEOUT + LIMIT), self.call_in(&on, wheel, LIMIT));
+        let (ended, turned) = tokio::join!(biased; self.call_in(&session_id, end, SCROLL_TIMEOUT + CALL_TIMEOUT), self.call_in(&session_id, wheel, CALL_TIMEOUT));
         turned?;
         if let Err(error) = ended {
             // A document that is unloaded meanwhile never reports the end; its successor is awaited elsewhere.
@@ -79,17 +81,17 @@ impl Page {
     /// Returns the element under the wheel.
     async fn element_under_wheel(
         &self,
-        place: Option<&NodeRef>,
+        node_ref: Option<&NodeRef>,
         (x, y): (f64, f64),
     ) -> Result<Option<RemoteObjectId>, PageError> {
-        if let Some(place) = place {
-            return Ok(self.resolve_node(place).await?.object);
+        if let Some(node_ref) = node_ref {
+            return Ok(self.resolve_node(node_ref).await?.object);
         }
         let world = self.world(self.session(), self.main_frame().inner()).await?;
-        let look = EvaluateParams {
+        let command = EvaluateParams {
             context_id: Some(world),
             ..EvaluateParams::new(format!("document.elementFromPoint({x}, {y}) ?? document.documentElement"))
         };
-        Ok(self.call(look, LIMIT).await?.result.object_id)
+        Ok(self.call(command, CALL_TIMEOUT).await?.result.object_id)
     }
 }

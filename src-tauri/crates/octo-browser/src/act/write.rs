@@ -1,7 +1,7 @@
 //! Writes into fields.
 
 use super::{
-    ActError, ActMethod, Audience, LIMIT, UnsupportedAct,
+    ActError, ActMethod, Audience, CALL_TIMEOUT, UnsupportedAct,
     keys::KeyStroke,
     place::{NodeHandle, session},
 };
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 const MAX_TYPED: usize = 60;
 
 /// Returns the field's kind and places the caret: at the end of the content, or selecting all of it.
-const CARET: &str = "function(replace) {
+const CARET_SCRIPT: &str = "function(replace) {
     let one = this.nodeType === 1 ? this : this.parentElement;
     if (one && one.localName === 'label' && one.control) one = one.control;
     if (!one) return 'none';
@@ -46,7 +46,7 @@ const CARET: &str = "function(replace) {
 }";
 
 /// Returns a field's content and whether it has the focus. A page may move the focus when a field gets it.
-const READ_FIELD: &str = "function() {
+const READ_FIELD_SCRIPT: &str = "function() {
     const one = this.localName === 'label' && this.control ? this.control : this;
     const active = one.getRootNode().activeElement;
     const focused = !!active && (active === one || active.contains(one) || one.contains(active));
@@ -55,7 +55,7 @@ const READ_FIELD: &str = "function() {
 
 /// Sets the value of a field that is not typed into. The native setter makes pages that watch the property see
 /// an outside change, as when a person picks a date.
-const SET: &str = "function(value) {
+const SET_SCRIPT: &str = "function(value) {
     const one = this.localName === 'label' && this.control ? this.control : this;
     one.focus({ preventScroll: true });
     const setter = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set;
@@ -69,7 +69,7 @@ const SET: &str = "function(value) {
 }";
 
 /// Returns whether a checkbox is ticked.
-const TICKED: &str = "function() {
+const TICKED_SCRIPT: &str = "function() {
     const one = this.localName === 'label' && this.control ? this.control : this;
     return one.checked === true;
 }";
@@ -77,45 +77,45 @@ const TICKED: &str = "function() {
 impl Page {
     pub(super) async fn type_text(
         &self,
-        place: &NodeRef,
+        node_ref: &NodeRef,
         text: &str,
         audience: Audience,
     ) -> Result<ActMethod, ActError> {
-        let grip = self.resolve_visible_node(place, audience).await?;
-        match self.caret(&grip, WriteMode::Append).await? {
-            FieldInput::Text | FieldInput::Empty => self.write(place, &grip, text).await,
-            FieldInput::Value => self.set_value(&grip, text).await,
+        let handle = self.resolve_visible_node(node_ref, audience).await?;
+        match self.place_caret(&handle, WriteMode::Append).await? {
+            FieldInput::Text | FieldInput::Empty => self.write(node_ref, &handle, text).await,
+            FieldInput::Value => self.set_value(&handle, text).await,
             FieldInput::Tick | FieldInput::List => Err(UnsupportedAct::NoText.into()),
         }
     }
 
     pub(super) async fn fill(
         &self,
-        place: &NodeRef,
+        node_ref: &NodeRef,
         text: &str,
         audience: Audience,
     ) -> Result<ActMethod, ActError> {
-        let grip = self.resolve_visible_node(place, audience).await?;
-        match self.caret(&grip, WriteMode::Replace).await? {
+        let handle = self.resolve_visible_node(node_ref, audience).await?;
+        match self.place_caret(&handle, WriteMode::Replace).await? {
             FieldInput::Empty if text.is_empty() => Ok(ActMethod::Nothing),
             FieldInput::Text if text.is_empty() => {
                 let delete = KeyStroke::read("Delete").ok_or(UnsupportedAct::UnknownKey)?;
-                self.strike(&session(place), &delete).await?;
+                self.press_stroke(&session(node_ref), &delete).await?;
                 Ok(ActMethod::Input)
             }
-            FieldInput::Text | FieldInput::Empty => self.write(place, &grip, text).await,
-            FieldInput::Value => self.set_value(&grip, text.trim()).await,
-            FieldInput::List => self.select(place, &[text.to_owned()], audience).await,
+            FieldInput::Text | FieldInput::Empty => self.write(node_ref, &handle, text).await,
+            FieldInput::Value => self.set_value(&handle, text.trim()).await,
+            FieldInput::List => self.select(node_ref, &[text.to_owned()], audience).await,
             FieldInput::Tick => {
-                let wanted = match text.trim().to_lowercase().as_str() {
+                let checked = match text.trim().to_lowercase().as_str() {
                     "true" | "on" | "yes" | "1" | "checked" => true,
                     "false" | "off" | "no" | "0" | "unchecked" | "" => false,
                     _ => return Err(UnsupportedAct::NotAccepted.into()),
                 };
-                if self.call_function(&grip, TICKED, Vec::new()).await? == json!(wanted) {
+                if self.call_function(&handle, TICKED_SCRIPT, Vec::new()).await? == json!(checked) {
                     return Ok(ActMethod::Nothing);
                 }
-                self.click(place, 1, audience).await?;
+                self.click(node_ref, 1, audience).await?;
                 Ok(ActMethod::Input)
             }
         }
@@ -124,17 +124,18 @@ impl Page {
     /// Scrolls to an element, points at it and acquires a handle on it.
     async fn resolve_visible_node(
         &self,
-        place: &NodeRef,
+        node_ref: &NodeRef,
         audience: Audience,
     ) -> Result<NodeHandle, ActError> {
-        let (shown, grip) = tokio::join!(biased; self.point_out(place, audience), self.resolve_node(place));
-        shown?;
-        Ok(grip?)
+        let (highlighted, handle) =
+            tokio::join!(biased; self.highlight(node_ref, audience), self.resolve_node(node_ref));
+        highlighted?;
+        Ok(handle?)
     }
 
-    async fn caret(&self, grip: &NodeHandle, writing: WriteMode) -> Result<FieldInput, ActError> {
+    async fn place_caret(&self, handle: &NodeHandle, writing: WriteMode) -> Result<FieldInput, ActError> {
         let replace = json!(writing == WriteMode::Replace);
-        let kind = self.call_function(grip, CARET, vec![replace]).await?;
+        let kind = self.call_function(handle, CARET_SCRIPT, vec![replace]).await?;
         match kind.as_str().unwrap_or_default() {
             "select" => Ok(FieldInput::List),
             "tick" => Ok(FieldInput::Tick),
@@ -147,27 +148,32 @@ impl Page {
     }
 
     /// Writes at the caret. A page that ignores keys there may still take inserted text.
-    async fn write(&self, place: &NodeRef, grip: &NodeHandle, text: &str) -> Result<ActMethod, ActError> {
+    async fn write(
+        &self,
+        node_ref: &NodeRef,
+        handle: &NodeHandle,
+        text: &str,
+    ) -> Result<ActMethod, ActError> {
         // Not in the same call as placing the caret: a page that moves the focus may do so a moment later.
-        let before = self.call_function(grip, READ_FIELD, Vec::new()).await?;
+        let before = self.call_function(handle, READ_FIELD_SCRIPT, Vec::new()).await?;
         if before.get(0) != Some(&Value::Bool(true)) {
             return Err(UnsupportedAct::Disabled.into());
         }
-        let on = session(place);
+        let session_id = session(node_ref);
         let strokes: Option<Vec<KeyStroke>> = if text.chars().count() <= MAX_TYPED {
-            text.chars().map(KeyStroke::writing).collect()
+            text.chars().map(KeyStroke::for_character).collect()
         } else {
             None
         };
         if let Some(strokes) = strokes {
-            self.strike_all(&on, &strokes).await?;
-            if self.accepted_text(grip, &before, text).await? {
+            self.press_strokes(&session_id, &strokes).await?;
+            if self.accepted_text(handle, &before, text).await? {
                 return Ok(ActMethod::Input);
             }
         }
         // Text that has no keys or is not to be typed. This never presses Enter.
-        self.call_in(&on, InsertTextParams::new(text), LIMIT).await?;
-        match self.accepted_text(grip, &before, text).await? {
+        self.call_in(&session_id, InsertTextParams::new(text), CALL_TIMEOUT).await?;
+        match self.accepted_text(handle, &before, text).await? {
             true => Ok(ActMethod::Input),
             false => Err(UnsupportedAct::TextReverted.into()),
         }
@@ -175,16 +181,18 @@ impl Page {
 
     /// Returns whether a field's content changed, or equals the written text. A field that is gone counts as
     /// having taken it.
-    async fn accepted_text(&self, grip: &NodeHandle, before: &Value, text: &str) -> Result<bool, ActError> {
-        match self.call_function(grip, READ_FIELD, Vec::new()).await.map_err(ActError::from) {
-            Ok(now) => Ok(now.get(1) != before.get(1) || now.get(1).and_then(Value::as_str) == Some(text)),
+    async fn accepted_text(&self, handle: &NodeHandle, before: &Value, text: &str) -> Result<bool, ActError> {
+        match self.call_function(handle, READ_FIELD_SCRIPT, Vec::new()).await.map_err(ActError::from) {
+            Ok(after) => {
+                Ok(after.get(1) != before.get(1) || after.get(1).and_then(Value::as_str) == Some(text))
+            }
             Err(ActError::Gone) => Ok(true),
             Err(error) => Err(error),
         }
     }
 
-    async fn set_value(&self, grip: &NodeHandle, value: &str) -> Result<ActMethod, ActError> {
-        match self.call_function(grip, SET, vec![json!(value)]).await? == json!(true) {
+    async fn set_value(&self, handle: &NodeHandle, value: &str) -> Result<ActMethod, ActError> {
+        match self.call_function(handle, SET_SCRIPT, vec![json!(value)]).await? == json!(true) {
             true => Ok(ActMethod::Set),
             false => Err(UnsupportedAct::NotAccepted.into()),
         }
@@ -192,13 +200,13 @@ impl Page {
 
     /// Scrolls to an element that is about to be used, and points at it. An element without size (a field that
     /// its page hides behind an image) can still be written to.
-    pub(super) async fn point_out(&self, place: &NodeRef, audience: Audience) -> Result<(), ActError> {
-        match self.parts(place).await {
+    pub(super) async fn highlight(&self, node_ref: &NodeRef, audience: Audience) -> Result<(), ActError> {
+        match self.visible_parts(node_ref).await {
             Ok((parts, _)) => {
                 if audience != Audience::Unwatched
                     && let Some(part) = parts.first()
                 {
-                    let (x, y) = self.shift(place).await?;
+                    let (x, y) = self.session_offset(node_ref).await?;
                     let (left, top) = part.middle();
                     self.show_pointer(audience, (left + x, top + y), Some((*part, (x, y)))).await;
                 }

@@ -35,7 +35,7 @@ impl From<DialError> for ConnectError {
     fn from(error: DialError) -> Self {
         match error {
             DialError::Declined => Self::Declined,
-            DialError::Unreachable(why) | DialError::WrongListener(why) => Self::Unreachable(why),
+            DialError::Unreachable(cause) | DialError::WrongListener(cause) => Self::Unreachable(cause),
         }
     }
 }

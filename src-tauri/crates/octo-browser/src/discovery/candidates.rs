@@ -11,10 +11,10 @@ use std::{
 };
 
 /// Maximum number of bytes read of a `DevToolsActivePort` file, which has two short lines.
-const LONGEST_PORT_FILE: u64 = 1024;
+const MAX_PORT_FILE: u64 = 1024;
 
 /// Prefix of every browser-level websocket path.
-const BROWSER_PATH: &str = "/devtools/browser/";
+const BROWSER_PATH_PREFIX: &str = "/devtools/browser/";
 
 /// A folder that may contain a browser's data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl PortFile {
         let mut lines = text.lines().map(str::trim);
         let port = lines.next()?.parse().ok().filter(|port| *port != 0)?;
         let path = lines.next()?;
-        let id = path.strip_prefix(BROWSER_PATH)?;
+        let id = path.strip_prefix(BROWSER_PATH_PREFIX)?;
         let is_id = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
         is_id.then(|| Self { port, path: path.to_owned() })
     }
@@ -53,7 +53,7 @@ impl BrowserCandidate {
         let path = self.folder.join("DevToolsActivePort");
         let metadata = fs::metadata(&path).ok()?;
         // Reading a pipe or device of that name would block forever.
-        if !metadata.is_file() || metadata.len() > LONGEST_PORT_FILE {
+        if !metadata.is_file() || metadata.len() > MAX_PORT_FILE {
             return None;
         }
         PortFile::parse(&fs::read_to_string(path).ok()?)
@@ -67,10 +67,10 @@ impl BrowserCandidate {
 
 /// Returns all folders that may contain a browser's data, the likeliest first. A folder that the person named
 /// is then the only one; its browser is guessed from the folder's name.
-pub fn candidates(environment: &BrowserEnvironment, named: Option<&Path>) -> Vec<BrowserCandidate> {
-    if let Some(folder) = named {
-        let known = all(environment).into_iter().find(|candidate| candidate.folder == folder);
-        let product = known.map_or_else(|| guess(folder), |candidate| candidate.product);
+pub fn candidates(environment: &BrowserEnvironment, configured: Option<&Path>) -> Vec<BrowserCandidate> {
+    if let Some(folder) = configured {
+        let matching = all(environment).into_iter().find(|candidate| candidate.folder == folder);
+        let product = matching.map_or_else(|| guess(folder), |candidate| candidate.product);
         return vec![BrowserCandidate { product, folder: folder.to_owned() }];
     }
     all(environment)
@@ -93,7 +93,7 @@ fn guess(folder: &Path) -> &'static BrowserProduct {
     let name = folder.to_string_lossy().to_lowercase().replace('\\', "/");
     let is_named = |product: &&BrowserProduct| {
         let folders = [product.linux, product.mac, product.windows, product.flatpak];
-        folders.into_iter().flatten().any(|known| name.contains(&known.to_lowercase()))
+        folders.into_iter().flatten().any(|alias| name.contains(&alias.to_lowercase()))
     };
     // The longer match is closer: `google-chrome-beta` contains `google-chrome` too.
     PRODUCTS
@@ -105,27 +105,27 @@ fn guess(folder: &Path) -> &'static BrowserProduct {
 
 fn folders(environment: &BrowserEnvironment, product: &BrowserProduct) -> Vec<PathBuf> {
     let join =
-        |base: &Path, below: &str| below.split('/').fold(base.to_owned(), |path, part| path.join(part));
+        |base: &Path, relative: &str| relative.split('/').fold(base.to_owned(), |path, part| path.join(part));
     let mut found = Vec::new();
     match environment.system {
         HostSystem::Windows => {
             let base = environment.local_app_data.clone();
             let base = base.unwrap_or_else(|| environment.home.join("AppData").join("Local"));
-            found.extend(product.windows.map(|below| join(&base, below)));
+            found.extend(product.windows.map(|relative| join(&base, relative)));
         }
         HostSystem::Mac => {
             let base = environment.home.join("Library").join("Application Support");
-            found.extend(product.mac.map(|below| join(&base, below)));
+            found.extend(product.mac.map(|relative| join(&base, relative)));
         }
         HostSystem::Linux => {
             let home = &environment.home;
             let base = environment.chrome_config_home.as_ref().or(environment.xdg_config_home.as_ref());
             let base = base.cloned().unwrap_or_else(|| home.join(".config"));
-            found.extend(product.linux.map(|below| join(&base, below)));
-            if let (Some(name), Some(below)) = (product.flatpak, product.linux) {
-                found.push(join(&home.join(".var/app").join(name).join("config"), below));
+            found.extend(product.linux.map(|relative| join(&base, relative)));
+            if let (Some(name), Some(relative)) = (product.flatpak, product.linux) {
+                found.push(join(&home.join(".var/app").join(name).join("config"), relative));
             }
-            found.extend(product.snap.map(|below| join(home, below)));
+            found.extend(product.snap.map(|relative| join(home, relative)));
             let windows = environment.windows_homes.iter();
             found.extend(windows.filter_map(|base| Some(join(base, product.windows?))));
         }
@@ -148,7 +148,7 @@ pub fn executables(environment: &BrowserEnvironment) -> Vec<(&'static BrowserPro
                 product
                     .mac_program
                     .iter()
-                    .flat_map(|below| folders.iter().map(move |it| it.join(below)))
+                    .flat_map(|relative| folders.iter().map(move |path| path.join(relative)))
                     .collect()
             }
             HostSystem::Windows => {
@@ -158,7 +158,7 @@ pub fn executables(environment: &BrowserEnvironment) -> Vec<(&'static BrowserPro
         }
     };
     let found = |product: &'static BrowserProduct| {
-        Some((product, programs(product).into_iter().find(|it| it.is_file())?))
+        Some((product, programs(product).into_iter().find(|path| path.is_file())?))
     };
     PRODUCTS.iter().filter_map(found).collect()
 }

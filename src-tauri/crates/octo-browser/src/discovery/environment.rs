@@ -59,7 +59,7 @@ impl BrowserEnvironment {
         } else {
             HostSystem::Linux
         };
-        let folder = |name: &str| env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+        let folder = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let home = env::home_dir().unwrap_or_default();
         Self {
             system,
@@ -86,7 +86,7 @@ fn windows_homes() -> Vec<PathBuf> {
     }
     let users = std::fs::read_dir("/mnt/c/Users").into_iter().flatten().flatten();
     let mut homes: Vec<PathBuf> =
-        users.map(|user| user.path().join("AppData").join("Local")).filter(|it| it.is_dir()).collect();
+        users.map(|user| user.path().join("AppData").join("Local")).filter(|path| path.is_dir()).collect();
     homes.sort();
     homes
 }

@@ -9,12 +9,12 @@ use std::{
 };
 
 /// Connect timeout. The browser is on this machine.
-const CONNECT: Duration = Duration::from_millis(500);
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
 /// Answer timeout. A browser that is starting, or whose computer is busy, answers late: more than two seconds
 /// were seen.
-const ANSWER: Duration = Duration::from_secs(6);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(6);
 /// Maximum size of an answer.
-const LARGEST: usize = 64 * 1024;
+const MAX_ANSWER: usize = 64 * 1024;
 
 /// The kind of listener at a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,42 +52,42 @@ pub async fn probe(port: u16, file: Option<&PortFile>) -> Probe {
     for address in
         [SocketAddr::from((Ipv4Addr::LOCALHOST, port)), SocketAddr::from((Ipv6Addr::LOCALHOST, port))]
     {
-        match ask(address, file).await {
+        match query_version(address, file).await {
             Probe::Off => {}
-            heard => return heard,
+            probe => return probe,
         }
     }
     Probe::Off
 }
 
-async fn ask(address: SocketAddr, file: Option<&PortFile>) -> Probe {
+async fn query_version(address: SocketAddr, file: Option<&PortFile>) -> Probe {
     let client = Client::builder()
-        .connect_timeout(CONNECT)
-        .timeout(ANSWER)
+        .connect_timeout(CONNECT_TIMEOUT)
+        .timeout(ANSWER_TIMEOUT)
         .no_proxy()
         .redirect(redirect::Policy::none())
         .build();
     let Ok(client) = client else { return Probe::Off };
-    let mut answer = match client.get(format!("http://{address}/json/version")).send().await {
-        Ok(answer) => answer,
+    let mut response = match client.get(format!("http://{address}/json/version")).send().await {
+        Ok(response) => response,
         Err(error) if error.is_connect() => return Probe::Off,
         // The listener speaks another protocol or none.
         Err(_) => return Probe::OtherProgram,
     };
     // Browsers send neither a `server` nor a `date` header; the many small servers that would answer 404 too
     // do.
-    let is_server = answer.headers().contains_key("server") || answer.headers().contains_key("date");
-    match answer.status() {
+    let is_server = response.headers().contains_key("server") || response.headers().contains_key("date");
+    match response.status() {
         StatusCode::OK => {
             let mut body = Vec::new();
-            while let Ok(Some(chunk)) = answer.chunk().await {
+            while let Ok(Some(chunk)) = response.chunk().await {
                 body.extend_from_slice(&chunk);
-                if body.len() > LARGEST {
+                if body.len() > MAX_ANSWER {
                     return Probe::OtherProgram;
                 }
             }
             let version: Option<VersionReply> = serde_json::from_slice(&body).ok();
-            let at = |version: VersionReply| {
+            let probe_of = |version: VersionReply| {
                 // Take the path from the answer, but never another machine's address.
                 let path = Url::parse(&version.socket).ok()?.path().to_owned();
                 path.starts_with("/devtools/browser/").then(|| Probe::Flag {
@@ -95,7 +95,7 @@ async fn ask(address: SocketAddr, file: Option<&PortFile>) -> Probe {
                     version: version.browser,
                 })
             };
-            version.and_then(at).unwrap_or(Probe::OtherProgram)
+            version.and_then(probe_of).unwrap_or(Probe::OtherProgram)
         }
         StatusCode::NOT_FOUND if !is_server => {
             // Without the file, use the browser-level path: this mode accepts it without an id.

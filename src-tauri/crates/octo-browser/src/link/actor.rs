@@ -16,7 +16,7 @@ use std::{
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// Number of open calls above which abandoned ones are discarded. A hung tab would accumulate them.
-const MANY_CALLS: usize = 256;
+const MAX_OPEN_CALLS: usize = 256;
 
 pub(crate) enum LinkOrder {
     Call {
@@ -101,7 +101,7 @@ impl<T: Transport> LinkActor<T> {
     }
 
     fn submit(&mut self, waiting: PendingCall, params: Value) {
-        if self.pending.len() >= MANY_CALLS {
+        if self.pending.len() >= MAX_OPEN_CALLS {
             self.pending.retain(|_, waiting| !waiting.reply.is_closed());
         }
         let call = self.transport.submit(waiting.method.clone(), waiting.session.clone(), params);
@@ -109,11 +109,11 @@ impl<T: Transport> LinkActor<T> {
     }
 
     fn dispatch_event(&mut self, event: BrowserEvent) {
-        let gone = (event.method == EventDetachedFromTarget::IDENTIFIER)
+        let is_gone = (event.method == EventDetachedFromTarget::IDENTIFIER)
             .then(|| event.read::<DetachedEvent>().map(|detached| detached.session_id))
             .flatten();
         self.event_hub.publish(event);
-        if let Some(session) = gone {
+        if let Some(session) = is_gone {
             self.event_hub.unsubscribe(&session);
             let lost = self.pending.extract_if(|_, waiting| waiting.session.as_ref() == Some(&session));
             for (_, PendingCall { method, reply, .. }) in lost {

@@ -47,14 +47,14 @@ const SESSION_NOT_FOUND: i64 = -32001;
 impl CallError {
     pub(crate) fn from_refusal(method: &str, refusal: CommandRefusal) -> Self {
         let method = method.to_owned();
-        let gone = refusal.code == SESSION_NOT_FOUND
+        let is_gone = refusal.code == SESSION_NOT_FOUND
             || [
                 "No target with given id",
                 "No session with given id",
                 "Inspected target navigated or closed",
             ]
             .iter()
-            .any(|words| refusal.message.starts_with(words));
-        if gone { Self::Gone { method } } else { Self::Refused { method, refusal } }
+            .any(|prefix| refusal.message.starts_with(prefix));
+        if is_gone { Self::Gone { method } } else { Self::Refused { method, refusal } }
     }
 }

@@ -42,9 +42,13 @@ struct Ends {
 }
 
 fn ends() -> Ends {
-    let (tell, sent) = mpsc::unbounded_channel();
-    let (say, coming) = mpsc::unbounded_channel();
-    Ends { link: Link::with_transport(Wire { next: 0, sent: tell, coming }), sent, say }
+    let (sender, sent) = mpsc::unbounded_channel();
+    let (incoming_sender, incoming) = mpsc::unbounded_channel();
+    Ends {
+        link: Link::with_transport(Wire { next: 0, sent: sender, coming: incoming }),
+        sent,
+        say: incoming_sender,
+    }
 }
 
 impl Ends {
@@ -55,8 +59,8 @@ impl Ends {
     fn ask(&self, session: Option<&str>) -> tokio::task::JoinHandle<Result<Option<Value>, CallError>> {
         let (link, session) = (self.link.clone(), session.map(|it| SessionId::from(it.to_owned())));
         tokio::spawn(async move {
-            let answer = link.call(session.as_ref(), EvaluateParams::new("1"), LIMIT).await?;
-            Ok(answer.result.value)
+            let reply = link.call(session.as_ref(), EvaluateParams::new("1"), LIMIT).await?;
+            Ok(reply.result.value)
         })
     }
 }
@@ -84,7 +88,7 @@ async fn answers_reach_their_calls_in_any_order() {
 #[tokio::test]
 async fn refusals_and_unreadable_answers_are_distinguished() {
     let mut ends = ends();
-    for (answer, expected) in [
+    for (reply, expected) in [
         (
             json!({ "error": { "code": -32000, "message": "no" } }),
             CallError::Refused {
@@ -99,9 +103,9 @@ async fn refusals_and_unreadable_answers_are_distinguished() {
     ] {
         let call = ends.ask(None);
         let (id, _, _) = ends.sent.recv().await.expect("sent");
-        let mut answer = answer;
-        answer["id"] = id.into();
-        ends.say(&answer);
+        let mut reply = reply;
+        reply["id"] = id.into();
+        ends.say(&reply);
         assert_eq!(call.await.expect("its end"), Err(expected));
     }
     let call = ends.ask(None);
@@ -117,7 +121,7 @@ async fn a_session_that_ends_fails_its_own_calls_only() {
     let mut events = ends.link.events(Some(&session));
     let lost = ends.ask(Some("S"));
     ends.sent.recv().await.expect("sent");
-    let kept = ends.ask(Some("T"));
+    let other_session = ends.ask(Some("T"));
     let (id, _, _) = ends.sent.recv().await.expect("sent");
     ends.say(&json!({ "method": "Page.x", "sessionId": "S", "params": {} }));
     ends.say(&json!({ "method": "Page.y", "sessionId": "T", "params": {} }));
@@ -128,7 +132,7 @@ async fn a_session_that_ends_fails_its_own_calls_only() {
     assert!(matches!(events.next().await, NextEvent::Event(event) if event.method == "Page.x"));
     assert!(matches!(events.next().await, NextEvent::Ended), "and nothing of the other session");
     ends.say(&value(id, 1));
-    assert_eq!(kept.await.expect("its end"), Ok(Some(json!(1))));
+    assert_eq!(other_session.await.expect("its end"), Ok(Some(json!(1))));
 }
 
 #[tokio::test]
@@ -151,8 +155,8 @@ async fn a_slow_subscriber_learns_how_many_events_it_missed() {
 async fn a_call_times_out_at_its_limit() {
     let mut ends = ends();
     let limit = Duration::from_millis(20);
-    let late = CallError::TimedOut { method: "Runtime.evaluate".to_owned(), limit };
-    assert_eq!(ends.link.call(None, EvaluateParams::new("1"), limit).await.map(drop), Err(late));
+    let timed_out = CallError::TimedOut { method: "Runtime.evaluate".to_owned(), limit };
+    assert_eq!(ends.link.call(None, EvaluateParams::new("1"), limit).await.map(drop), Err(timed_out));
     // The abandoned call's answer arrives last and has no recipient.
     let (id, _, _) = ends.sent.recv().await.expect("sent");
     ends.say(&value(id, 1));

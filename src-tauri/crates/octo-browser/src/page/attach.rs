@@ -15,7 +15,7 @@ use crate::{
         },
         js_protocol::runtime::RunIfWaitingForDebuggerParams,
     },
-    tabs::only,
+    tabs::kinds_filter,
     wire::{FrameTreeAnswer, LenientCommand},
 };
 use chromiumoxide::Method as _;
@@ -28,7 +28,7 @@ use std::{
 use tokio::sync::{broadcast, watch};
 
 /// Timeout for each of the first commands on a page that answers.
-const FIRST: Duration = Duration::from_secs(5);
+const FIRST_COMMAND_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long to listen for an abandoned session, in order to end it when it arrives.
 const LATE_SESSION_WINDOW: Duration = Duration::from_secs(300);
@@ -49,14 +49,18 @@ impl Page {
         }
         // Events from here on belong to the domains enabled below.
         let events = link.events(Some(&session));
-        let on = Some(&session);
+        let session_id = Some(&session);
         // Send all together: one round trip instead of five.
         let (page, dom, accessibility, tree, frames) = tokio::join!(
-            link.call(on, page::EnableParams::default(), FIRST),
-            link.call(on, dom::EnableParams::default(), FIRST),
-            link.call(on, accessibility::EnableParams::default(), FIRST),
-            link.call(on, LenientCommand::<_, FrameTreeAnswer>::new(page::GetFrameTreeParams {}), FIRST),
-            link.call(on, frames_of_other_sites(), FIRST),
+            link.call(session_id, page::EnableParams::default(), FIRST_COMMAND_TIMEOUT),
+            link.call(session_id, dom::EnableParams::default(), FIRST_COMMAND_TIMEOUT),
+            link.call(session_id, accessibility::EnableParams::default(), FIRST_COMMAND_TIMEOUT),
+            link.call(
+                session_id,
+                LenientCommand::<_, FrameTreeAnswer>::new(page::GetFrameTreeParams {}),
+                FIRST_COMMAND_TIMEOUT
+            ),
+            link.call(session_id, frames_of_other_sites(), FIRST_COMMAND_TIMEOUT),
         );
         let first = async { Ok((page?, dom?, accessibility?, frames?, tree?).4.frame_tree) };
         let tree = match first.await {
@@ -98,15 +102,16 @@ impl Page {
 async fn attach_to(link: &Link, target: &TargetId) -> Result<DetachGuard, PageError> {
     let attach = AttachToTargetParams { target_id: target.clone(), flatten: Some(true) };
     let method = attach.identifier().to_string();
-    let line = link.clone();
+    let cloned_link = link.clone();
     let attaching = tokio::spawn(async move {
-        let session = line.call(None, attach, LATE_SESSION_WINDOW).await.map_err(no_target)?.session_id;
-        Ok(DetachGuard { link: line, session: Some(session) })
+        let session =
+            cloned_link.call(None, attach, LATE_SESSION_WINDOW).await.map_err(no_target)?.session_id;
+        Ok(DetachGuard { link: cloned_link, session: Some(session) })
     });
-    match tokio::time::timeout(FIRST, attaching).await {
+    match tokio::time::timeout(FIRST_COMMAND_TIMEOUT, attaching).await {
         Ok(Ok(attached)) => attached.map_err(PageError::Call),
         Ok(Err(_)) => Err(PageError::Detached),
-        Err(_) => Err(CallError::TimedOut { method, limit: FIRST }.into()),
+        Err(_) => Err(CallError::TimedOut { method, limit: FIRST_COMMAND_TIMEOUT }.into()),
     }
 }
 
@@ -144,19 +149,19 @@ fn frames_of_other_sites() -> SetAutoAttachParams {
         auto_attach: true,
         wait_for_debugger_on_start: false,
         flatten: Some(true),
-        filter: Some(only(&["iframe"])),
+        filter: Some(kinds_filter(&["iframe"])),
     }
 }
 
 /// Enables in a cross-site frame everything that is enabled in its page. Some builds pause such a frame despite
 /// being told not to, so it is resumed first. Does not wait: the browser handles the commands in order.
 pub(super) fn begin_child(core: &PageCore, session: &SessionId) {
-    let on = Some(session);
-    core.link.send(on, RunIfWaitingForDebuggerParams {});
-    core.link.send(on, page::EnableParams::default());
-    core.link.send(on, dom::EnableParams::default());
-    core.link.send(on, accessibility::EnableParams::default());
-    core.link.send(on, frames_of_other_sites());
+    let scope = Some(session);
+    core.link.send(scope, RunIfWaitingForDebuggerParams {});
+    core.link.send(scope, page::EnableParams::default());
+    core.link.send(scope, dom::EnableParams::default());
+    core.link.send(scope, accessibility::EnableParams::default());
+    core.link.send(scope, frames_of_other_sites());
 }
 
 /// Releases a target that was attached to without being requested.

@@ -5,10 +5,10 @@ use crate::{CallError, cdp::browser_protocol::page::HandleJavaScriptDialogParams
 use std::time::Duration;
 
 /// Timeout for closing a dialog.
-const CLOSING: Duration = Duration::from_secs(5);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Maximum length of the stored dialog message, which is page-controlled.
-const LONGEST: usize = 2_000;
+const MAX_MESSAGE: usize = 2_000;
 
 /// An open dialog.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub(super) enum DialogCloseError {
 
 impl From<DialogOpening> for Dialog {
     fn from(opening: DialogOpening) -> Self {
-        let short = |text: String| text.chars().take(LONGEST).collect();
+        let short = |text: String| text.chars().take(MAX_MESSAGE).collect();
         Self {
             kind: match opening.kind.as_str() {
                 "confirm" => DialogKind::Confirm,
@@ -82,14 +82,14 @@ impl From<DialogOpening> for Dialog {
 }
 
 /// Closes the dialog. The browser decides whether one is open, since its person may have closed it.
-pub(super) async fn answer(core: &PageCore, answer: DialogReply) -> Result<(), DialogCloseError> {
-    let (accept, prompt_text) = match answer {
+pub(super) async fn answer(core: &PageCore, reply: DialogReply) -> Result<(), DialogCloseError> {
+    let (accept, prompt_text) = match reply {
         DialogReply::Accept => (true, core.dialog.borrow().as_ref().map(|dialog| dialog.default.clone())),
         DialogReply::AcceptWith(text) => (true, Some(text)),
         DialogReply::Dismiss => (false, None),
     };
     let command = HandleJavaScriptDialogParams { accept, prompt_text };
-    match core.link.call(Some(&core.session), command, CLOSING).await {
+    match core.link.call(Some(&core.session), command, CLOSE_TIMEOUT).await {
         Ok(_) => Ok(()),
         Err(CallError::Refused { .. }) => {
             core.dialog.send_replace(None);

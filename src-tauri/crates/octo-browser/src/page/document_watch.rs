@@ -15,7 +15,7 @@ pub(crate) struct DocumentWatch {
 }
 
 impl Page {
-    pub(crate) fn steady(&self) -> DocumentWatch {
+    pub(crate) fn watch_document(&self) -> DocumentWatch {
         // Subscribe before reading the document's id, so that a navigation in between is noticed.
         let events = self.link().events(Some(self.session()));
         DocumentWatch { document: self.document(), events, frame: self.main_frame().clone() }
@@ -23,9 +23,9 @@ impl Page {
 
     /// Runs several queries and returns the result only if one document answered all of them.
     pub async fn in_one_document<T>(&self, looking: impl Future<Output = T>) -> Option<T> {
-        let mut steady = self.steady();
-        let seen = looking.await;
-        (steady.is_unchanged() && self.document() == steady.document).then_some(seen)
+        let mut steady = self.watch_document();
+        let result = looking.await;
+        (steady.is_unchanged() && self.document() == steady.document).then_some(result)
     }
 }
 
@@ -33,8 +33,8 @@ impl DocumentWatch {
     /// Returns whether no other document was loaded, even temporarily. Missed events count as a possible
     /// change.
     pub(crate) fn is_unchanged(&mut self) -> bool {
-        while let Some(heard) = self.events.next().now_or_never() {
-            match heard {
+        while let Some(received) = self.events.next().now_or_never() {
+            match received {
                 NextEvent::Event(event) if event.method == EventFrameNavigated::IDENTIFIER => {
                     let navigated = event.read::<FrameNavigated>();
                     if navigated.is_none_or(|navigated| navigated.frame.id == self.frame) {

@@ -15,10 +15,10 @@ use std::{
 };
 
 /// Timeout for listing a frame's own frames.
-const LISTING: Duration = Duration::from_secs(3);
+const LIST_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Number of removed frames remembered, because events about something they began may follow later.
-const REMEMBERED_GONE: usize = 64;
+const MAX_REMOVED_FRAMES: usize = 64;
 
 /// Ids of frames that belong to the page, or recently did. They are collected from events, because a page
 /// blocked by a dialog or its own script does not list its frames.
@@ -31,15 +31,15 @@ pub(super) struct FrameNames {
 impl FrameNames {
     pub fn from_tree(tree: &FrameTree) -> Self {
         let mut names = Self::default();
-        names.all_came(tree);
+        names.add_tree(tree);
         names
     }
 
-    pub fn all_came(&mut self, tree: &FrameTree) {
-        let mut left = vec![tree];
-        while let Some(tree) = left.pop() {
+    pub fn add_tree(&mut self, tree: &FrameTree) {
+        let mut pending = vec![tree];
+        while let Some(tree) = pending.pop() {
             self.add(tree.frame.id.clone());
-            left.extend(&tree.child_frames);
+            pending.extend(&tree.child_frames);
         }
     }
 
@@ -50,7 +50,7 @@ impl FrameNames {
     pub fn remove(&mut self, frame: &FrameId) {
         if let Some(frame) = self.present.take(frame) {
             self.removed.push_back(frame);
-            while self.removed.len() > REMEMBERED_GONE {
+            while self.removed.len() > MAX_REMOVED_FRAMES {
                 self.removed.pop_front();
             }
         }
@@ -112,13 +112,13 @@ async fn frames(core: &PageCore) -> Result<Vec<Frame>, CallError> {
             origin::of_frame(&core.link, &core.session, &core.target, &page.frame).await;
     }
     flatten(page, None, &core.session, &mut found);
-    let mut left: Vec<(SessionId, ChildFrame)> =
+    let mut pending: Vec<(SessionId, ChildFrame)> =
         core.state().children.iter().map(|(session, child)| (session.clone(), child.clone())).collect();
     // A frame whose parent is not listed yet waits for it.
-    while let Some(index) = left.iter().position(|(_, child)| {
+    while let Some(index) = pending.iter().position(|(_, child)| {
         child.parent.as_ref().is_none_or(|parent| found.iter().any(|frame: &Frame| frame.id == *parent))
     }) {
-        let (session, child) = left.swap_remove(index);
+        let (session, child) = pending.swap_remove(index);
         match tree(core, &session).await {
             Ok(tree) => flatten(tree, child.parent, &session, &mut found),
             Err(CallError::Gone { .. } | CallError::TimedOut { .. } | CallError::Refused { .. }) => {}
@@ -130,14 +130,14 @@ async fn frames(core: &PageCore) -> Result<Vec<Frame>, CallError> {
 
 async fn tree(core: &PageCore, session: &SessionId) -> Result<FrameTree, CallError> {
     let command = LenientCommand::<_, FrameTreeAnswer>::new(GetFrameTreeParams {});
-    Ok(core.link.call(Some(session), command, LISTING).await?.frame_tree)
+    Ok(core.link.call(Some(session), command, LIST_TIMEOUT).await?.frame_tree)
 }
 
 fn flatten(tree: FrameTree, parent: Option<FrameId>, session: &SessionId, found: &mut Vec<Frame>) {
     let frame = tree.frame;
     let id = frame.id.clone();
     // While a frame moves to another process, both processes list it.
-    found.retain(|known| known.id != id);
+    found.retain(|other| other.id != id);
     found.push(Frame {
         id: frame.id,
         parent: frame.parent_id.or(parent),

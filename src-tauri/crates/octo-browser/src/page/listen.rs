@@ -24,11 +24,11 @@ use futures::{StreamExt as _, stream::SelectAll};
 use std::{sync::Arc, time::Duration};
 
 /// Timeout for reading the page's state again.
-const AGAIN: Duration = Duration::from_secs(3);
+const REREAD_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A page reports its downloads before the browser does. The browser uses an older event name for it, which
 /// chromiumoxide's list leaves out.
-const DOWNLOAD: &str = "Page.downloadWillBegin";
+const DOWNLOAD_EVENT: &str = "Page.downloadWillBegin";
 
 type EventSources = SelectAll<futures::stream::BoxStream<'static, (SessionId, NextEvent)>>;
 
@@ -36,9 +36,9 @@ type EventSources = SelectAll<futures::stream::BoxStream<'static, (SessionId, Ne
 pub(super) async fn listen(core: Arc<PageCore>, events: SessionEvents) {
     let mut sources = EventSources::new();
     sources.push(source(core.session.clone(), events));
-    while let Some((session, heard)) = sources.next().await {
+    while let Some((session, received)) = sources.next().await {
         let of_page = session == core.session;
-        match heard {
+        match received {
             NextEvent::Event(event) => {
                 if let Some((session, events)) = apply_event(&core, &session, &event).await {
                     sources.push(source(session, events));
@@ -64,13 +64,13 @@ fn source(
     session: SessionId,
     events: SessionEvents,
 ) -> futures::stream::BoxStream<'static, (SessionId, NextEvent)> {
-    let next = |state: Option<(SessionId, SessionEvents)>| async move {
+    let step = |state: Option<(SessionId, SessionEvents)>| async move {
         let (session, mut events) = state?;
-        let heard = events.next().await;
-        let left = (!matches!(heard, NextEvent::Ended)).then(|| (session.clone(), events));
-        Some(((session, heard), left))
+        let event = events.next().await;
+        let next_state = (!matches!(event, NextEvent::Ended)).then(|| (session.clone(), events));
+        Some(((session, event), next_state))
     };
-    futures::stream::unfold(Some((session, events)), next).boxed()
+    futures::stream::unfold(Some((session, events)), step).boxed()
 }
 
 /// Processes one event. Returns a newly added frame with its events, to be listened to as well.
@@ -93,7 +93,7 @@ async fn apply_event(
             }
         }
         // The download event also mentions frames that no other event has reported.
-        EventFrameAttached::IDENTIFIER | DOWNLOAD => {
+        EventFrameAttached::IDENTIFIER | DOWNLOAD_EVENT => {
             core.state().frames.add(event.read::<FrameNotice>()?.frame_id);
         }
         EventFrameDetached::IDENTIFIER => {
@@ -118,10 +118,10 @@ async fn apply_event(
             let DocumentOpened { frame } = event.read()?;
             if frame.parent_id.is_none() {
                 // A rewritten document (`document.open`) has the address of the page that writes it.
-                let now = committed(&core.link, &core.session, &core.target, &frame).await;
+                let current = committed(&core.link, &core.session, &core.target, &frame).await;
                 let before = core.state().committed.clone();
-                if (&now.url, &now.origin) != (&before.url, &before.origin) {
-                    update_committed(core, now.url, now.origin);
+                if (&current.url, &current.origin) != (&before.url, &before.origin) {
+                    update_committed(core, current.url, current.origin);
                 }
             }
         }
@@ -153,9 +153,9 @@ async fn apply_event(
             let child = ChildFrame { frame: frame.clone(), parent: target_info.parent_frame_id };
             let events = core.link.events(Some(&session_id));
             {
-                let mut known = core.state();
-                known.frames.add(frame.clone());
-                known.children.insert(session_id.clone(), child);
+                let mut state = core.state();
+                state.frames.add(frame.clone());
+                state.children.insert(session_id.clone(), child);
             }
             attach::begin_child(core, &session_id);
             core.publish(PageEvent::FrameAttached(frame));
@@ -171,8 +171,8 @@ async fn apply_event(
 }
 
 fn forget(core: &PageCore, session: &SessionId) {
-    let gone = core.state().children.remove(session);
-    if let Some(child) = gone {
+    let removed = core.state().children.remove(session);
+    if let Some(child) = removed {
         core.publish(PageEvent::FrameDetached(child.frame));
     }
 }
@@ -180,11 +180,11 @@ fn forget(core: &PageCore, session: &SessionId) {
 async fn commit(core: &PageCore, frame: &WireFrame) {
     let committed = committed(&core.link, &core.session, &core.target, frame).await;
     {
-        let mut known = core.state();
-        known.loader = frame.loader_id.inner().clone();
-        known.committed = committed.clone();
-        known.health = PageHealth::Alive;
-        known.frames.reset_to(&core.main_frame);
+        let mut state = core.state();
+        state.loader = frame.loader_id.inner().clone();
+        state.committed = committed.clone();
+        state.health = PageHealth::Alive;
+        state.frames.reset_to(&core.main_frame);
     }
     // An unloaded document's dialog is gone too.
     core.dialog.send_replace(None);
@@ -214,17 +214,17 @@ pub(super) async fn committed(
 /// it: recording it lets it be answered and ends pending waits.
 async fn resynchronise(core: &PageCore) {
     let command = LenientCommand::<_, FrameTreeAnswer>::new(GetFrameTreeParams {});
-    match core.link.call(Some(&core.session), command, AGAIN).await {
-        Ok(answer) => {
-            let frame = &answer.frame_tree.frame;
+    match core.link.call(Some(&core.session), command, REREAD_TIMEOUT).await {
+        Ok(reply) => {
+            let frame = &reply.frame_tree.frame;
             if core.state().loader == *frame.loader_id.inner() {
                 // The same document keeps its dialog.
-                let now = committed(&core.link, &core.session, &core.target, frame).await;
-                core.state().committed = now;
+                let current = committed(&core.link, &core.session, &core.target, frame).await;
+                core.state().committed = current;
             } else {
                 commit(core, frame).await;
             }
-            core.state().frames.all_came(&answer.frame_tree);
+            core.state().frames.add_tree(&reply.frame_tree);
         }
         Err(CallError::TimedOut { .. }) if core.dialog.borrow().is_none() => {
             let url = core.state().committed.url.clone();

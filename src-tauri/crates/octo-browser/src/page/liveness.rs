@@ -21,13 +21,13 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 /// Timeout for a trivial evaluation in a tab. Measured: 2 to 3 ms on an idle machine, and no answer from a tab
 /// that is discarded, hung, or blocked by a dialog.
-const ANSWER: Duration = Duration::from_millis(1_500);
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(1_500);
 
 /// Delay after which the reason is investigated, while still waiting for the answer.
 const INVESTIGATE_AFTER: Duration = Duration::from_millis(300);
 
 /// Timeout for an answer of the browser itself.
-const BROWSER: Duration = Duration::from_secs(2);
+const BROWSER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Minimum share of CPU time that indicates an endless loop. On an idle machine a loop uses all of it; with ten
 /// other programs on two processors, a quarter was measured.
@@ -96,49 +96,49 @@ pub(super) async fn probe(link: &Link, session: &SessionId) -> Result<Liveness, 
             }
         }
     };
-    let answer = link.call(Some(session), EvaluateParams::new("1"), ANSWER);
-    tokio::pin!(dead, answer);
-    let deadline = Instant::now() + ANSWER;
+    let reply = link.call(Some(session), EvaluateParams::new("1"), ANSWER_TIMEOUT);
+    tokio::pin!(dead, reply);
+    let deadline = Instant::now() + ANSWER_TIMEOUT;
     let first = tokio::select! {
         biased;
         () = &mut dead => return Ok(Liveness::Discarded),
-        answer = timeout(INVESTIGATE_AFTER, &mut answer) => answer,
+        reply = timeout(INVESTIGATE_AFTER, &mut reply) => reply,
     };
-    if let Ok(answer) = first {
-        return interpret_answer(answer.map(drop)).unwrap_or(Ok(Liveness::Alive));
+    if let Ok(reply) = first {
+        return interpret_answer(reply.map(drop)).unwrap_or(Ok(Liveness::Alive));
     }
-    let (mut before, mut since) = (cpu_seconds(link).await?, Instant::now());
-    let rest = deadline.saturating_duration_since(since);
+    let (mut before, mut started) = (cpu_seconds(link).await?, Instant::now());
+    let remaining = deadline.saturating_duration_since(started);
     let mut looping: Option<HashSet<i64>> = None;
     // A briefly busy page computes during one interval, an endless loop during each.
     for part in 1..=SAMPLING_INTERVALS {
-        let end = deadline - rest * (SAMPLING_INTERVALS - part) / SAMPLING_INTERVALS;
+        let end = deadline - remaining * (SAMPLING_INTERVALS - part) / SAMPLING_INTERVALS;
         let later = tokio::select! {
             biased;
             () = &mut dead => return Ok(Liveness::Discarded),
-            answer = timeout_at(end, &mut answer) => answer,
+            reply = timeout_at(end, &mut reply) => reply,
         };
-        if let Ok(answer) = later {
-            match interpret_answer(answer.map(drop)) {
+        if let Ok(reply) = later {
+            match interpret_answer(reply.map(drop)) {
                 Some(result) => return result,
                 None => break,
             }
         }
-        let (now, passed) = (cpu_seconds(link).await?, since.elapsed().as_secs_f64());
-        let busy = now.iter().filter(|(process, seconds)| {
+        let (current, passed) = (cpu_seconds(link).await?, started.elapsed().as_secs_f64());
+        let busy_processes = current.iter().filter(|(process, seconds)| {
             before.get(process).is_some_and(|before| *seconds - before > passed * LOOP_CPU_SHARE)
         });
-        let busy: HashSet<i64> = busy.map(|(process, _)| *process).collect();
-        looping = Some(looping.map_or_else(|| busy.clone(), |so_far| &so_far & &busy));
-        (before, since) = (now, Instant::now());
+        let busy_processes: HashSet<i64> = busy_processes.map(|(process, _)| *process).collect();
+        looping = Some(looping.map_or_else(|| busy_processes.clone(), |so_far| &so_far & &busy_processes));
+        (before, started) = (current, Instant::now());
     }
     let loops = looping.is_some_and(|processes| !processes.is_empty());
     Ok(if loops { Liveness::Hung } else { Liveness::DialogOpen })
 }
 
 /// Interprets an answer; `None` if it did not arrive.
-fn interpret_answer(answer: Result<(), CallError>) -> Option<Result<Liveness, CallError>> {
-    match answer {
+fn interpret_answer(reply: Result<(), CallError>) -> Option<Result<Liveness, CallError>> {
+    match reply {
         // A page between two documents answers, though with an error.
         Ok(()) | Err(CallError::Refused { .. }) => Some(Ok(Liveness::Alive)),
         Err(CallError::TimedOut { .. }) => None,
@@ -148,7 +148,7 @@ fn interpret_answer(answer: Result<(), CallError>) -> Option<Result<Liveness, Ca
 
 /// Returns the CPU seconds used by each page's process.
 async fn cpu_seconds(link: &Link) -> Result<HashMap<i64, f64>, CallError> {
-    let processes = link.call(None, GetProcessInfoParams {}, BROWSER).await?.process_info;
+    let processes = link.call(None, GetProcessInfoParams {}, BROWSER_TIMEOUT).await?.process_info;
     let pages = processes.into_iter().filter(|process| process.r#type == "renderer");
     Ok(pages.map(|process| (process.id, process.cpu_time)).collect())
 }

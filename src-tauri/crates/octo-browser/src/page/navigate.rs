@@ -19,20 +19,20 @@ use tokio::{
 };
 
 /// How long a server may take to answer. Loading continues after that.
-const COMMIT: Duration = Duration::from_secs(20);
+const COMMIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long to wait for the rest of a page. Content that is missing by then (advertising, images, a connection
 /// held open on purpose) is rarely needed; many pages never reach "no network traffic".
-const LOAD: Duration = Duration::from_secs(3);
+const LOAD_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long a page must be unchanged to count as quiet.
-const QUIET: Duration = Duration::from_millis(100);
+const QUIET_PERIOD: Duration = Duration::from_millis(100);
 
 /// Maximum wait for quiet: some pages never are.
 const MAX_QUIET_WAIT: Duration = Duration::from_secs(1);
 
 /// Timeout for starting the observation of a page.
-const WATCH: Duration = Duration::from_millis(500);
+const WATCH_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The result of a navigation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,23 +90,23 @@ impl Page {
             core.link.send(Some(&core.session), NavigateParams::new(url));
             return self.await_outcome(&mut events).await;
         }
-        let answer = match self.call(NavigateParams::new(url), COMMIT).await {
-            Ok(answer) => answer,
+        let reply = match self.call(NavigateParams::new(url), COMMIT_TIMEOUT).await {
+            Ok(reply) => reply,
             Err(PageError::Call(CallError::TimedOut { .. })) => return Ok(NavigationOutcome::Waiting),
             Err(error) => return Err(error.into()),
         };
-        if answer.is_download == Some(true) {
+        if reply.is_download == Some(true) {
             return Ok(NavigationOutcome::Download);
         }
-        if let Some(error) = answer.error_text {
+        if let Some(error) = reply.error_text {
             let name = error.strip_prefix("net::").unwrap_or(&error).to_owned();
             return Err(NavigateError::Failed { name });
         }
-        let Some(loader) = answer.loader_id else {
-            self.quiet().await?;
+        let Some(loader) = reply.loader_id else {
+            self.wait_until_quiet().await?;
             return Ok(NavigationOutcome::SameDocument);
         };
-        self.wait_for_load(&mut events, Some(loader.inner()), Instant::now() + LOAD).await
+        self.wait_for_load(&mut events, Some(loader.inner()), Instant::now() + LOAD_TIMEOUT).await
     }
 
     /// Returns the address of an entry in the tab's own history.
@@ -114,19 +114,19 @@ impl Page {
     /// # Errors
     ///
     /// [`NavigateError::NoSuchPage`], and [`PageError`].
-    pub async fn entry(&self, way: HistoryDirection) -> Result<String, NavigateError> {
-        Ok(self.history(way).await?.url)
+    pub async fn history_address(&self, direction: HistoryDirection) -> Result<String, NavigateError> {
+        Ok(self.history(direction).await?.url)
     }
 
-    async fn history(&self, way: HistoryDirection) -> Result<HistoryEntry, NavigateError> {
+    async fn history(&self, direction: HistoryDirection) -> Result<HistoryEntry, NavigateError> {
         let history = LenientCommand::<_, HistoryAnswer>::new(GetNavigationHistoryParams {});
-        let mut history = self.call(history, LOAD).await?;
-        let step = match way {
+        let mut history = self.call(history, LOAD_TIMEOUT).await?;
+        let step = match direction {
             HistoryDirection::Back => history.current_index.checked_sub(1),
             HistoryDirection::Forward => history.current_index.checked_add(1),
         };
         let index = step.filter(|index| *index < history.entries.len());
-        Ok(history.entries.swap_remove(index.ok_or(NavigateError::NoSuchPage(way))?))
+        Ok(history.entries.swap_remove(index.ok_or(NavigateError::NoSuchPage(direction))?))
     }
 
     /// Moves through the tab's own history.
@@ -134,10 +134,13 @@ impl Page {
     /// # Errors
     ///
     /// As [`Self::navigate`], and [`NavigateError::NoSuchPage`].
-    pub async fn travel_history(&self, way: HistoryDirection) -> Result<NavigationOutcome, NavigateError> {
-        let entry = self.history(way).await?;
+    pub async fn travel_history(
+        &self,
+        direction: HistoryDirection,
+    ) -> Result<NavigationOutcome, NavigateError> {
+        let entry = self.history(direction).await?;
         let mut events = self.events();
-        self.call(NavigateToHistoryEntryParams::new(entry.id), COMMIT).await?;
+        self.call(NavigateToHistoryEntryParams::new(entry.id), COMMIT_TIMEOUT).await?;
         self.await_outcome(&mut events).await
     }
 
@@ -171,17 +174,17 @@ impl Page {
         &self,
         events: &mut broadcast::Receiver<PageEvent>,
     ) -> Result<NavigationOutcome, NavigateError> {
-        let deadline = Instant::now() + COMMIT;
+        let deadline = Instant::now() + COMMIT_TIMEOUT;
         loop {
             match timeout_at(deadline, events.recv()).await {
                 Err(_) => return Ok(NavigationOutcome::Waiting),
                 Ok(Ok(PageEvent::Committed(committed))) => match committed.document {
                     DocumentChange::Same => {
-                        self.quiet().await?;
+                        self.wait_until_quiet().await?;
                         return Ok(NavigationOutcome::SameDocument);
                     }
                     DocumentChange::New(_) => {
-                        return self.wait_for_load(events, None, Instant::now() + LOAD).await;
+                        return self.wait_for_load(events, None, Instant::now() + LOAD_TIMEOUT).await;
                     }
                 },
                 Ok(Ok(PageEvent::DialogOpened(dialog))) => return Err(PageError::Dialog(dialog).into()),
@@ -202,11 +205,11 @@ impl Page {
     ) -> Result<NavigationOutcome, NavigateError> {
         // The old document's load event must not be taken for the new one's.
         let mut committed = awaited.is_none();
-        let arrival = loop {
+        let outcome = loop {
             match timeout_at(deadline, events.recv()).await {
                 Err(_) => break NavigationOutcome::Loading,
-                Ok(Ok(PageEvent::Committed(it))) => {
-                    committed |= matches!(&it.document, DocumentChange::New(loader) if awaited.is_none_or(|it| it == loader));
+                Ok(Ok(PageEvent::Committed(loaded))) => {
+                    committed |= matches!(&loaded.document, DocumentChange::New(loader) if awaited.is_none_or(|loaded| loaded == loader));
                 }
                 Ok(Ok(PageEvent::Loaded)) if committed => break NavigationOutcome::Loaded,
                 // The load event may have been among the missed ones.
@@ -219,8 +222,8 @@ impl Page {
                 Ok(Ok(_)) => {}
             }
         };
-        self.quiet().await?;
-        Ok(arrival)
+        self.wait_until_quiet().await?;
+        Ok(outcome)
     }
 
     /// Waits until the main frame's document is unchanged for a tenth of a second, for one second at most. The
@@ -229,13 +232,13 @@ impl Page {
     /// # Errors
     ///
     /// [`PageError`] if the page cannot be queried at all; a page that never stops changing is not an error.
-    pub async fn quiet(&self) -> Result<(), PageError> {
+    pub async fn wait_until_quiet(&self) -> Result<(), PageError> {
         // An isolated world: the page's own variables and observers do not see it.
         let world = CreateIsolatedWorldParams {
             world_name: Some("octo".to_owned()),
             ..CreateIsolatedWorldParams::new(self.main_frame().clone())
         };
-        let world = match self.call(world, WATCH).await {
+        let world = match self.call(world, WATCH_TIMEOUT).await {
             Ok(world) => world.execution_context_id,
             Err(error) => return tolerate_navigation(error),
         };
@@ -244,7 +247,7 @@ impl Page {
             await_promise: Some(true),
             ..EvaluateParams::new(quiet_script())
         };
-        match self.call(watch, MAX_QUIET_WAIT + WATCH).await {
+        match self.call(watch, MAX_QUIET_WAIT + WATCH_TIMEOUT).await {
             Ok(_) => Ok(()),
             Err(error) => tolerate_navigation(error),
         }
@@ -262,14 +265,14 @@ fn tolerate_navigation(error: PageError) -> Result<(), PageError> {
 }
 
 fn quiet_script() -> String {
-    let (quiet, restless) = (QUIET.as_millis(), MAX_QUIET_WAIT.as_millis());
+    let (quiet_ms, restless) = (QUIET_PERIOD.as_millis(), MAX_QUIET_WAIT.as_millis());
     format!(
         "new Promise(done => {{ \
          let timer; \
          const end = () => {{ watch.disconnect(); clearTimeout(timer); clearTimeout(last); done(); }}; \
-         const watch = new MutationObserver(() => {{ clearTimeout(timer); timer = setTimeout(end, {quiet}); }}); \
+         const watch = new MutationObserver(() => {{ clearTimeout(timer); timer = setTimeout(end, {quiet_ms}); }}); \
          const last = setTimeout(end, {restless}); \
-         timer = setTimeout(end, {quiet}); \
+         timer = setTimeout(end, {quiet_ms}); \
          watch.observe(document, {{ subtree: true, childList: true, attributes: true, characterData: true }}); \
          }})"
     )

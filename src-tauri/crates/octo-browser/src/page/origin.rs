@@ -20,14 +20,14 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 /// Timeout for asking a document for its origin.
-const ASKING: Duration = Duration::from_secs(1);
+const ORIGIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Number of attempts, and the delay between them, while the previous document still answers.
-const TRIES: u32 = 10;
-const AGAIN: Duration = Duration::from_millis(20);
+const MAX_ATTEMPTS: u32 = 10;
+const RETRY_DELAY: Duration = Duration::from_millis(20);
 
 /// The browser's own placeholder for an origin that it does not disclose. It is never granted.
-const UNDISCLOSED: &str = "://";
+const UNDISCLOSED_ORIGIN: &str = "://";
 
 /// Returns whether a document at this address inherits its origin.
 pub(super) fn is_inherited(url: &str) -> bool {
@@ -43,7 +43,7 @@ pub(super) fn of_address(url: &str) -> String {
         return origin.ascii_serialization();
     }
     match (url.scheme(), url.host_str()) {
-        ("about", _) => UNDISCLOSED.to_owned(),
+        ("about", _) => UNDISCLOSED_ORIGIN.to_owned(),
         ("data" | "javascript", _) => "null".to_owned(),
         (scheme, host) => format!("{scheme}://{}", host.unwrap_or_default()),
     }
@@ -68,19 +68,19 @@ pub(super) async fn of_frame(
 
 /// Returns the origin of an empty document: `null` for the browser's own, which no page can write into.
 async fn inherited(link: &Link, session: &SessionId, target: &TargetId, frame: &FrameId) -> String {
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         match document_origin(link, session, frame).await {
             Ok(Some(origin)) if origin == "null" => return opaque_origin(link, target).await,
             Ok(Some(origin)) => return origin,
             // The previous document answered.
-            Ok(None) | Err(CallError::Refused { .. }) => sleep(AGAIN).await,
+            Ok(None) | Err(CallError::Refused { .. }) => sleep(RETRY_DELAY).await,
             Err(error) => {
                 tracing::debug!(%error, "whose an empty page is was not told");
                 break;
             }
         }
     }
-    UNDISCLOSED.to_owned()
+    UNDISCLOSED_ORIGIN.to_owned()
 }
 
 /// Returns the document's own answer from an isolated world. `None` if it is not the empty document.
@@ -93,15 +93,15 @@ async fn document_origin(
         world_name: Some("octo".to_owned()),
         ..CreateIsolatedWorldParams::new(frame.clone())
     };
-    let world = link.call(Some(session), world, ASKING).await?.execution_context_id;
-    let ask = EvaluateParams {
+    let world = link.call(Some(session), world, ORIGIN_TIMEOUT).await?.execution_context_id;
+    let params = EvaluateParams {
         context_id: Some(world),
         return_by_value: Some(true),
         ..EvaluateParams::new("[self.origin, location.href]")
     };
-    let told = link.call(Some(session), ask, ASKING).await?.result.value.unwrap_or_default();
-    let told: Option<(String, String)> = serde_json::from_value(told).ok();
-    Ok(told.filter(|(_, address)| is_inherited(address)).map(|(origin, _)| origin))
+    let reply = link.call(Some(session), params, ORIGIN_TIMEOUT).await?.result.value.unwrap_or_default();
+    let reply: Option<(String, String)> = serde_json::from_value(reply).ok();
+    Ok(reply.filter(|(_, address)| is_inherited(address)).map(|(origin, _)| origin))
 }
 
 /// Returns the origin of an empty document that is opaque: `null` without an opener, as for a new tab, and
@@ -109,9 +109,9 @@ async fn document_origin(
 async fn opaque_origin(link: &Link, target: &TargetId) -> String {
     let about =
         LenientCommand::<_, TargetEvent>::new(GetTargetInfoParams { target_id: Some(target.clone()) });
-    match link.call(None, about, ASKING).await {
+    match link.call(None, about, ORIGIN_TIMEOUT).await {
         Ok(news) if news.target_info.opener_id.is_none() => "null".to_owned(),
-        Ok(_) | Err(_) => UNDISCLOSED.to_owned(),
+        Ok(_) | Err(_) => UNDISCLOSED_ORIGIN.to_owned(),
     }
 }
 

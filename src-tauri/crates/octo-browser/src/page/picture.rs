@@ -15,14 +15,14 @@ use std::{fmt, time::Duration};
 
 /// Timeout for a picture. Measured: 40 to 100 ms in the foreground; in the background half of the attempts
 /// never finished, so the tab is brought to the front for a second attempt.
-const TAKING: Duration = Duration::from_secs(2);
+const PICTURE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Timeout for the first of two attempts behind another tab. Measured there with focus emulation: a picture
 /// takes 30 to 100 ms or never arrives, and then the next attempt succeeds.
 const BACKGROUND_TIMEOUT: Duration = Duration::from_millis(700);
 
 /// Timeout for measuring positions in the page.
-const MEASURING: Duration = Duration::from_secs(2);
+const MEASURE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The area of a picture.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,11 +99,11 @@ impl Page {
     /// # Errors
     ///
     /// [`ActError`].
-    pub async fn area_of(&self, place: &NodeRef) -> Result<PictureArea, ActError> {
-        if place.session == *self.session().inner() {
-            return Ok(PictureArea::Element(BackendNodeId::new(place.node)));
+    pub async fn area_of(&self, node_ref: &NodeRef) -> Result<PictureArea, ActError> {
+        if node_ref.session == *self.session().inner() {
+            return Ok(PictureArea::Element(BackendNodeId::new(node_ref.node)));
         }
-        let spot = self.spot(place).await?;
+        let spot = self.spot(node_ref).await?;
         let layout = self.metrics().await?.css_layout_viewport;
         let spot = spot.clipped(layout.client_width, layout.client_height);
         if !spot.is_hittable() {
@@ -135,11 +135,11 @@ impl Page {
             PictureArea::Part { x, y, width, height } => {
                 Some(Viewport { x: *x, y: *y, width: *width, height: *height, scale: 1.0 })
             }
-            PictureArea::Element(node) => Some(self.place_of(*node).await?),
+            PictureArea::Element(node) => Some(self.element_box(*node).await?),
         };
         let metrics = self.metrics().await?;
         let (layout, view) = (&metrics.css_layout_viewport, &metrics.css_visual_viewport);
-        let seen = match &clip {
+        let visible_area = match &clip {
             Some(clip) => Spot {
                 left: clip.x - layout.page_x,
                 top: clip.y - layout.page_y,
@@ -155,12 +155,12 @@ impl Page {
         };
         let clip = clip.or_else(|| scaled_viewport(&metrics));
         let density = match (&clip, &metrics.visual_viewport) {
-            (None, Some(whole)) if view.client_width > 0.0 && whole.client_width > 0.0 => {
-                Some(whole.client_width / view.client_width)
+            (None, Some(visual)) if view.client_width > 0.0 && visual.client_width > 0.0 => {
+                Some(visual.client_width / view.client_width)
             }
             _ => None,
         };
-        Ok(MeasuredArea { clip, viewport_spot: seen, density, scrolled: scrolled(&metrics) })
+        Ok(MeasuredArea { clip, viewport_spot: visible_area, density, scrolled: scroll_offsets(&metrics) })
     }
 
     /// Returns whether the page's scroll position is unchanged.
@@ -169,12 +169,12 @@ impl Page {
     ///
     /// [`PageError`].
     pub(crate) async fn is_scrolled_as(&self, framed: &MeasuredArea) -> Result<bool, PageError> {
-        let now = scrolled(&self.metrics().await?);
-        Ok(now.iter().zip(framed.scrolled).all(|(now, then)| (now - then).abs() < 0.5))
+        let current = scroll_offsets(&self.metrics().await?);
+        Ok(current.iter().zip(framed.scrolled).all(|(current, earlier)| (current - earlier).abs() < 0.5))
     }
 
     async fn metrics(&self) -> Result<LayoutMetrics, PageError> {
-        self.call(LenientCommand::<_, LayoutMetrics>::new(GetLayoutMetricsParams {}), MEASURING).await
+        self.call(LenientCommand::<_, LayoutMetrics>::new(GetLayoutMetricsParams {}), MEASURE_TIMEOUT).await
     }
 
     /// Takes the picture.
@@ -186,7 +186,7 @@ impl Page {
         &self,
         framed: &MeasuredArea,
         format: PictureFormat,
-        front: BringToFront,
+        bring_to_front: BringToFront,
     ) -> Result<PagePicture, PageError> {
         let (kind, quality) = match format {
             PictureFormat::Png => (CaptureScreenshotFormat::Png, None),
@@ -200,26 +200,27 @@ impl Page {
             clip: framed.clip.clone(),
             ..CaptureScreenshotParams::default()
         };
-        let late =
-            |taken: &Result<_, PageError>| matches!(taken, Err(PageError::Call(CallError::TimedOut { .. })));
-        let first = match front {
+        let timed_out = |result: &Result<_, PageError>| {
+            matches!(result, Err(PageError::Call(CallError::TimedOut { .. })))
+        };
+        let picture = match bring_to_front {
             BringToFront::First => None,
             BringToFront::IfNeeded => {
-                Some(self.call(command.clone(), BACKGROUND_TIMEOUT).await).filter(|taken| !late(taken))
+                Some(self.call(command.clone(), BACKGROUND_TIMEOUT).await).filter(|result| !timed_out(result))
             }
         };
-        let taken = match first {
-            Some(taken) => taken,
-            None => self.call(command.clone(), TAKING).await,
+        let result = match picture {
+            Some(result) => result,
+            None => self.call(command.clone(), PICTURE_TIMEOUT).await,
         };
-        let taken = match taken {
+        let result = match result {
             Err(PageError::Call(CallError::TimedOut { .. })) => {
                 self.bring_to_front().await?;
-                self.call(command, TAKING).await
+                self.call(command, PICTURE_TIMEOUT).await
             }
-            taken => taken,
+            result => result,
         }?;
-        let text: &str = taken.data.as_ref();
+        let text: &str = result.data.as_ref();
         let bytes = BASE64_STANDARD.decode(text).map_err(|error| {
             PageError::Call(CallError::Unreadable {
                 method: CaptureScreenshotParams::IDENTIFIER.to_owned(),
@@ -230,12 +231,14 @@ impl Page {
     }
 
     /// Returns an element's position in the document, after scrolling to it.
-    async fn place_of(&self, node: BackendNodeId) -> Result<Viewport, PageError> {
+    async fn element_box(&self, node: BackendNodeId) -> Result<Viewport, PageError> {
         let scroll = ScrollIntoViewIfNeededParams { backend_node_id: Some(node), ..Default::default() };
-        self.call(scroll, MEASURING).await?;
+        self.call(scroll, MEASURE_TIMEOUT).await?;
         let quads = GetContentQuadsParams { backend_node_id: Some(node), ..Default::default() };
-        let (quads, view) =
-            tokio::join!(self.call(quads, MEASURING), self.call(GetLayoutMetricsParams {}, MEASURING),);
+        let (quads, view) = tokio::join!(
+            self.call(quads, MEASURE_TIMEOUT),
+            self.call(GetLayoutMetricsParams {}, MEASURE_TIMEOUT),
+        );
         let view = view?.css_visual_viewport;
         let quads = quads?.quads;
         let points = || quads.iter().flat_map(|quad| quad.inner().chunks_exact(2));
@@ -262,7 +265,7 @@ impl Page {
     }
 }
 
-fn scrolled(metrics: &LayoutMetrics) -> [f64; 4] {
+fn scroll_offsets(metrics: &LayoutMetrics) -> [f64; 4] {
     let (layout, view) = (&metrics.css_layout_viewport, &metrics.css_visual_viewport);
     [layout.page_x, layout.page_y, view.page_x, view.page_y]
 }
@@ -271,8 +274,8 @@ fn scrolled(metrics: &LayoutMetrics) -> [f64; 4] {
 /// pixels, and the picture costs a quarter.
 fn scaled_viewport(metrics: &LayoutMetrics) -> Option<Viewport> {
     let view = &metrics.css_visual_viewport;
-    let whole = metrics.visual_viewport.as_ref().filter(|_| view.client_width > 0.0)?;
-    let ratio = whole.client_width / view.client_width;
+    let visual = metrics.visual_viewport.as_ref().filter(|_| view.client_width > 0.0)?;
+    let ratio = visual.client_width / view.client_width;
     (ratio > 1.01).then_some(Viewport {
         x: view.page_x,
         y: view.page_y,

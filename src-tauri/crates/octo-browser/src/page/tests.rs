@@ -21,9 +21,9 @@ struct IncomingQueue(Arc<Mutex<(VecDeque<String>, Option<Waker>)>>);
 
 impl IncomingQueue {
     fn say(&self, texts: impl IntoIterator<Item = String>) {
-        let mut coming = self.0.lock().unwrap();
-        coming.0.extend(texts);
-        if let Some(waker) = coming.1.take() {
+        let mut incoming = self.0.lock().unwrap();
+        incoming.0.extend(texts);
+        if let Some(waker) = incoming.1.take() {
             waker.wake();
         }
     }
@@ -43,11 +43,11 @@ impl Transport for Wire {
     }
 
     fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<BrowserMessage, LinkEnd>> {
-        let mut coming = self.coming.0.lock().unwrap();
-        match coming.0.pop_front() {
+        let mut incoming = self.coming.0.lock().unwrap();
+        match incoming.0.pop_front() {
             Some(text) => Poll::Ready(Ok(message::parse(text.into()))),
             None => {
-                coming.1 = Some(context.waker().clone());
+                incoming.1 = Some(context.waker().clone());
                 Poll::Pending
             }
         }
@@ -71,9 +71,12 @@ impl FarEnd {
 }
 
 fn line() -> (Link, FarEnd) {
-    let (tell, sent) = mpsc::unbounded_channel();
-    let coming = IncomingQueue::default();
-    (Link::with_transport(Wire { next: 0, sent: tell, coming: coming.clone() }), FarEnd { sent, coming })
+    let (sender, sent) = mpsc::unbounded_channel();
+    let incoming = IncomingQueue::default();
+    (
+        Link::with_transport(Wire { next: 0, sent: sender, coming: incoming.clone() }),
+        FarEnd { sent, coming: incoming },
+    )
 }
 
 fn tree(document: &str) -> String {
@@ -83,14 +86,14 @@ fn tree(document: &str) -> String {
 }
 
 /// Answers as a live page until it is attached to.
-async fn attached(link: &Link, far: &mut FarEnd) -> Page {
+async fn attached(link: &Link, far_end: &mut FarEnd) -> Page {
     let target = TargetId::new("T");
     let attaching = Page::attach(link, &target);
     tokio::pin!(attaching);
     loop {
         tokio::select! {
             page = &mut attaching => return page.unwrap(),
-            (id, method) = far.asked() => far.answer(id, &match method.as_str() {
+            (id, method) = far_end.asked() => far_end.answer(id, &match method.as_str() {
                 "Target.attachToTarget" => r#"{"sessionId":"S"}"#.to_owned(),
                 "Runtime.evaluate" => r#"{"result":{"type":"number","value":1}}"#.to_owned(),
                 "Page.getFrameTree" => tree("one"),
@@ -102,33 +105,34 @@ async fn attached(link: &Link, far: &mut FarEnd) -> Page {
 
 #[tokio::test]
 async fn a_cancelled_attach_detaches_when_the_tab_answers() {
-    let (link, mut far) = line();
+    let (link, mut far_end) = line();
     let attaching = tokio::spawn({
         let link = link.clone();
         async move { Page::attach(&link, &TargetId::new("T")).await.map(drop) }
     });
-    let (id, method) = far.asked().await;
+    let (id, method) = far_end.asked().await;
     assert_eq!(method, "Target.attachToTarget");
     attaching.abort();
     assert!(attaching.await.unwrap_err().is_cancelled());
-    far.answer(id, r#"{"sessionId":"S"}"#);
-    assert_eq!(far.asked().await.1, "Target.detachFromTarget");
+    far_end.answer(id, r#"{"sessionId":"S"}"#);
+    assert_eq!(far_end.asked().await.1, "Target.detachFromTarget");
 }
 
 #[tokio::test]
 async fn a_page_with_missed_events_is_queried_again() {
-    let (link, mut far) = line();
-    let page = attached(&link, &mut far).await;
+    let (link, mut far_end) = line();
+    let page = attached(&link, &mut far_end).await;
     assert_eq!(page.document(), "one");
     let mut events = page.events();
     // The page navigates and sends so many events at once that the listener misses that one.
-    let gone = r#"{"method":"Page.frameNavigated","params":{"frame":{"id":"F","loaderId":"two","url":"https://two.example/"}},"sessionId":"S"}"#;
+    let navigated = r#"{"method":"Page.frameNavigated","params":{"frame":{"id":"F","loaderId":"two","url":"https://two.example/"}},"sessionId":"S"}"#;
     let noise = r#"{"method":"Page.lifecycleEvent","params":{},"sessionId":"S"}"#;
-    let all = std::iter::once(gone).chain(std::iter::repeat_n(noise, 2 * crate::SessionEvents::CAPACITY));
-    far.coming.say(all.map(str::to_owned));
-    let (id, method) = far.asked().await;
+    let messages =
+        std::iter::once(navigated).chain(std::iter::repeat_n(noise, 2 * crate::SessionEvents::CAPACITY));
+    far_end.coming.say(messages.map(str::to_owned));
+    let (id, method) = far_end.asked().await;
     assert_eq!((method.as_str(), page.document().as_str()), ("Page.getFrameTree", "one"));
-    far.answer(id, &tree("two"));
+    far_end.answer(id, &tree("two"));
     let PageEvent::Committed(committed) = events.recv().await.unwrap() else { panic!("the commit is told") };
     assert_eq!((committed.origin.as_str(), page.document().as_str()), ("https://two.example", "two"));
     assert_eq!(events.recv().await.unwrap(), PageEvent::Missed);
@@ -142,51 +146,51 @@ fn blank(fragment: &str) -> String {
 }
 
 /// Answers the document's own origin.
-async fn says(far: &mut FarEnd, answer: &str) {
-    let (id, method) = far.asked().await;
+async fn says(far_end: &mut FarEnd, reply: &str) {
+    let (id, method) = far_end.asked().await;
     assert_eq!(method, "Page.createIsolatedWorld");
-    far.answer(id, r#"{"executionContextId":7}"#);
-    let (id, method) = far.asked().await;
+    far_end.answer(id, r#"{"executionContextId":7}"#);
+    let (id, method) = far_end.asked().await;
     assert_eq!(method, "Runtime.evaluate");
-    far.answer(id, &format!(r#"{{"result":{{"type":"object","value":{answer}}}}}"#));
+    far_end.answer(id, &format!(r#"{{"result":{{"type":"object","value":{reply}}}}}"#));
 }
 
 #[tokio::test]
 async fn a_blank_page_inherits_its_openers_origin() {
-    let (link, mut far) = line();
-    let page = attached(&link, &mut far).await;
+    let (link, mut far_end) = line();
+    let page = attached(&link, &mut far_end).await;
     let mut events = page.events();
-    let coming = far.coming.clone();
-    let say = |method: &str, params: String| {
-        coming.say([format!(r#"{{"method":"{method}","params":{params},"sessionId":"S"}}"#)]);
+    let incoming = far_end.coming.clone();
+    let send_event = |method: &str, params: String| {
+        incoming.say([format!(r#"{{"method":"{method}","params":{params},"sessionId":"S"}}"#)]);
     };
-    let now = |page: &Page| (page.committed().url, page.origin());
+    let current = |page: &Page| (page.committed().url, page.origin());
     // The document is asked as long as it is the current one, and its answer is reported.
-    say("Page.frameNavigated", format!(r#"{{"frame":{}}}"#, blank("")));
-    for answer in [
+    send_event("Page.frameNavigated", format!(r#"{{"frame":{}}}"#, blank("")));
+    for reply in [
         r#"["https://before.example","https://before.example/"]"#,
         r#"["https://opener.example","about:blank"]"#,
     ] {
-        says(&mut far, answer).await;
+        says(&mut far_end, reply).await;
     }
     assert!(matches!(events.recv().await.unwrap(), PageEvent::Committed(_)));
-    assert_eq!(now(&page), ("about:blank".to_owned(), "https://opener.example".to_owned()));
+    assert_eq!(current(&page), ("about:blank".to_owned(), "https://opener.example".to_owned()));
     // A fragment navigation within it keeps that origin.
-    say("Page.navigatedWithinDocument", r##"{"frameId":"F","url":"about:blank#a"}"##.to_owned());
+    send_event("Page.navigatedWithinDocument", r##"{"frameId":"F","url":"about:blank#a"}"##.to_owned());
     assert!(matches!(events.recv().await.unwrap(), PageEvent::Committed(_)));
-    assert_eq!(now(&page), ("about:blank#a".to_owned(), "https://opener.example".to_owned()));
+    assert_eq!(current(&page), ("about:blank#a".to_owned(), "https://opener.example".to_owned()));
     // When rewritten, it has the address of the page that writes.
-    let written = r#"{"frame":{"id":"F","loaderId":"three","url":"https://opener.example/a"}}"#;
-    say("Page.documentOpened", written.to_owned());
+    let navigated = r#"{"frame":{"id":"F","loaderId":"three","url":"https://opener.example/a"}}"#;
+    send_event("Page.documentOpened", navigated.to_owned());
     assert!(matches!(events.recv().await.unwrap(), PageEvent::Committed(_)));
-    assert_eq!(now(&page), ("https://opener.example/a".to_owned(), "https://opener.example".to_owned()));
+    assert_eq!(current(&page), ("https://opener.example/a".to_owned(), "https://opener.example".to_owned()));
     // The origin must be disclosed: for an opaque one, only that it has no opener.
     for (opener, origin) in [(r#","openerId":"O""#, "://"), ("", "null")] {
-        say("Page.frameNavigated", format!(r#"{{"frame":{}}}"#, blank("")));
-        says(&mut far, r#"["null","about:blank"]"#).await;
-        let (id, method) = far.asked().await;
+        send_event("Page.frameNavigated", format!(r#"{{"frame":{}}}"#, blank("")));
+        says(&mut far_end, r#"["null","about:blank"]"#).await;
+        let (id, method) = far_end.asked().await;
         assert_eq!(method, "Target.getTargetInfo");
-        far.coming.say([format!(
+        far_end.coming.say([format!(
             r#"{{"id":{id},"result":{{"targetInfo":{{"targetId":"T","type":"page"{opener}}}}}}}"#
         )]);
         assert!(matches!(events.recv().await.unwrap(), PageEvent::Committed(_)));

@@ -12,7 +12,7 @@ use crate::{
 use std::time::Duration;
 
 /// Timeout for moving a window or a tab.
-const MOVE: Duration = Duration::from_secs(3);
+const MOVE_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Page {
     /// Brings the tab to the front of its window and restores a minimised window. Done once when a turn starts
@@ -23,7 +23,7 @@ impl Page {
     /// [`PageError`].
     pub async fn bring_to_front(&self) -> Result<(), PageError> {
         self.restore_window().await?;
-        self.call(BringToFrontParams {}, MOVE).await?;
+        self.call(BringToFrontParams {}, MOVE_TIMEOUT).await?;
         Ok(())
     }
 
@@ -35,7 +35,7 @@ impl Page {
     pub async fn restore_window(&self) -> Result<(), PageError> {
         let core = &self.0.core;
         let window = GetWindowForTargetParams { target_id: Some(core.target.clone()) };
-        let window = match core.link.call(None, window, MOVE).await {
+        let window = match core.link.call(None, window, MOVE_TIMEOUT).await {
             Ok(window) => window,
             // A tab need not have a window: an app's own page has none.
             Err(CallError::Refused { .. }) => return Ok(()),
@@ -43,7 +43,7 @@ impl Page {
         };
         if window.bounds.window_state == Some(WindowState::Minimized) {
             let normal = Bounds { window_state: Some(WindowState::Normal), ..Default::default() };
-            core.link.call(None, SetWindowBoundsParams::new(window.window_id, normal), MOVE).await?;
+            core.link.call(None, SetWindowBoundsParams::new(window.window_id, normal), MOVE_TIMEOUT).await?;
         }
         Ok(())
     }
@@ -55,7 +55,7 @@ impl Page {
     ///
     /// [`PageError`].
     pub async fn begin_focus_emulation(&self) -> Result<(), PageError> {
-        self.call(SetFocusEmulationEnabledParams::new(true), MOVE).await?;
+        self.call(SetFocusEmulationEnabledParams::new(true), MOVE_TIMEOUT).await?;
         Ok(())
     }
 

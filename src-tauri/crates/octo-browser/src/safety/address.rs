@@ -62,7 +62,7 @@ pub enum ForbiddenReason {
 }
 
 /// Schemes of the browsers' own pages.
-const INTERNAL: [&str; 10] = [
+const INTERNAL_SCHEMES: [&str; 10] = [
     "chrome",
     "edge",
     "brave",
@@ -76,10 +76,10 @@ const INTERNAL: [&str; 10] = [
 ];
 
 /// Hosts of internal pages that contain passwords.
-const INTERNAL_PASSWORDS: [&str; 5] = ["password-manager", "passwords", "wallet", "passkeys", "autofill"];
+const PASSWORD_PAGES: [&str; 5] = ["password-manager", "passwords", "wallet", "passkeys", "autofill"];
 
 /// Hosts of internal pages that control the browser or its debugging.
-const INTERNAL_CONTROL: [&str; 14] = [
+const CONTROL_PAGES: [&str; 14] = [
     "inspect",
     "devtools",
     "debug",
@@ -165,7 +165,7 @@ impl PageAddress {
             "chrome-error" => Self::ErrorPage,
             "devtools" | "chrome-devtools" => Self::Forbidden(ForbiddenReason::BrowserControl),
             "view-source" => match Self::of(url.path()) {
-                Self::Forbidden(why) => Self::Forbidden(why),
+                Self::Forbidden(reason) => Self::Forbidden(reason),
                 _ => Self::Internal { page: without_data(url) },
             },
             "file" => Self::File { page: without_data(url) },
@@ -186,7 +186,7 @@ impl PageAddress {
                     Self::Extension { id }
                 }
             }
-            scheme if INTERNAL.contains(&scheme) => Self::of_internal(url),
+            scheme if INTERNAL_SCHEMES.contains(&scheme) => Self::of_internal(url),
             _ => Self::Forbidden(ForbiddenReason::OtherProgram),
         }
     }
@@ -197,8 +197,8 @@ impl PageAddress {
         }
         let Some(site) = Site::of(url) else { return Self::Forbidden(ForbiddenReason::Unreadable) };
         let host = site.host().trim_end_matches('.');
-        let keeps_passwords = PASSWORD_SITES.iter().any(|known| {
-            host.strip_suffix(known).is_some_and(|before| before.is_empty() || before.ends_with('.'))
+        let keeps_passwords = PASSWORD_SITES.iter().any(|domain| {
+            host.strip_suffix(domain).is_some_and(|before| before.is_empty() || before.ends_with('.'))
         });
         if keeps_passwords {
             Self::Passwords { page: site.to_string() }
@@ -211,14 +211,14 @@ impl PageAddress {
 
     fn of_internal(url: &Url) -> Self {
         // Browsers treat `about:settings` and `chrome:settings` as `chrome://settings`.
-        let whole = format!("{}{}", url.host_str().unwrap_or_default(), url.path()).to_ascii_lowercase();
-        let mut parts = whole.split('/').filter(|part| !part.is_empty());
-        let (first, second) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let address = format!("{}{}", url.host_str().unwrap_or_default(), url.path()).to_ascii_lowercase();
+        let mut parts = address.split('/').filter(|part| !part.is_empty());
+        let (page, second) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
         let is_one_of =
-            |names: &[&str]| names.contains(&first) || (first == "settings" && names.contains(&second));
-        if is_one_of(&INTERNAL_PASSWORDS) {
+            |names: &[&str]| names.contains(&page) || (page == "settings" && names.contains(&second));
+        if is_one_of(&PASSWORD_PAGES) {
             Self::Passwords { page: without_data(url) }
-        } else if is_one_of(&INTERNAL_CONTROL) {
+        } else if is_one_of(&CONTROL_PAGES) {
             Self::Forbidden(ForbiddenReason::BrowserControl)
         } else {
             Self::Internal { page: without_data(url) }

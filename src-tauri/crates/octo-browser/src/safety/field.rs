@@ -31,7 +31,7 @@ pub struct FieldFacts {
 }
 
 /// Substrings of names of card and account fields, without gaps and diacritics.
-const PAYMENT: [&str; 40] = [
+const PAYMENT_NAMES: [&str; 40] = [
     "cardnumber",
     "cardno",
     "ccnumber",
@@ -74,7 +74,7 @@ const PAYMENT: [&str; 40] = [
     "बैंकखाता",
 ];
 /// Substrings of names of password fields; a page can show typed text and still mean a password.
-const PASSWORD: [&str; 22] = [
+const PASSWORD_NAMES: [&str; 22] = [
     "password",
     "passwd",
     "passphrase",
@@ -99,7 +99,7 @@ const PASSWORD: [&str; 22] = [
     "पासवर्ड",
 ];
 /// Substrings of names of one-time code fields.
-const CODE: [&str; 12] = [
+const CODE_NAMES: [&str; 12] = [
     "onetimecode",
     "otp",
     "totp",
@@ -114,7 +114,7 @@ const CODE: [&str; 12] = [
     "кодподтверждения",
 ];
 /// Substrings of names of personal identity number fields.
-const IDENTITY: [&str; 14] = [
+const IDENTITY_NAMES: [&str; 14] = [
     "socialsecurity",
     "ssn",
     "passportnumber",
@@ -143,7 +143,7 @@ enum NameMatch {
 type FoldedNames = Vec<(String, NameMatch)>;
 
 /// All names, folded once: a page has many fields.
-static NAMES: LazyLock<[(SensitiveData, FoldedNames); 4]> = LazyLock::new(|| {
+static FOLDED_NAMES: LazyLock<[(SensitiveData, FoldedNames); 4]> = LazyLock::new(|| {
     let folded = |names: &[&str]| {
         let names = names.iter().map(|name| letters(name));
         let standing = |name: &str| {
@@ -152,10 +152,10 @@ static NAMES: LazyLock<[(SensitiveData, FoldedNames); 4]> = LazyLock::new(|| {
         names.map(|name| (name.clone(), standing(&name))).collect()
     };
     [
-        (SensitiveData::Payment, folded(&PAYMENT)),
-        (SensitiveData::Password, folded(&PASSWORD)),
-        (SensitiveData::Code, folded(&CODE)),
-        (SensitiveData::Identity, folded(&IDENTITY)),
+        (SensitiveData::Payment, folded(&PAYMENT_NAMES)),
+        (SensitiveData::Password, folded(&PASSWORD_NAMES)),
+        (SensitiveData::Code, folded(&CODE_NAMES)),
+        (SensitiveData::Identity, folded(&IDENTITY_NAMES)),
     ]
 });
 
@@ -163,16 +163,16 @@ impl FieldFacts {
     /// Returns the kind of sensitive data it asks for, if any.
     pub fn sensitive(&self) -> Option<SensitiveData> {
         let tokens: Vec<String> = self.autocomplete.split_whitespace().map(str::to_ascii_lowercase).collect();
-        let any = |wanted: &dyn Fn(&str) -> bool| tokens.iter().any(|token| wanted(token));
-        if any(&|token| token.starts_with("cc-") || token.starts_with("transaction-")) {
+        let any_token = |matches: &dyn Fn(&str) -> bool| tokens.iter().any(|token| matches(token));
+        if any_token(&|token| token.starts_with("cc-") || token.starts_with("transaction-")) {
             return Some(SensitiveData::Payment);
         }
         if self.kind.trim().eq_ignore_ascii_case("password")
-            || any(&|token| matches!(token, "current-password" | "new-password"))
+            || any_token(&|token| matches!(token, "current-password" | "new-password"))
         {
             return Some(SensitiveData::Password);
         }
-        if any(&|token| token == "one-time-code") {
+        if any_token(&|token| token == "one-time-code") {
             return Some(SensitiveData::Code);
         }
         // Checkboxes, radio buttons and buttons with such names ask for nothing.
@@ -185,13 +185,13 @@ impl FieldFacts {
         }
         let texts = [&self.attributes, &self.name].map(|text| letters(text));
         let words: Vec<String> = [&self.attributes, &self.name].iter().flat_map(|text| words(text)).collect();
-        let holds = |names: &[(String, NameMatch)]| {
-            names.iter().any(|(name, standing)| match standing {
+        let matches_names = |names: &[(String, NameMatch)]| {
+            names.iter().any(|(name, match_kind)| match match_kind {
                 NameMatch::Word => words.contains(name),
                 NameMatch::Anywhere => texts.iter().any(|text| text.contains(name.as_str())),
             })
         };
-        NAMES.iter().find_map(|(sensitive, names)| holds(names).then_some(*sensitive))
+        FOLDED_NAMES.iter().find_map(|(sensitive, names)| matches_names(names).then_some(*sensitive))
     }
 }
 

@@ -9,34 +9,38 @@ use unicode_security::skeleton;
 pub(crate) fn fold(text: &str) -> String {
     if text.is_ascii() {
         // Fast path for most page text, which needs no table.
-        return text.chars().filter(|it| !is_invisible(*it)).map(|it| it.to_ascii_lowercase()).collect();
+        return text
+            .chars()
+            .filter(|character| !is_invisible(*character))
+            .map(|character| character.to_ascii_lowercase())
+            .collect();
     }
     fold_any(text)
 }
 
 fn fold_any(text: &str) -> String {
-    let plain = text.chars().filter(|character| !is_invisible(*character)).map(plain_letter);
+    let letters = text.chars().filter(|character| !is_invisible(*character)).map(plain_letter);
     let lower: String =
-        plain.nfkd().filter(|character| !is_dropped(*character)).flat_map(char::to_lowercase).collect();
+        letters.nfkd().filter(|character| !is_dropped(*character)).flat_map(char::to_lowercase).collect();
     // Lower-casing can add marks (the Turkish dotted I).
-    let spelled = lower.nfkd().filter(|character| !is_dropped(*character)).flat_map(spelled);
+    let spelled = lower.nfkd().filter(|character| !is_dropped(*character)).flat_map(expand_letter);
     spelled.nfc().collect()
 }
 
 /// As [`fold`], and also unifies letters of different scripts that are drawn alike. For comparison only: the
 /// result is not always readable.
 pub(crate) fn fold_look_alikes(text: &str) -> String {
-    drawn(&fold(text))
+    fold_appearance(&fold(text))
 }
 
 /// As [`fold_look_alikes`], but maps look-alikes before lower-casing: a capital I becomes an l.
 pub(crate) fn fold_look_alikes_first(text: &str) -> String {
-    let seen: String = text.chars().filter(|character| !is_invisible(*character)).collect();
-    let nfkc: String = seen.nfkc().collect();
-    fold_look_alikes(&drawn(&nfkc))
+    let visible: String = text.chars().filter(|character| !is_invisible(*character)).collect();
+    let nfkc: String = visible.nfkc().collect();
+    fold_look_alikes(&fold_appearance(&nfkc))
 }
 
-fn drawn(text: &str) -> String {
+fn fold_appearance(text: &str) -> String {
     // A line of Latin letters needs no table except for its few look-alike pairs, which the skeleton handles.
     skeleton(text).filter(|character| !is_dropped(*character)).nfc().collect()
 }
@@ -49,8 +53,8 @@ fn is_dropped(character: char) -> bool {
 /// Maps boxed letters and small capitals, which have no compatibility form.
 fn plain_letter(character: char) -> char {
     let in_alphabet = |first: char| {
-        let at = u32::from(character) - u32::from(first);
-        u8::try_from(at).ok().and_then(|at| b'a'.checked_add(at)).map_or(character, char::from)
+        let offset = u32::from(character) - u32::from(first);
+        u8::try_from(offset).ok().and_then(|offset| b'a'.checked_add(offset)).map_or(character, char::from)
     };
     match character {
         '\u{1f150}'..='\u{1f169}' => in_alphabet('\u{1f150}'),
@@ -85,7 +89,7 @@ fn plain_letter(character: char) -> char {
 }
 
 /// Expands letters that have an alternative spelling.
-fn spelled(character: char) -> impl Iterator<Item = char> {
+fn expand_letter(character: char) -> impl Iterator<Item = char> {
     let letters: &[char] = match character {
         'ß' => &['s', 's'],
         'æ' => &['a', 'e'],
@@ -101,8 +105,8 @@ fn spelled(character: char) -> impl Iterator<Item = char> {
         'ی' => &['ي'],
         _ => &[],
     };
-    let own = letters.is_empty().then_some(character);
-    letters.iter().copied().chain(own)
+    let unchanged = letters.is_empty().then_some(character);
+    letters.iter().copied().chain(unchanged)
 }
 
 #[cfg(test)]
@@ -111,7 +115,7 @@ mod tests {
 
     #[test]
     fn look_alikes_fold_to_the_same_text() {
-        for (text, plain) in [
+        for (text, expected) in [
             ("SEND", "send"),
             ("\u{ff33}\u{ff25}\u{ff2e}\u{ff24}", "send"),
             ("\u{1d5e6}\u{1d5f2}\u{1d5fb}\u{1d5f1}", "send"),
@@ -129,14 +133,14 @@ mod tests {
             ("삭제", "삭제"),
             ("ｻｸｼﾞｮ", "サクジョ"),
         ] {
-            assert_eq!(fold(text), plain, "{text:?}");
+            assert_eq!(fold(text), expected, "{text:?}");
         }
     }
 
     #[test]
     fn plain_letters_fold_unchanged() {
-        let all: String = (0..=127_u8).map(char::from).collect();
-        assert_eq!(fold(&all), fold_any(&all));
+        let ascii: String = (0..=127_u8).map(char::from).collect();
+        assert_eq!(fold(&ascii), fold_any(&ascii));
         for pair in 0..128_u8 {
             let text = format!("a{}\u{0}B{}", char::from(pair), char::from(127 - pair));
             assert_eq!(fold(&text), fold_any(&text), "{text:?}");

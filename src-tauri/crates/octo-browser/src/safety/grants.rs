@@ -100,7 +100,7 @@ impl SiteQuestion {
     }
 
     /// Returns the longest duration that may be offered.
-    pub fn longest(&self) -> GrantLifetime {
+    pub fn max_lifetime(&self) -> GrantLifetime {
         self.longest
     }
 }
@@ -185,7 +185,7 @@ impl SiteGrants {
         let allowed = || SiteVerdict::Allowed(StepPermit { tab, step, address: address.clone() });
         let question = match address {
             PageAddress::Blank => return allowed(),
-            PageAddress::Forbidden(why) => return SiteVerdict::Refused(StepRefusal::Forbidden(*why)),
+            PageAddress::Forbidden(reason) => return SiteVerdict::Refused(StepRefusal::Forbidden(*reason)),
             PageAddress::ErrorPage => {
                 return match step {
                     // The error may be reported; no action is possible on it.
@@ -213,19 +213,19 @@ impl SiteGrants {
     }
 
     fn is_granted(&self, tab: TabNumber, question: &SiteQuestion) -> bool {
-        let holds = |scope: &GrantScope| {
-            let once = self.once.get(&tab).is_some_and(|scopes| scopes.contains(scope));
-            once || (question.longest > GrantLifetime::Once && self.task.contains(scope))
+        let is_covered = |scope: &GrantScope| {
+            let allowed_once = self.once.get(&tab).is_some_and(|scopes| scopes.contains(scope));
+            allowed_once || (question.longest > GrantLifetime::Once && self.task.contains(scope))
         };
         // The same host over https, which plain addresses on the standard port nearly always redirect to.
-        let plain = |site: &Site| {
+        let is_exact = |site: &Site| {
             let granted = self.task.iter().chain(self.once.get(&tab).into_iter().flatten());
             granted.clone().any(
-                |scope| matches!(scope, GrantScope::Site(plain) if plain.encrypted().as_ref() == Some(site)),
+                |scope| matches!(scope, GrantScope::Site(is_exact) if is_exact.encrypted().as_ref() == Some(site)),
             )
         };
-        holds(&question.scope)
-            || matches!(&question.scope, GrantScope::Site(site) if question.kind == SiteKind::Web && plain(site))
+        is_covered(&question.scope)
+            || matches!(&question.scope, GrantScope::Site(site) if question.kind == SiteKind::Web && is_exact(site))
     }
 
     /// Records the person's consent to a question. A longer duration than the question offers is shortened.
@@ -246,12 +246,12 @@ impl SiteGrants {
                 RecordedGrant::Task
             }
             GrantLifetime::Always => {
-                let kept = match &scope {
+                let lifetime_scope = match &scope {
                     GrantScope::Site(site) => RecordedGrant::Always(site.clone()),
                     GrantScope::Page(_) => RecordedGrant::Task,
                 };
                 self.task.insert(scope);
-                kept
+                lifetime_scope
             }
         }
     }
@@ -260,12 +260,12 @@ impl SiteGrants {
     /// one is judged separately.
     pub fn record_commit(&mut self, tab: TabNumber, address: &PageAddress) -> SiteVerdict {
         let verdict = self.check(tab, PageStep::Commit, address);
-        let here = match &verdict {
+        let current = match &verdict {
             SiteVerdict::Allowed(_) => scope_of(address),
             SiteVerdict::Ask(_) | SiteVerdict::Refused(_) => None,
         };
         if let Some(scopes) = self.once.get_mut(&tab) {
-            scopes.retain(|scope| is_at(scope, here.as_ref()));
+            scopes.retain(|scope| is_at(scope, current.as_ref()));
         }
         verdict
     }
@@ -289,13 +289,13 @@ impl SiteGrants {
     }
 }
 
-/// Returns whether a tab at `here` is still within the scope of a one-time grant.
-fn is_at(scope: &GrantScope, here: Option<&GrantScope>) -> bool {
-    match (scope, here) {
-        (GrantScope::Site(granted), Some(GrantScope::Site(here))) => {
-            granted == here || granted.encrypted().as_ref() == Some(here)
+/// Returns whether a tab at `current` is still within the scope of a one-time grant.
+fn is_at(scope: &GrantScope, current: Option<&GrantScope>) -> bool {
+    match (scope, current) {
+        (GrantScope::Site(granted), Some(GrantScope::Site(current))) => {
+            granted == current || granted.encrypted().as_ref() == Some(current)
         }
-        (granted, Some(here)) => granted == here,
+        (granted, Some(current)) => granted == current,
         (_, None) => false,
     }
 }

@@ -10,16 +10,16 @@ use url::{Host, Url};
 
 /// Maximum length of query and fragment that passes, in characters; enough for a search, a filter and a few
 /// ids.
-const DATA: usize = 200;
+const MAX_QUERY: usize = 200;
 /// Maximum length of a path that passes, in characters.
-const PATH: usize = 400;
+const MAX_PATH: usize = 400;
 /// Maximum length of a host that passes, in characters. The longest that services issue are below this; the
 /// limit is 253.
-const HOST: usize = 120;
+const MAX_HOST: usize = 120;
 /// Maximum length of a word in a host that passes. The longest natural words are below this; the limit is 63.
-const WORD: usize = 40;
+const MAX_HOST_WORD: usize = 40;
 /// Minimum length of a run treated as encoded data.
-const RUN: usize = 32;
+const MIN_ENCODED_RUN: usize = 32;
 
 /// The reason why an address is not simply opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub enum AddressLeak {
 }
 
 /// Prefixes of keys and tokens that services issue.
-const KEYS: [&str; 22] = [
+const KEY_PREFIXES: [&str; 22] = [
     "sk-",
     "sk_live_",
     "pk_live_",
@@ -66,7 +66,7 @@ const KEYS: [&str; 22] = [
 ];
 
 /// Minimum length of a host label part that can be a piece of encoded data.
-const PIECE: usize = 6;
+const MIN_LABEL_PART: usize = 6;
 
 /// Returns the data that a model-written address would disclose. An address that some page showed discloses
 /// nothing new.
@@ -76,14 +76,14 @@ pub(crate) fn leak(url: &Url, memory: &PageMemory) -> Option<AddressLeak> {
     }
     let host = HostName::of(url);
     let (query, fragment) = (url.query().unwrap_or_default(), url.fragment().unwrap_or_default());
-    let whole = [url.path(), query, fragment].join(" ");
+    let combined = [url.path(), query, fragment].join(" ");
     let to = Site::of(url);
     let quote = host.readings().find_map(|text| memory.find_quote(&text, to.as_ref()));
-    if let Some(quote) = quote.or_else(|| memory.find_quote(&whole, to.as_ref())) {
+    if let Some(quote) = quote.or_else(|| memory.find_quote(&combined, to.as_ref())) {
         return Some(AddressLeak::Quote(quote));
     }
     // Decode before comparing with read text, which may also be in the decoded data.
-    let readings: Vec<String> = readings(&whole);
+    let readings: Vec<String> = readings(&combined);
     if readings.iter().any(|text| holds_mail(text)) {
         return Some(AddressLeak::Mail);
     }
@@ -92,18 +92,18 @@ pub(crate) fn leak(url: &Url, memory: &PageMemory) -> Option<AddressLeak> {
     }
     // Hosts are not searched for keys: `asia-` is a key prefix but also begins many cloud regions, and the rest
     // of a key reads like encoded data anyway.
-    if readings.iter().any(|text| holds_key(text)) || holds_run(&whole) || host.holds_data() {
+    if readings.iter().any(|text| holds_key(text)) || holds_run(&combined) || host.holds_data() {
         return Some(AddressLeak::Encoded);
     }
-    if host.characters() > HOST {
+    if host.characters() > MAX_HOST {
         return Some(AddressLeak::Long { characters: host.characters() });
     }
     let characters = query.chars().count() + fragment.chars().count();
-    if characters > DATA {
+    if characters > MAX_QUERY {
         return Some(AddressLeak::Long { characters });
     }
     let path = url.path().chars().count();
-    (path > PATH).then_some(AddressLeak::Long { characters: path })
+    (path > MAX_PATH).then_some(AddressLeak::Long { characters: path })
 }
 
 /// The host name of an address, which the owner of its domain sees in full. Empty for an IP address.
@@ -124,10 +124,10 @@ impl HostName {
 
     /// Returns it as words, and as codes joined from several labels.
     fn readings(&self) -> impl Iterator<Item = String> {
-        const TOGETHER: usize = 8;
-        let together = |between: &str| {
-            let runs = (1..=TOGETHER).flat_map(|many| self.labels.windows(many));
-            runs.map(|labels| labels.join(between)).collect::<Vec<_>>().join(" ")
+        const MAX_JOINED_LABELS: usize = 8;
+        let together = |joined_by: &str| {
+            let runs = (1..=MAX_JOINED_LABELS).flat_map(|size| self.labels.windows(size));
+            runs.map(|labels| labels.join(joined_by)).collect::<Vec<_>>().join(" ")
         };
         [self.with_spaces(), together("-"), together("."), together("")].into_iter()
     }
@@ -139,14 +139,15 @@ impl HostName {
     /// Returns whether it contains encoded data, in one label or spread over several.
     fn holds_data(&self) -> bool {
         // Punycode labels are decoded to their own script.
-        let words = || self.labels.iter().flat_map(|label| label.split(['-', '_']));
-        let long_enough = |word: &&str| word.is_ascii() && word.len() >= PIECE;
-        let encoded =
-            |is: fn(&str) -> bool| words().filter(long_enough).filter(|word| is(word)).map(str::len).sum();
+        let all_words = || self.labels.iter().flat_map(|label| label.split(['-', '_']));
+        let long_enough = |word: &&str| word.is_ascii() && word.len() >= MIN_LABEL_PART;
+        let encoded = |is: fn(&str) -> bool| {
+            all_words().filter(long_enough).filter(|word| is(word)).map(str::len).sum()
+        };
         let (mixed, unspeakable): (usize, usize) = (encoded(is_mixed), encoded(is_unpronounceable));
         // Some real words are unpronounceable. Next to non-words they count as pieces of encoded data.
-        mixed > 0 && mixed + unspeakable >= RUN
-            || words().any(|word| word.chars().count() > WORD || is_hex_run(word))
+        mixed > 0 && mixed + unspeakable >= MIN_ENCODED_RUN
+            || all_words().any(|word| word.chars().count() > MAX_HOST_WORD || is_hex_run(word))
     }
 }
 
@@ -168,8 +169,8 @@ fn is_unpronounceable(word: &str) -> bool {
 }
 
 fn holds_mail(text: &str) -> bool {
-    text.match_indices('@').any(|(at, _)| {
-        let (before, after) = text.split_at(at);
+    text.match_indices('@').any(|(index, _)| {
+        let (before, after) = text.split_at(index);
         let name = before.chars().next_back().is_some_and(|character| character.is_alphanumeric());
         let domain: String = after
             .chars()
@@ -185,8 +186,9 @@ fn holds_mail(text: &str) -> bool {
 /// Returns whether a text contains a card number: 13 to 19 digits with a valid check digit, and not a time in
 /// milliseconds.
 fn holds_number(text: &str) -> bool {
-    let bare: String = text.chars().filter(|character| !matches!(character, ' ' | '-')).collect();
-    bare.split(|character: char| !character.is_ascii_digit())
+    let compact: String = text.chars().filter(|character| !matches!(character, ' ' | '-')).collect();
+    compact
+        .split(|character: char| !character.is_ascii_digit())
         .filter(|digits| (14..=19).contains(&digits.len()))
         .any(has_check_digit)
 }
@@ -197,7 +199,7 @@ fn has_check_digit(digits: &str) -> bool {
         .rev()
         .filter_map(|digit| digit.to_digit(10))
         .enumerate()
-        .map(|(at, digit)| match (at % 2, digit * 2) {
+        .map(|(index, digit)| match (index % 2, digit * 2) {
             (0, _) => digit,
             (_, double) if double > 9 => double - 9,
             (_, double) => double,
@@ -208,12 +210,12 @@ fn has_check_digit(digits: &str) -> bool {
 
 fn holds_key(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    KEYS.iter().any(|key| {
-        lower.match_indices(key).any(|(at, _)| {
-            let (before, rest) = lower.split_at(at);
-            let long = rest.chars().take_while(|character| is_of_key(*character)).count() >= 20;
+    KEY_PREFIXES.iter().any(|key| {
+        lower.match_indices(key).any(|(index, _)| {
+            let (before, rest) = lower.split_at(index);
+            let run_length = rest.chars().take_while(|character| is_of_key(*character)).count() >= 20;
             let begins = !before.chars().next_back().is_some_and(|character| character.is_alphanumeric());
-            begins && (long || key.contains("begin"))
+            begins && (run_length || key.contains("begin"))
         })
     })
 }
@@ -231,7 +233,7 @@ fn holds_run(text: &str) -> bool {
             let digits = run.chars().filter(char::is_ascii_digit).count();
             let upper = run.chars().filter(char::is_ascii_uppercase).count();
             let lower = run.chars().filter(char::is_ascii_lowercase).count();
-            let mixed = run.len() >= RUN
+            let mixed = run.len() >= MIN_ENCODED_RUN
                 && !run.contains('%')
                 && upper >= 4
                 && lower >= 4
@@ -244,10 +246,10 @@ fn is_hex_run(run: &str) -> bool {
     // Commit hashes have 40 digits and appear in many addresses; longer runs, or unnamed halves of them, do
     // not.
     let is_hex = run.chars().all(|digit| digit.is_ascii_hexdigit());
-    is_hex && run.len() >= RUN && run.len() != 40
+    is_hex && run.len() >= MIN_ENCODED_RUN && run.len() != 40
 }
 
 fn is_base32_run(run: &str) -> bool {
     let is_base32 = run.chars().all(|sign| sign.is_ascii_uppercase() || matches!(sign, '2'..='7'));
-    is_base32 && run.len() >= RUN && run.chars().any(|sign| sign.is_ascii_digit())
+    is_base32 && run.len() >= MIN_ENCODED_RUN && run.chars().any(|sign| sign.is_ascii_digit())
 }

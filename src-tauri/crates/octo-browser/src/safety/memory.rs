@@ -16,21 +16,21 @@ use std::{
 };
 
 /// Number of consecutive words per hash. A Chinese, Japanese or Thai character counts as a word.
-const SHINGLE: usize = 6;
+const SHINGLE_WORDS: usize = 6;
 /// Number of consecutive words that make a long quote: more than a name, a title or a common phrase.
-const QUOTE: usize = 12;
+const QUOTE_WORDS: usize = 12;
 /// Number of page sites remembered.
-const SITES: usize = 16;
+const MAX_SITES: usize = 16;
 /// Number of additional sites that were read only in frames.
 const MAX_FRAME_SITES: usize = 32;
 /// Number of hashes kept per site; roughly the number of words.
-const PER_SITE: usize = 16_384;
+const MAX_HASHES_PER_SITE: usize = 16_384;
 /// Minimum length of an alphanumeric word that counts as a code: a key, a token, a booking.
-const CODE: usize = 16;
+const MIN_CODE_CHARS: usize = 16;
 /// Minimum number of digits of an account or card number.
-const NUMBER: usize = 12;
+const MIN_NUMBER_DIGITS: usize = 12;
 /// Maximum length of a displayed quote, in characters.
-const EXCERPT: usize = 120;
+const MAX_EXCERPT: usize = 120;
 
 /// A text read at one site and about to be sent to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl SiteTexts {
             return;
         }
         self.order.push_back(hash);
-        if self.order.len() > PER_SITE
+        if self.order.len() > MAX_HASHES_PER_SITE
             && let Some(oldest) = self.order.pop_front()
         {
             self.hashes.remove(&oldest);
@@ -99,7 +99,7 @@ impl PageMemory {
     fn learn(&mut self, site: &Site, role: ReadRole, text: &str) {
         let units = units(&fold(text));
         let hashes: Vec<u64> = units
-            .windows(SHINGLE)
+            .windows(SHINGLE_WORDS)
             .map(|window| self.hash(window))
             .chain(codes(text).iter().map(|code| self.hash_code(code)))
             .chain(addresses(text).map(|address| self.hasher.hash_one(address)))
@@ -108,43 +108,43 @@ impl PageMemory {
         if hashes.is_empty() {
             return;
         }
-        let place = self.sites.iter().position(|shown| shown.site == *site);
-        let mut shown = place.and_then(|place| self.sites.remove(place)).unwrap_or_else(|| SiteTexts {
+        let index = self.sites.iter().position(|texts| texts.site == *site);
+        let mut texts = index.and_then(|index| self.sites.remove(index)).unwrap_or_else(|| SiteTexts {
             site: site.clone(),
             role: role.clone(),
             hashes: HashSet::new(),
             order: VecDeque::new(),
         });
         // A frame in two pages counts towards the one with fewer entries, so the other cannot evict it.
-        let stays = shown.role == ReadRole::Page
-            || role != ReadRole::Page && self.held_as(&shown.role) <= self.held_as(&role);
+        let stays = texts.role == ReadRole::Page
+            || role != ReadRole::Page && self.count_with_role(&texts.role) <= self.count_with_role(&role);
         if !stays {
-            shown.role = role;
+            texts.role = role;
         }
-        hashes.into_iter().for_each(|hash| shown.learn(hash));
-        self.sites.push_back(shown);
+        hashes.into_iter().for_each(|hash| texts.learn(hash));
+        self.sites.push_back(texts);
         self.make_room();
     }
 
-    fn held_as(&self, role: &ReadRole) -> usize {
-        self.sites.iter().filter(|shown| shown.role == *role).count()
+    fn count_with_role(&self, role: &ReadRole) -> usize {
+        self.sites.iter().filter(|texts| texts.role == *role).count()
     }
 
     fn make_room(&mut self) {
-        let pages = self.held_as(&ReadRole::Page);
-        if pages > SITES {
+        let pages = self.count_with_role(&ReadRole::Page);
+        if pages > MAX_SITES {
             self.forget_oldest(&ReadRole::Page);
         } else if self.sites.len() - pages > MAX_FRAME_SITES {
-            let frames = self.sites.iter().map(|shown| &shown.role).filter(|role| **role != ReadRole::Page);
-            if let Some(fullest) = frames.max_by_key(|role| self.held_as(role)).cloned() {
+            let frames = self.sites.iter().map(|texts| &texts.role).filter(|role| **role != ReadRole::Page);
+            if let Some(fullest) = frames.max_by_key(|role| self.count_with_role(role)).cloned() {
                 self.forget_oldest(&fullest);
             }
         }
     }
 
     fn forget_oldest(&mut self, role: &ReadRole) {
-        if let Some(place) = self.sites.iter().position(|shown| shown.role == *role) {
-            self.sites.remove(place);
+        if let Some(index) = self.sites.iter().position(|texts| texts.role == *role) {
+            self.sites.remove(index);
         }
     }
 
@@ -156,26 +156,26 @@ impl PageMemory {
     }
 
     fn quoted_as_is(&self, text: &str, to: Option<&Site>) -> Option<SiteQuote> {
-        let own = to.and_then(|to| self.sites.iter().find(|shown| shown.site == *to));
-        let is_own = |hash: &u64| own.is_some_and(|own| own.hashes.contains(hash));
+        let same_site = to.and_then(|to| self.sites.iter().find(|texts| texts.site == *to));
+        let is_own = |hash: &u64| same_site.is_some_and(|same_site| same_site.hashes.contains(hash));
         let units = units(&fold(text));
-        let hashes: Vec<u64> = units.windows(SHINGLE).map(|window| self.hash(window)).collect();
+        let hashes: Vec<u64> = units.windows(SHINGLE_WORDS).map(|window| self.hash(window)).collect();
         let codes = codes(text);
-        self.sites.iter().filter(|shown| Some(&shown.site) != to).find_map(|shown| {
-            let is_from = |hash: &u64| shown.hashes.contains(hash) && !is_own(hash);
+        self.sites.iter().filter(|texts| Some(&texts.site) != to).find_map(|texts| {
+            let is_from = |hash: &u64| texts.hashes.contains(hash) && !is_own(hash);
             let code = codes.iter().find(|code| is_from(&self.hash_code(code)));
             let excerpt = code.cloned().or_else(|| {
-                let first = run(&hashes, QUOTE - SHINGLE + 1, is_from)?;
-                Some(units.get(first..first + QUOTE)?.join(" "))
+                let first = run(&hashes, QUOTE_WORDS - SHINGLE_WORDS + 1, is_from)?;
+                Some(units.get(first..first + QUOTE_WORDS)?.join(" "))
             })?;
-            Some(SiteQuote { from: shown.site.clone(), excerpt: excerpt.chars().take(EXCERPT).collect() })
+            Some(SiteQuote { from: texts.site.clone(), excerpt: excerpt.chars().take(MAX_EXCERPT).collect() })
         })
     }
 
     /// Returns whether some page showed exactly this address: following it discloses nothing new.
     pub fn has_address(&self, address: &str) -> bool {
         let hash = self.hasher.hash_one(address);
-        self.sites.iter().any(|shown| shown.hashes.contains(&hash))
+        self.sites.iter().any(|texts| texts.hashes.contains(&hash))
     }
 
     fn hash(&self, window: &[String]) -> u64 {
@@ -188,13 +188,13 @@ impl PageMemory {
     }
 }
 
-/// Returns the start of the first run of `long` wanted hashes.
-fn run(hashes: &[u64], long: usize, wanted: impl Fn(&u64) -> bool) -> Option<usize> {
+/// Returns the start of the first run of `length` wanted hashes.
+fn run(hashes: &[u64], length: usize, matches: impl Fn(&u64) -> bool) -> Option<usize> {
     let mut in_a_row = 0;
-    for (at, hash) in hashes.iter().enumerate() {
-        in_a_row = if wanted(hash) { in_a_row + 1 } else { 0 };
-        if in_a_row == long {
-            return Some(at + 1 - long);
+    for (index, hash) in hashes.iter().enumerate() {
+        in_a_row = if matches(hash) { in_a_row + 1 } else { 0 };
+        if in_a_row == length {
+            return Some(index + 1 - length);
         }
     }
     None
@@ -205,11 +205,11 @@ fn units(folded: &str) -> Vec<String> {
     let mut units = Vec::new();
     let mut word = String::new();
     for character in folded.chars() {
-        let alone = is_unspaced_script(character);
-        if (alone || !character.is_alphanumeric()) && !word.is_empty() {
+        let stands_alone = is_unspaced_script(character);
+        if (stands_alone || !character.is_alphanumeric()) && !word.is_empty() {
             units.push(std::mem::take(&mut word));
         }
-        if alone {
+        if stands_alone {
             units.push(character.to_string());
         } else if character.is_alphanumeric() {
             word.push(character);
@@ -240,7 +240,7 @@ fn codes(text: &str) -> Vec<String> {
         let word = word.trim_matches(|character: char| !character.is_ascii_alphanumeric());
         let digits = word.chars().filter(char::is_ascii_digit).count();
         let letters = word.chars().filter(char::is_ascii_alphabetic).count();
-        if word.len() >= CODE && digits >= 3 && letters >= 1 && !word.contains('/') {
+        if word.len() >= MIN_CODE_CHARS && digits >= 3 && letters >= 1 && !word.contains('/') {
             codes.push(word.to_owned());
         }
     }
@@ -253,7 +253,7 @@ fn codes(text: &str) -> Vec<String> {
         } else if matches!(character, ' ' | '-' | '\u{a0}') && gap == 0 {
             gap = 1;
         } else {
-            if digits.len() >= NUMBER {
+            if digits.len() >= MIN_NUMBER_DIGITS {
                 codes.push(digits.clone());
             }
             digits.clear();
@@ -278,17 +278,19 @@ pub(crate) fn readings(text: &str) -> Vec<String> {
     let mut decoded = percent_decode_str(&spaced).decode_utf8_lossy().into_owned();
     // Three rounds are more than any legitimate address needs.
     for _ in 0..3 {
-        let again = percent_decode_str(&decoded).decode_utf8_lossy().into_owned();
-        let done = again == decoded;
-        readings.push(std::mem::replace(&mut decoded, again));
-        if done {
+        let decoded_again = percent_decode_str(&decoded).decode_utf8_lossy().into_owned();
+        let is_stable = decoded_again == decoded;
+        readings.push(std::mem::replace(&mut decoded, decoded_again));
+        if is_stable {
             break;
         }
     }
-    for word in text.split(|character: char| !is_base64(character)).filter(|word| word.len() >= CODE) {
-        let bare = word.trim_end_matches('=');
-        let bytes = STANDARD_NO_PAD.decode(bare).or_else(|_| URL_SAFE_NO_PAD.decode(bare));
-        let texts = [bytes.ok(), hex(bare)].into_iter().flatten();
+    for word in
+        text.split(|character: char| !is_base64(character)).filter(|word| word.len() >= MIN_CODE_CHARS)
+    {
+        let unpadded = word.trim_end_matches('=');
+        let bytes = STANDARD_NO_PAD.decode(unpadded).or_else(|_| URL_SAFE_NO_PAD.decode(unpadded));
+        let texts = [bytes.ok(), hex(unpadded)].into_iter().flatten();
         readings.extend(texts.filter_map(|bytes| String::from_utf8(bytes).ok()));
     }
     readings.push(text.chars().rev().collect());

@@ -98,10 +98,10 @@ fn of_v4(address: Ipv4Addr) -> Nearness {
 
 fn of_v6(address: Ipv6Addr) -> Nearness {
     let [a, b, c, d, e, f, g, h] = address.segments();
-    let inner = |high: u16, low: u16| {
-        let [one, two] = high.to_be_bytes();
+    let inner = |embedded: u16, low: u16| {
+        let [first, second] = embedded.to_be_bytes();
         let [three, four] = low.to_be_bytes();
-        of_v4(Ipv4Addr::new(one, two, three, four))
+        of_v4(Ipv4Addr::new(first, second, three, four))
     };
     if address == METADATA_V6 || a & 0xffc0 == 0xfe80 {
         return Nearness::Metadata;

@@ -14,9 +14,9 @@ use secrecy::{ExposeSecret, SecretString, zeroize::Zeroizing};
 use std::{fmt, fmt::Write, ops::Range};
 
 /// Minimum length of a redacted value: shorter ones occur in too many texts.
-const SHORTEST: usize = 4;
+const MIN_SECRET_CHARS: usize = 4;
 /// Minimum length of a value that is also found with gaps and in different case.
-const SHORTEST_LOOSE: usize = 6;
+const MIN_NORMALISED_CHARS: usize = 6;
 
 /// Characters that `encodeURIComponent` leaves unescaped.
 const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
@@ -44,12 +44,12 @@ struct KnownSecret {
     /// Spellings that are searched for literally.
     exact: Vec<Zeroizing<String>>,
     /// The value in lower case without gaps; empty if too short for that.
-    loose: Zeroizing<String>,
+    normalised: Zeroizing<String>,
 }
 
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.secrets.iter().map(|known| &known.name)).finish()
+        f.debug_list().entries(self.secrets.iter().map(|secret| &secret.name)).finish()
     }
 }
 
@@ -61,38 +61,38 @@ impl Redactor {
     /// [`SecretFault::TooShort`] if the value cannot be told from other text: it must not be typed.
     pub fn learn(&mut self, name: &SecretName, value: &SecretString) -> Result<(), SecretFault> {
         let value = value.expose_secret();
-        if value.chars().count() < SHORTEST {
+        if value.chars().count() < MIN_SECRET_CHARS {
             return Err(SecretFault::TooShort);
         }
-        let exact = writings(value);
-        if self.secrets.iter().any(|known| known.name == *name && known.exact == exact) {
+        let exact = spellings(value);
+        if self.secrets.iter().any(|secret| secret.name == *name && secret.exact == exact) {
             return Ok(());
         }
-        let (loose, _) = loose(value);
-        let long_enough = loose.chars().count() >= SHORTEST_LOOSE;
+        let (normalised, _) = normalise(value);
+        let long_enough = normalised.chars().count() >= MIN_NORMALISED_CHARS;
         self.secrets.push(KnownSecret {
             name: name.clone(),
             exact,
-            loose: if long_enough { loose } else { Zeroizing::default() },
+            normalised: if long_enough { normalised } else { Zeroizing::default() },
         });
         Ok(())
     }
 
     /// Returns the text with secret values replaced by their names.
     pub fn redact(&self, text: &str) -> String {
-        let mut written = String::with_capacity(text.len());
-        let mut at = 0;
+        let mut output = String::with_capacity(text.len());
+        let mut position = 0;
         for (range, name) in self.find_values(text) {
-            written.push_str(text.get(at..range.start).unwrap_or_default());
-            written.push_str(&name.placeholder());
-            at = range.end;
+            output.push_str(text.get(position..range.start).unwrap_or_default());
+            output.push_str(&name.placeholder());
+            position = range.end;
         }
-        written.push_str(text.get(at..).unwrap_or_default());
-        written
+        output.push_str(text.get(position..).unwrap_or_default());
+        output
     }
 
     /// Returns whether a text contains a value.
-    pub fn holds(&self, text: &str) -> bool {
+    pub fn contains_secret(&self, text: &str) -> bool {
         !self.find_values(text).is_empty()
     }
 
@@ -102,28 +102,28 @@ impl Redactor {
     }
 
     /// Redacts texts that are adjacent on a page; each loses its part of a value.
-    pub fn redact_neighbours(&self, texts: &[&str]) -> Vec<String> {
-        let whole = Zeroizing::new(texts.join("\n"));
-        let found = self.find_values(&whole);
+    pub fn redact_adjacent(&self, texts: &[&str]) -> Vec<String> {
+        let joined = Zeroizing::new(texts.join("\n"));
+        let found = self.find_values(&joined);
         let mut begins = 0;
         texts
             .iter()
             .map(|text| {
-                let place = begins..begins + text.len();
-                begins = place.end + 1;
-                let mut written = String::with_capacity(text.len());
-                let mut at = place.start;
+                let span = begins..begins + text.len();
+                begins = span.end + 1;
+                let mut output = String::with_capacity(text.len());
+                let mut position = span.start;
                 for (range, name) in
-                    found.iter().filter(|(range, _)| range.start < place.end && place.start < range.end)
+                    found.iter().filter(|(range, _)| range.start < span.end && span.start < range.end)
                 {
-                    written.push_str(whole.get(at..range.start).unwrap_or_default());
-                    if place.contains(&range.start) {
-                        written.push_str(&name.placeholder());
+                    output.push_str(joined.get(position..range.start).unwrap_or_default());
+                    if span.contains(&range.start) {
+                        output.push_str(&name.placeholder());
                     }
-                    at = range.end;
+                    position = range.end;
                 }
-                written.push_str(whole.get(at..place.end).unwrap_or_default());
-                written
+                output.push_str(joined.get(position..span.end).unwrap_or_default());
+                output
             })
             .collect()
     }
@@ -133,40 +133,42 @@ impl Redactor {
         if self.secrets.is_empty() {
             return Vec::new();
         }
-        let (bare, places) = loose(text);
+        let (normalised, ranges) = normalise(text);
         let escaped = if text.contains('%') { upper_percent(text) } else { String::new() };
         let mut found = Vec::new();
-        for known in &self.secrets {
-            for writing in &known.exact {
-                let here = text.match_indices(writing.as_str());
+        for secret in &self.secrets {
+            for writing in &secret.exact {
+                let literal = text.match_indices(writing.as_str());
                 let escaped = escaped.match_indices(writing.as_str());
-                found.extend(here.chain(escaped).map(|(at, _)| (at..at + writing.len(), &known.name)));
+                found.extend(
+                    literal.chain(escaped).map(|(index, _)| (index..index + writing.len(), &secret.name)),
+                );
             }
-            if known.loose.is_empty() {
+            if secret.normalised.is_empty() {
                 continue;
             }
-            for (at, _) in bare.match_indices(known.loose.as_str()) {
-                let ends = places.get(at).zip(places.get(at + known.loose.len() - 1));
-                found.extend(ends.map(|(first, last)| (first.start..last.end, &known.name)));
+            for (index, _) in normalised.match_indices(secret.normalised.as_str()) {
+                let ends = ranges.get(index).zip(ranges.get(index + secret.normalised.len() - 1));
+                found.extend(ends.map(|(first, last)| (first.start..last.end, &secret.name)));
             }
         }
         found.sort_by_key(|(range, _)| (range.start, usize::MAX - range.end));
-        let mut apart: Vec<(Range<usize>, &SecretName)> = Vec::new();
+        let mut disjoint: Vec<(Range<usize>, &SecretName)> = Vec::new();
         for (range, name) in found {
-            match apart.last_mut() {
+            match disjoint.last_mut() {
                 Some((before, _)) if range.start < before.end => before.end = before.end.max(range.end),
-                _ => apart.push((range, name)),
+                _ => disjoint.push((range, name)),
             }
         }
-        apart
+        disjoint
     }
 }
 
 /// Returns a text in lower case without gaps, quotes and backslashes, with the source range of each byte.
-fn loose(text: &str) -> (Zeroizing<String>, Vec<Range<usize>>) {
-    let mut bare = Zeroizing::new(String::with_capacity(text.len()));
-    let mut places = Vec::with_capacity(text.len());
-    for (at, character) in text.char_indices() {
+fn normalise(text: &str) -> (Zeroizing<String>, Vec<Range<usize>>) {
+    let mut normalised = Zeroizing::new(String::with_capacity(text.len()));
+    let mut ranges = Vec::with_capacity(text.len());
+    for (index, character) in text.char_indices() {
         let is_gap = character.is_whitespace()
             || is_invisible(character)
             || matches!(
@@ -174,15 +176,15 @@ fn loose(text: &str) -> (Zeroizing<String>, Vec<Range<usize>>) {
                 '"' | '\'' | '`' | '\\' | '\u{201c}' | '\u{201d}' | '\u{2018}' | '\u{2019}'
             );
         if !is_gap {
-            bare.extend(character.to_lowercase());
-            places.resize(bare.len(), at..at + character.len_utf8());
+            normalised.extend(character.to_lowercase());
+            ranges.resize(normalised.len(), index..index + character.len_utf8());
         }
     }
-    (bare, places)
+    (normalised, ranges)
 }
 
 /// Returns the value's spellings in addresses, JSON, HTML, and base64 at any offset of a longer text.
-fn writings(value: &str) -> Vec<Zeroizing<String>> {
+fn spellings(value: &str) -> Vec<Zeroizing<String>> {
     let json = serde_json::to_string(value).unwrap_or_default();
     let json = json.strip_prefix('"').and_then(|json| json.strip_suffix('"')).unwrap_or_default();
     let mut ascii = String::new();
@@ -217,7 +219,7 @@ fn writings(value: &str) -> Vec<Zeroizing<String>> {
     for shift in 0..3 {
         writings.extend(base64(value, shift));
     }
-    writings.retain(|writing| writing.chars().count() >= SHORTEST);
+    writings.retain(|writing| writing.chars().count() >= MIN_SECRET_CHARS);
     writings.sort();
     writings.dedup();
     writings.into_iter().map(Zeroizing::new).collect()
@@ -229,8 +231,8 @@ fn base64(value: &str, shift: usize) -> Vec<String> {
     let (first, end) = ((shift * 8).div_ceil(6), bytes.len() * 8 / 6);
     [STANDARD_NO_PAD.encode(&*bytes), URL_SAFE_NO_PAD.encode(&*bytes)]
         .into_iter()
-        .filter_map(|whole| whole.get(first..end).map(str::to_owned))
-        .filter(|part| part.len() >= SHORTEST)
+        .filter_map(|encoded| encoded.get(first..end).map(str::to_owned))
+        .filter(|part| part.len() >= MIN_SECRET_CHARS)
         .collect()
 }
 

@@ -9,9 +9,9 @@ use std::fmt;
 
 /// Start of a secret placeholder: `{{secret:NAME}}`.
 const PLACEHOLDER_START: &str = "{{secret:";
-const CLOSES: &str = "}}";
+const PLACEHOLDER_END: &str = "}}";
 /// Maximum length of a name.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 
 /// The name of a secret: letters, digits, `_`, `-` and `.`, starting with a letter.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,9 +25,9 @@ impl SecretName {
     /// [`SecretFault::Name`] if it is invalid.
     pub fn new(name: &str) -> Result<Self, SecretFault> {
         let begins = name.starts_with(|first: char| first.is_ascii_alphabetic());
-        let plain =
+        let is_allowed =
             |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-' | '.');
-        if begins && name.len() <= LONGEST_NAME && name.chars().all(plain) {
+        if begins && name.len() <= MAX_NAME && name.chars().all(is_allowed) {
             Ok(Self(name.to_owned()))
         } else {
             Err(SecretFault::Name)
@@ -41,7 +41,7 @@ impl SecretName {
 
     /// Returns the placeholder that the model types and reads for the secret.
     pub fn placeholder(&self) -> String {
-        format!("{PLACEHOLDER_START}{}{CLOSES}", self.0)
+        format!("{PLACEHOLDER_START}{}{PLACEHOLDER_END}", self.0)
     }
 }
 
@@ -92,25 +92,25 @@ pub enum SecretFault {
 ///
 /// [`SecretFault::Name`] for an invalid placeholder: it is not typed literally.
 pub fn split_secrets(text: &str) -> Result<Vec<TypedPart>, SecretFault> {
-    let mut pieces = Vec::new();
+    let mut parts = Vec::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(PLACEHOLDER_START) {
-        let (name, after) = after.split_once(CLOSES).ok_or(SecretFault::Name)?;
+        let (name, after) = after.split_once(PLACEHOLDER_END).ok_or(SecretFault::Name)?;
         if !before.is_empty() {
-            pieces.push(TypedPart::Text(before.to_owned()));
+            parts.push(TypedPart::Text(before.to_owned()));
         }
-        pieces.push(TypedPart::Secret(SecretName::new(name)?));
+        parts.push(TypedPart::Secret(SecretName::new(name)?));
         rest = after;
     }
     if !rest.is_empty() {
-        pieces.push(TypedPart::Text(rest.to_owned()));
+        parts.push(TypedPart::Text(rest.to_owned()));
     }
-    Ok(pieces)
+    Ok(parts)
 }
 
 /// A secret as the person configured it: its name and the one site it is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BoundSecret {
+pub struct SiteBoundSecret {
     /// Its name.
     pub name: SecretName,
     /// The site it may be typed at.
@@ -130,7 +130,7 @@ pub struct SecretTarget<'a> {
     pub field: &'a FieldFacts,
 }
 
-/// Permission to fetch one secret and type it now. Only [`BoundSecret::release`] makes one.
+/// Permission to fetch one secret and type it now. Only [`SiteBoundSecret::release`] makes one.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub struct SecretRelease {
@@ -150,7 +150,7 @@ impl SecretRelease {
     }
 }
 
-impl BoundSecret {
+impl SiteBoundSecret {
     /// Decides whether the secret may be typed there.
     ///
     /// # Errors

@@ -73,7 +73,7 @@ pub enum PageAction<'a> {
     /// The target is dragged onto another element.
     Drag {
         /// The drop target.
-        onto: ActionTarget<'a>,
+        drop_target: ActionTarget<'a>,
     },
     /// Local files are given to the target.
     Upload {
@@ -182,7 +182,7 @@ pub struct SinkQuestion {
     sinks: Vec<Sink>,
     name: String,
     role: String,
-    place: Option<Site>,
+    site: Option<Site>,
 }
 
 impl SinkQuestion {
@@ -203,7 +203,7 @@ impl SinkQuestion {
 
     /// Returns the site of the action: that of the frame, not only of the page that contains it.
     pub fn place(&self) -> Option<&Site> {
-        self.place.as_ref()
+        self.site.as_ref()
     }
 }
 
@@ -215,16 +215,16 @@ pub fn judge(act: &ActionContext<'_>, memory: &PageMemory) -> Judgement {
     }
     let (name, role) = match act.target {
         ActionTarget::Element(element) => {
-            let told = std::iter::once(&element.name).chain(&element.texts).map(|text| line(text, NAME));
-            (told.into_iter().find(|text| !text.is_empty()).unwrap_or_default(), line(&element.role, NAME))
+            let texts = std::iter::once(&element.name).chain(&element.texts).map(|text| line(text, NAME));
+            (texts.into_iter().find(|text| !text.is_empty()).unwrap_or_default(), line(&element.role, NAME))
         }
         ActionTarget::Unknown => Default::default(),
     };
-    let place = match act.frame {
+    let location = match act.frame {
         Origin::Site(site) => Some(site.clone()),
         Origin::Opaque => act.page.site().cloned(),
     };
-    Judgement::Ask(SinkQuestion { sinks, name, role, place })
+    Judgement::Ask(SinkQuestion { sinks, name, role, site: location })
 }
 
 fn consequences(act: &ActionContext<'_>, memory: &PageMemory) -> Vec<Sink> {
@@ -242,16 +242,16 @@ fn consequences(act: &ActionContext<'_>, memory: &PageMemory) -> Vec<Sink> {
         PageAction::Download { name } => vec![Sink::Downloads(line(name, NAME))],
         PageAction::AcceptDialog { kind: JudgedDialog::Alert, .. } => Vec::new(),
         PageAction::AcceptDialog { kind, message, text } => {
-            let says = effect_of(message, act.language).map(Sink::AnnouncesEffect);
+            let announced = effect_of(message, act.language).map(Sink::AnnouncesEffect);
             let carries = memory.find_quote(text, to).map(Sink::Carries);
-            [Some(Sink::Accepts(kind)), says, carries].into_iter().flatten().collect()
+            [Some(Sink::Accepts(kind)), announced, carries].into_iter().flatten().collect()
         }
         PageAction::Navigate { url } => match Url::parse(url) {
             Ok(url) => leak(&url, memory).map(Sink::Leaks).into_iter().collect(),
             Err(_) => vec![Sink::Unknown],
         },
-        PageAction::Drag { onto } => {
-            [act.target, onto].iter().flat_map(|target| drag_consequences(act, *target)).collect()
+        PageAction::Drag { drop_target } => {
+            [act.target, drop_target].iter().flat_map(|target| drag_consequences(act, *target)).collect()
         }
         PageAction::Click => match act.target {
             ActionTarget::Element(element) => activation_consequences(act, element),
@@ -266,8 +266,8 @@ fn consequences(act: &ActionContext<'_>, memory: &PageMemory) -> Vec<Sink> {
 fn drag_consequences(act: &ActionContext<'_>, target: ActionTarget<'_>) -> Vec<Sink> {
     let ActionTarget::Element(element) = target else { return vec![Sink::Unknown] };
     let mut sinks = activation_consequences(act, element);
-    let says = announced_effect(act, element).map(Sink::AnnouncesEffect);
-    sinks.extend(says.filter(|says| !sinks.contains(says)).into_iter().collect::<Vec<_>>());
+    let announced = announced_effect(act, element).map(Sink::AnnouncesEffect);
+    sinks.extend(announced.filter(|announced| !sinks.contains(announced)).into_iter().collect::<Vec<_>>());
     sinks
 }
 
@@ -276,8 +276,8 @@ fn drag_consequences(act: &ActionContext<'_>, target: ActionTarget<'_>) -> Vec<S
 fn choice_consequences(act: &ActionContext<'_>, options: &[String]) -> Vec<Sink> {
     let ActionTarget::Element(element) = act.target else { return vec![Sink::Unknown] };
     let mut sinks = change_consequences(act, element);
-    let says = options.iter().filter_map(|option| effect_of(option, act.language)).min();
-    sinks.extend(says.map(Sink::AnnouncesEffect));
+    let announced = options.iter().filter_map(|option| effect_of(option, act.language)).min();
+    sinks.extend(announced.map(Sink::AnnouncesEffect));
     sinks
 }
 
@@ -371,12 +371,12 @@ fn activation_consequences(act: &ActionContext<'_>, element: &Element) -> Vec<Si
 fn announced_effect(act: &ActionContext<'_>, element: &Element) -> Option<ControlEffect> {
     let texts = std::iter::once(&element.name).chain(&element.texts);
     let is_link = activation(element) == Activation::Link;
-    let spoken = texts
+    let from_texts = texts
         .filter(|text| !(is_link && line(text, usize::MAX).split(' ').count() > MAX_COMMAND_WORDS))
         .filter_map(|text| effect_of(text, act.language))
         .min();
-    let written = element.href.as_deref().filter(|_| is_link).and_then(says_address);
-    spoken.or(written)
+    let from_address = element.href.as_deref().filter(|_| is_link).and_then(says_address);
+    from_texts.or(from_address)
 }
 
 /// Returns the effect that the last parts of an address announce, if following it does more than read.

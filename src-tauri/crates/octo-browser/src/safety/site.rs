@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn sites_are_read_as_browsers_read_them() {
-        for (address, written) in [
+        for (address, expected) in [
             ("https://Example.com/a?b#c", "https://example.com"),
             ("https://example.com:443", "https://example.com"),
             ("http://example.com:443", "http://example.com:443"),
@@ -221,17 +221,19 @@ mod tests {
             ("ht\ntps://a.example", "https://a.example"),
         ] {
             let site: Site = address.parse().unwrap();
-            assert_eq!(site.to_string(), written, "{address}");
+            assert_eq!(site.to_string(), expected, "{address}");
             assert_eq!(site.to_string().parse::<Site>().unwrap(), site, "it reads what it writes");
         }
-        for none in ["", "example.com", "null", "://", "file:///etc/passwd", "data:text/html,x", "https://"] {
-            assert_eq!(none.parse::<Site>(), Err(SiteParseError), "{none}");
+        for invalid in
+            ["", "example.com", "null", "://", "file:///etc/passwd", "data:text/html,x", "https://"]
+        {
+            assert_eq!(invalid.parse::<Site>(), Err(SiteParseError), "{invalid}");
         }
     }
 
     #[test]
     fn display_names_of_sites_are_distinct() {
-        for (address, shown) in [
+        for (address, expected) in [
             ("https://bücher.example", "bücher.example"),
             ("https://яндекс.рф", "яндекс.рф"),
             ("https://例え.jp", "例え.jp"),
@@ -243,7 +245,7 @@ mod tests {
             ("http://shop.example:8080", "http://shop.example:8080"),
             ("https://shop.example", "shop.example"),
         ] {
-            assert_eq!(address.parse::<Site>().unwrap().display_name(), shown, "{address}");
+            assert_eq!(address.parse::<Site>().unwrap().display_name(), expected, "{address}");
         }
     }
 

@@ -1,13 +1,13 @@
 //! Visible page text: removes characters that a person does not see but a model reads.
 
 /// Maximum number of marks kept on one letter: more serve to hide text or to fill the screen.
-const MARKS: usize = 4;
+const MAX_COMBINING_MARKS: usize = 4;
 
 /// Returns a text without invisible characters: controls, zero-width and direction characters, tags, variation
 /// selectors, fillers. Line breaks and tabs stay; joiners stay only in scripts that need them.
 pub(crate) fn visible(text: &str) -> String {
-    let mut seen = String::with_capacity(text.len());
-    let mut marks = 0;
+    let mut output = String::with_capacity(text.len());
+    let mut combining = 0;
     let mut before = None;
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
@@ -17,7 +17,7 @@ pub(crate) fn visible(text: &str) -> String {
             '\u{200c}' | '\u{200d}' => {
                 let joins = before.is_some_and(joins) && characters.peek().copied().is_some_and(joins);
                 if joins {
-                    seen.push(character);
+                    output.push(character);
                     before = None;
                 }
                 continue;
@@ -27,27 +27,27 @@ pub(crate) fn visible(text: &str) -> String {
         if is_invisible(character) {
             continue;
         }
-        marks = if is_mark(character) { marks + 1 } else { 0 };
-        if marks > MARKS {
+        combining = if is_mark(character) { combining + 1 } else { 0 };
+        if combining > MAX_COMBINING_MARKS {
             continue;
         }
-        seen.push(character);
+        output.push(character);
         before = Some(character);
     }
-    seen
+    output
 }
 
-/// Returns one line of [`visible`] text: breaks become spaces, and at most `most` characters are kept.
-pub(crate) fn line(text: &str, most: usize) -> String {
-    let seen = visible(text);
-    let words: Vec<&str> = seen.split_whitespace().collect();
+/// Returns one line of [`visible`] text: breaks become spaces, and at most `limit` characters are kept.
+pub(crate) fn line(text: &str, limit: usize) -> String {
+    let cleaned = visible(text);
+    let words: Vec<&str> = cleaned.split_whitespace().collect();
     let joined = words.join(" ");
     let mut characters = joined.chars();
-    let mut kept: String = characters.by_ref().take(most).collect();
+    let mut shortened: String = characters.by_ref().take(limit).collect();
     if characters.next().is_some() {
-        kept.push('\u{2026}');
+        shortened.push('\u{2026}');
     }
-    kept
+    shortened
 }
 
 /// Returns whether a character is invisible, or changes the display of its neighbours.
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn invisible_characters_are_removed() {
-        for (text, seen) in [
+        for (text, expected) in [
             ("plain, \u{e9}\u{4e2d}\u{6587} \u{1f600}", "plain, \u{e9}\u{4e2d}\u{6587} \u{1f600}"),
             ("a\r\nb\rc\u{2028}d\te", "a\nb\nc\nd\te"),
             ("i\u{200b}g\u{2060}n\u{feff}o\u{ad}re", "ignore"),
@@ -109,7 +109,7 @@ mod tests {
             ("a\u{200d}b", "ab"),
             ("Z\u{300}\u{301}\u{302}\u{303}\u{304}\u{305}o", "Z\u{300}\u{301}\u{302}\u{303}o"),
         ] {
-            assert_eq!(visible(text), seen, "{text:?}");
+            assert_eq!(visible(text), expected, "{text:?}");
         }
     }
 

@@ -32,11 +32,11 @@ pub enum ControlEffect {
 }
 
 /// The words; their sources are in the file itself.
-const WORDS: &str = include_str!("words/sinks.txt");
+const LEXICON_TEXT: &str = include_str!("words/sinks.txt");
 
 /// Languages whose words are matched inside texts, because they are written without gaps or attached to other
 /// words.
-const INSIDE: [&str; 6] = ["zh", "ja", "ko", "th", "ar", "hi"];
+const UNSPACED_LANGUAGES: [&str; 6] = ["zh", "ja", "ko", "th", "ar", "hi"];
 
 /// A word or phrase.
 #[derive(Clone, Debug)]
@@ -69,7 +69,7 @@ struct Lexicon {
     harmless_inside: Vec<String>,
 }
 
-static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::read(WORDS));
+static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::read(LEXICON_TEXT));
 
 impl Lexicon {
     fn read(text: &'static str) -> Self {
@@ -103,7 +103,7 @@ impl Lexicon {
         let words = plain_words(&fold_look_alikes(word));
         let joined = words.concat();
         let entry = LexiconEntry { effect, language, joined: joined.clone(), words, matching };
-        if INSIDE.contains(&language) {
+        if UNSPACED_LANGUAGES.contains(&language) {
             self.inside.push(entry);
             return;
         }
@@ -120,7 +120,7 @@ impl Lexicon {
 
     fn add_harmless(&mut self, language: &str, phrase: &str) {
         let words = plain_words(&fold_look_alikes(phrase));
-        if INSIDE.contains(&language) {
+        if UNSPACED_LANGUAGES.contains(&language) {
             self.harmless_inside.push(words.concat());
         } else if let Some(first) = words.first().cloned() {
             self.harmless.entry(first).or_default().push(words);
@@ -164,64 +164,65 @@ pub(crate) fn effect_of(text: &str, language: Option<&str>) -> Option<ControlEff
         .into_iter()
         .flatten()
         .flat_map(|text| {
-            let (plain, first) = (fold_look_alikes(text), fold_look_alikes_first(text));
+            let (folded, first) = (fold_look_alikes(text), fold_look_alikes_first(text));
             let is_marked = !fold(text).eq_ignore_ascii_case(text.trim());
-            let other = (first != plain).then(|| deed_in(&first, language, is_marked)).flatten();
-            [deed_in(&plain, language, is_marked), other]
+            let alternative = (first != folded).then(|| effect_in(&first, language, is_marked)).flatten();
+            [effect_in(&folded, language, is_marked), alternative]
         })
         .flatten()
         .min()
 }
 
-fn deed_in(folded: &str, language: Option<&str>, is_marked: bool) -> Option<ControlEffect> {
+fn effect_in(folded: &str, language: Option<&str>, is_marked: bool) -> Option<ControlEffect> {
     let lexicon = &*LEXICON;
-    let all = words_of(folded, lexicon);
-    let words = all.as_slice();
-    let of_words = words.iter().enumerate().filter(|(_, word)| !word.harmless).flat_map(|(at, word)| {
+    let all_words = parse_words(folded, lexicon);
+    let words = all_words.as_slice();
+    let of_words = words.iter().enumerate().filter(|(_, word)| !word.harmless).flat_map(|(index, word)| {
         let entries = lexicon.by_word.get(&word.text).into_iter().flatten();
         let found = entries.filter(move |entry| {
-            is_meant(entry, language, is_marked)
-                && (entry.joined == word.text || matches_at(words, at, &entry.words))
+            applies(entry, language, is_marked)
+                && (entry.joined == word.text || matches_at(words, index, &entry.words))
                 && (entry.matching != WordMatch::Whole || words.len() == entry.words.len())
         });
-        let begun = lexicon.beginnings.iter().filter(move |entry| matches_prefix_at(words, at, &entry.words));
-        found.chain(begun).map(|entry| entry.effect)
+        let prefixes =
+            lexicon.beginnings.iter().filter(move |entry| matches_prefix_at(words, index, &entry.words));
+        found.chain(prefixes).map(|entry| entry.effect)
     });
     let compact = compact(folded, lexicon);
-    let inside = lexicon.inside.iter().filter(|entry| match entry.matching {
+    let infixes = lexicon.inside.iter().filter(|entry| match entry.matching {
         WordMatch::Whole => compact == entry.joined,
         WordMatch::Words | WordMatch::Beginning | WordMatch::Ambiguous => compact.contains(&entry.joined),
     });
-    of_words.chain(inside.map(|entry| entry.effect)).min()
+    of_words.chain(infixes.map(|entry| entry.effect)).min()
 }
 
-fn is_meant(entry: &LexiconEntry, language: Option<&str>, is_marked: bool) -> bool {
+fn applies(entry: &LexiconEntry, language: Option<&str>, is_marked: bool) -> bool {
     if entry.matching != WordMatch::Ambiguous || is_marked {
         return true;
     }
     let primary = language.and_then(|language| language.split(['-', '_']).next()).unwrap_or_default();
-    let is_another = LEXICON.languages.iter().any(|known| primary.eq_ignore_ascii_case(known));
+    let is_another = LEXICON.languages.iter().any(|listed| primary.eq_ignore_ascii_case(listed));
     !is_another || primary.eq_ignore_ascii_case(entry.language)
 }
 
-fn matches_at(words: &[TextWord], at: usize, wanted: &[String]) -> bool {
+fn matches_at(words: &[TextWord], index: usize, pattern: &[String]) -> bool {
     words
-        .get(at..at + wanted.len())
-        .is_some_and(|found| found.iter().zip(wanted).all(|(word, wanted)| word.text == *wanted))
+        .get(index..index + pattern.len())
+        .is_some_and(|found| found.iter().zip(pattern).all(|(word, pattern)| word.text == *pattern))
 }
 
 /// As [`matches_at`], but the last word only needs to match as a prefix.
-fn matches_prefix_at(words: &[TextWord], at: usize, wanted: &[String]) -> bool {
-    let Some((last, before)) = wanted.split_last() else { return false };
-    matches_at(words, at, before)
+fn matches_prefix_at(words: &[TextWord], index: usize, pattern: &[String]) -> bool {
+    let Some((last, before)) = pattern.split_last() else { return false };
+    matches_at(words, index, before)
         && words
-            .get(at + before.len())
+            .get(index + before.len())
             .is_some_and(|word| !word.harmless && word.text.starts_with(last.as_str()))
 }
 
 /// Splits a folded text into words, marking those of harmless phrases. A row of single letters also counts as
 /// one word, as do words separated only by punctuation.
-fn words_of(folded: &str, lexicon: &Lexicon) -> Vec<TextWord> {
+fn parse_words(folded: &str, lexicon: &Lexicon) -> Vec<TextWord> {
     let mut words: Vec<TextWord> = Vec::new();
     let mut glued = true;
     for part in split_words(folded) {
@@ -234,11 +235,13 @@ fn words_of(folded: &str, lexicon: &Lexicon) -> Vec<TextWord> {
             }
         }
     }
-    for at in 0..words.len() {
-        let Some(phrases) = words.get(at).and_then(|word| lexicon.harmless.get(&word.text)) else { continue };
+    for index in 0..words.len() {
+        let Some(phrases) = words.get(index).and_then(|word| lexicon.harmless.get(&word.text)) else {
+            continue;
+        };
         for phrase in phrases {
-            if matches_at(&words, at, phrase) {
-                words.iter_mut().skip(at).take(phrase.len()).for_each(|word| word.harmless = true);
+            if matches_at(&words, index, phrase) {
+                words.iter_mut().skip(index).take(phrase.len()).for_each(|word| word.harmless = true);
             }
         }
     }
@@ -332,12 +335,12 @@ fn compact(folded: &str, lexicon: &Lexicon) -> String {
 /// Inserts a gap before each capital after a lower-case letter: `btnSendMail` becomes three words.
 fn part_capitals(text: &str) -> String {
     let mut parted = String::with_capacity(text.len() + 8);
-    let mut small = false;
+    let mut follows_lowercase = false;
     for character in text.chars() {
-        if small && character.is_uppercase() {
+        if follows_lowercase && character.is_uppercase() {
             parted.push(' ');
         }
-        small = character.is_lowercase();
+        follows_lowercase = character.is_lowercase();
         parted.push(character);
     }
     parted

@@ -8,15 +8,15 @@ use std::borrow::Cow;
 /// selectors and joiners that belong to no emoji and no script that uses joiners. Such characters hide
 /// instructions from a person, and words from a filter.
 pub fn clean_text(text: &str) -> Cow<'_, str> {
-    let plain = |byte: u8| byte == b'\n' || byte == b'\t' || (0x20..0x7f).contains(&byte);
-    if text.bytes().all(plain) {
+    let is_plain = |byte: u8| byte == b'\n' || byte == b'\t' || (0x20..0x7f).contains(&byte);
+    if text.bytes().all(is_plain) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(char) = chars.next() {
         let before = out.chars().next_back();
-        let kept = match char {
+        let replacement = match char {
             '\u{fe0e}' | '\u{fe0f}' => before.is_some_and(takes_selector),
             '\u{200d}' => {
                 let next = chars.peek().copied();
@@ -26,7 +26,7 @@ pub fn clean_text(text: &str) -> Cow<'_, str> {
             '\u{200c}' => joins(before, chars.peek().copied()),
             _ => !is_unseen(char),
         };
-        if kept {
+        if replacement {
             out.push(char);
         }
     }
@@ -112,9 +112,9 @@ mod tests {
             ("한국어 中文 ไทย", "한국어 中文 ไทย"),
             ("soft\u{ad}hyphen\u{2800}\u{3164}", "softhyphen"),
         ];
-        for (given, kept) in cases {
-            assert_eq!(clean_text(given), kept, "{given:?}");
-            assert_eq!(clean_text(kept), kept);
+        for (input, expected) in cases {
+            assert_eq!(clean_text(input), expected, "{input:?}");
+            assert_eq!(clean_text(expected), expected);
         }
     }
 

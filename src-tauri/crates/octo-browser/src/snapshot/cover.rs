@@ -22,10 +22,10 @@ pub struct CoverArea {
 }
 
 /// How much a letter may overhang its box, in CSS pixels.
-const MARGIN: f64 = 2.0;
+const LETTER_OVERHANG: f64 = 2.0;
 /// Maximum width that border and padding of a frame's element may add to its content, in screen pixels per CSS
 /// pixel. A larger difference means that the frame is scaled or rotated, and positions in it are unreliable.
-const FRAME: f64 = 64.0;
+const MAX_FRAME_BORDER: f64 = 64.0;
 
 impl PageCapture {
     /// Returns the areas to cover in pictures of the page: fields for passwords, codes, cards and personal
@@ -33,15 +33,15 @@ impl PageCapture {
     /// frame that cannot be inspected, or that is scaled or rotated, is covered completely.
     pub fn covers(&self, refs: &Refs, redactor: &Redactor) -> Vec<CoverArea> {
         let tree = PageTree::join(self);
-        let places = FramePositions::of(&tree);
+        let positions = FramePositions::of(&tree);
         let mut found: Vec<(u32, i64, Rect)> = Vec::new();
-        let mut heard = HashSet::new();
+        let mut accessible = HashSet::new();
         for node in &tree.nodes {
-            let above = tree.node(node.parent);
-            let is_inner = above.is_some_and(|above| above.editable || above.part == RolePart::Field);
+            let parent = tree.node(node.parent);
+            let is_inner = parent.is_some_and(|parent| parent.editable || parent.part == RolePart::Field);
             if node.part == RolePart::Field || (node.editable && !is_inner) {
-                heard.insert((node.frame, node.fact));
-                if shows(node.hidden) && is_secret(&tree, node, refs) {
+                accessible.insert((node.frame, node.fact));
+                if may_be_visible(node.hidden) && is_secret(&tree, node, refs) {
                     found.push((node.frame, node.backend, node.rect));
                 }
             } else if node.part == RolePart::Frame && node.children.is_empty() {
@@ -49,9 +49,9 @@ impl PageCapture {
                 found.push((node.frame, node.backend, node.rect));
             }
         }
-        places.hidden_fields(&tree, &heard, &mut found);
+        positions.hidden_fields(&tree, &accessible, &mut found);
         secret_texts(&tree, redactor, &mut found);
-        places.inaccessible_fields(&tree, redactor, &mut found);
+        positions.inaccessible_fields(&tree, redactor, &mut found);
         let scale = self.sessions.first().map_or(1.0, |session| session.scale);
         let scale = if scale > 0.0 { scale } else { 1.0 };
         found
@@ -60,10 +60,10 @@ impl PageCapture {
             .map(|(frame, backend, rect)| {
                 let session =
                     tree.frames.get(frame as usize).and_then(|frame| tree.sessions.get(frame.session));
-                let rect = places.cover_rect(frame, rect);
+                let rect = positions.cover_rect(frame, rect);
                 CoverArea {
                     node: (session.cloned().unwrap_or_default(), backend),
-                    spot: spot_of(rect, scale, MARGIN),
+                    spot: spot_of(rect, scale, LETTER_OVERHANG),
                 }
             })
             .collect()
@@ -82,7 +82,7 @@ pub(super) fn spot_of(rect: Rect, scale: f64, margin: f64) -> Spot {
 
 /// Returns whether some of it may be visible: everything except nodes hidden by style. Clipping, transparency
 /// and reachability are heuristics, and an extra cover does no harm.
-fn shows(hidden: Option<HiddenReason>) -> bool {
+fn may_be_visible(hidden: Option<HiddenReason>) -> bool {
     hidden != Some(HiddenReason::Style)
 }
 
@@ -101,7 +101,7 @@ fn secret_texts(tree: &PageTree<'_>, redactor: &Redactor, found: &mut Vec<(u32, 
     }
     let texts: Vec<&Node> = tree.nodes.iter().filter(|node| node.part == RolePart::Text).collect();
     let names: Vec<&str> = texts.iter().map(|node| node.name.as_str()).collect();
-    for (node, redacted) in texts.iter().zip(redactor.redact_neighbours(&names)) {
+    for (node, redacted) in texts.iter().zip(redactor.redact_adjacent(&names)) {
         if redacted != node.name {
             found.push((node.frame, node.backend, node.rect));
         }
@@ -109,8 +109,9 @@ fn secret_texts(tree: &PageTree<'_>, redactor: &Redactor, found: &mut Vec<(u32, 
     // Values, image names and names of controls; a node with children is represented by them.
     let others = tree.nodes.iter().filter(|node| node.part != RolePart::Text && node.parent != NONE);
     for node in others {
-        let own = redactor.holds(&node.value) || node.children.is_empty() && redactor.holds(&node.name);
-        if own {
+        let is_secret = redactor.contains_secret(&node.value)
+            || node.children.is_empty() && redactor.contains_secret(&node.name);
+        if is_secret {
             found.push((node.frame, node.backend, node.rect));
         }
     }
@@ -148,11 +149,11 @@ impl FramePositions {
     fn find_unreliable_frames(&mut self, tree: &PageTree<'_>) {
         let by_name: HashMap<&str, u32> =
             tree.frames.iter().map(|frame| frame.frame.as_str()).zip(0..).collect();
-        let mut above: HashMap<u32, u32> = HashMap::new();
+        let mut parents: HashMap<u32, u32> = HashMap::new();
         for (frame, number) in tree.frames.iter().zip(0_u32..) {
             let Some(owner) = &frame.owner else { continue };
             let holder = by_name.get(owner.frame.as_str()).copied();
-            above.extend(holder.map(|holder| (number, holder)));
+            parents.extend(holder.map(|holder| (number, holder)));
             let element = tree.nodes.iter().find(|node| {
                 Some(node.frame) == holder && node.backend == owner.node && !node.rect.is_empty()
             });
@@ -173,7 +174,7 @@ impl FramePositions {
             let mut outer = number;
             // The nesting depth is at most the number of frames.
             for _ in 0..tree.frames.len() {
-                let Some(holder) = above.get(&outer).copied() else { break };
+                let Some(holder) = parents.get(&outer).copied() else { break };
                 outer = holder;
                 if let Some(rect) = self.instead.get(&outer).copied() {
                     self.instead.insert(number, rect);
@@ -186,28 +187,30 @@ impl FramePositions {
     fn is_unscaled(&self, tree: &PageTree<'_>, frame: u32, width: f64) -> bool {
         let Some(layout) = tree.layout(frame) else { return false };
         let document =
-            self.frames.iter().find(|(_, known)| **known == frame).map(|((_, document), _)| *document);
-        let Some(inside) = document.and_then(|document| layout.width_of(document)) else { return false };
-        inside <= width + 1.0 && inside >= width - FRAME
+            self.frames.iter().find(|(_, number)| **number == frame).map(|((_, document), _)| *document);
+        let Some(content_width) = document.and_then(|document| layout.width_of(document)) else {
+            return false;
+        };
+        content_width <= width + 1.0 && content_width >= width - MAX_FRAME_BORDER
     }
 
     /// Finds fields that are hidden from assistive technology.
     fn hidden_fields(
         &self,
         tree: &PageTree<'_>,
-        heard: &HashSet<(u32, u32)>,
+        accessible: &HashSet<(u32, u32)>,
         found: &mut Vec<(u32, i64, Rect)>,
     ) {
         for (session, layout) in tree.layouts.iter().enumerate() {
-            for (fact, place) in layout.facts.iter().zip(0_u32..) {
-                if !matches!(layout.tag(place), "INPUT" | "TEXTAREA") || !shows(fact.hidden) {
+            for (fact, index) in layout.facts.iter().zip(0_u32..) {
+                if !matches!(layout.tag(index), "INPUT" | "TEXTAREA") || !may_be_visible(fact.hidden) {
                     continue;
                 }
                 let frame = self.frames.get(&(session, fact.document)).copied();
-                if frame.is_some_and(|frame| heard.contains(&(frame, place))) {
+                if frame.is_some_and(|frame| accessible.contains(&(frame, index))) {
                     continue;
                 }
-                let attribute = |name: &str| layout.attribute(place, name).unwrap_or_default();
+                let attribute = |name: &str| layout.attribute(index, name).unwrap_or_default();
                 let field = FieldFacts {
                     kind: attribute("type").to_owned(),
                     autocomplete: attribute("autocomplete").to_owned(),
@@ -217,7 +220,7 @@ impl FramePositions {
                 if field.sensitive().is_none() {
                     continue;
                 }
-                found.push(self.place(tree, session, fact));
+                found.push(self.window_position(tree, session, fact));
             }
         }
     }
@@ -238,25 +241,25 @@ impl FramePositions {
                 .iter()
                 .zip(0_u32..)
                 .filter(|(fact, _)| {
-                    fact.kind == NodeKind::Text && shows(fact.hidden) && !fact.rect.is_empty()
+                    fact.kind == NodeKind::Text && may_be_visible(fact.hidden) && !fact.rect.is_empty()
                 })
-                .map(|(fact, place)| (fact, layout.text(place)))
+                .map(|(fact, index)| (fact, layout.text(index)))
                 .filter(|(_, text)| !text.trim().is_empty())
                 .collect();
-            let written: Vec<&str> = texts.iter().map(|(_, text)| *text).collect();
-            for ((fact, text), redacted) in texts.iter().zip(redactor.redact_neighbours(&written)) {
+            let values: Vec<&str> = texts.iter().map(|(_, text)| *text).collect();
+            for ((fact, text), redacted) in texts.iter().zip(redactor.redact_adjacent(&values)) {
                 if redacted != *text {
-                    found.push(self.place(tree, session, fact));
+                    found.push(self.window_position(tree, session, fact));
                 }
             }
         }
     }
 
     /// Returns the position in the window of a layout node.
-    fn place(&self, tree: &PageTree<'_>, session: usize, fact: &NodeFact) -> (u32, i64, Rect) {
+    fn window_position(&self, tree: &PageTree<'_>, session: usize, fact: &NodeFact) -> (u32, i64, Rect) {
         let frame = self.frames.get(&(session, fact.document)).copied();
         match frame.zip(frame.and_then(|frame| self.offsets.get(&frame))) {
-            Some((frame, (x, y))) => (frame, fact.backend, fact.rect.moved(*x, *y)),
+            Some((frame, (x, y))) => (frame, fact.backend, fact.rect.translated(*x, *y)),
             // In a document whose position in the page is unknown.
             None => (0, fact.backend, tree.viewport),
         }

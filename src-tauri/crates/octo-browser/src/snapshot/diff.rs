@@ -29,11 +29,11 @@ pub enum ChangeExtent {
 }
 
 /// Maximum length of a printed changed line, in characters.
-const LINE: usize = 400;
+const MAX_LINE: usize = 400;
 /// Maximum number of removed lines printed.
 const MAX_REMOVED_LINES: usize = 8;
 /// Maximum size of the notes at the end, in tokens.
-const NOTES: usize = 40;
+const NOTES_BUDGET: usize = 40;
 
 impl Snapshot {
     /// Returns the changes since an earlier snapshot, in about `budget` estimated tokens: `+` is new, `-` is
@@ -44,35 +44,38 @@ impl Snapshot {
             let text = self.render(budget, RenderFilter::default()).text;
             return Diff { change: ChangeExtent::Page, text: format!("another page:\n{text}") };
         }
-        let (new, gone) = self.changed(before);
+        let (added, removed) = self.changed(before);
         let mut lines: Vec<(u8, String, bool)> = Vec::new();
         if self.header() != before.header() {
             lines.push((0, format!("~ {}", self.header()), true));
         }
-        let by_ref: HashMap<u32, usize> = gone
+        let by_ref: HashMap<u32, usize> = removed
             .iter()
             .rev()
-            .filter_map(|place| Some((*before.line(*place)?.refs.first()?, *place)))
+            .filter_map(|index| Some((*before.line(*index)?.refs.first()?, *index)))
             .collect();
         let mut replaced = HashSet::new();
-        for line in new.iter().filter_map(|place| self.line(*place)) {
-            let old =
-                line.refs.first().and_then(|number| by_ref.get(number)).filter(|old| replaced.insert(**old));
-            let sign = if old.is_some() { '~' } else { '+' };
-            lines.push((line.depth, format!("{sign} {}", cut(&line.text, LINE)), line.on_screen));
+        for line in added.iter().filter_map(|index| self.line(*index)) {
+            let previous = line
+                .refs
+                .first()
+                .and_then(|number| by_ref.get(number))
+                .filter(|previous| replaced.insert(**previous));
+            let sign = if previous.is_some() { '~' } else { '+' };
+            lines.push((line.depth, format!("{sign} {}", cut(&line.text, MAX_LINE)), line.on_screen));
         }
-        let left: Vec<&SnapshotLine> = gone
+        let remaining: Vec<&SnapshotLine> = removed
             .iter()
-            .filter(|place| !replaced.contains(*place))
-            .filter_map(|place| before.line(*place))
+            .filter(|index| !replaced.contains(*index))
+            .filter_map(|index| before.line(*index))
             .collect();
-        if let Some(focus) = self.moved_focus(before, &new) {
+        if let Some(focus) = self.moved_focus(before, &added) {
             lines.push((0, focus, true));
         }
-        if lines.is_empty() && left.is_empty() {
+        if lines.is_empty() && remaining.is_empty() {
             return Diff { change: ChangeExtent::Nothing, text: "nothing changed on the page".to_owned() };
         }
-        Diff { change: ChangeExtent::Lines, text: write(&lines, &left, budget) }
+        Diff { change: ChangeExtent::Lines, text: write(&lines, &remaining, budget) }
     }
 
     /// Returns the lines that are new here, and those of the earlier snapshot that were removed; moved lines
@@ -82,33 +85,34 @@ impl Snapshot {
         for line in &before.lines.lines {
             *counts.entry(without_focus(line)).or_default() += 1;
         }
-        let mut new = Vec::new();
-        for (line, place) in self.lines.lines.iter().zip(0..) {
+        let mut added = Vec::new();
+        for (line, index) in self.lines.lines.iter().zip(0..) {
             match counts.get_mut(&without_focus(line)).filter(|count| **count > 0) {
                 Some(count) => *count -= 1,
-                None => new.push(place),
+                None => added.push(index),
             }
         }
-        let mut gone = Vec::new();
-        for (place, line) in before.lines.lines.iter().enumerate().rev() {
+        let mut removed = Vec::new();
+        for (index, line) in before.lines.lines.iter().enumerate().rev() {
             if let Some(count) = counts.get_mut(&without_focus(line)).filter(|count| **count > 0) {
                 *count -= 1;
-                gone.push(place);
+                removed.push(index);
             }
         }
-        gone.reverse();
-        (new, gone)
+        removed.reverse();
+        (added, removed)
     }
 
     /// Returns a note on the focus, if it moved and is in none of the new lines.
-    fn moved_focus(&self, before: &Self, new: &[usize]) -> Option<String> {
+    fn moved_focus(&self, before: &Self, added: &[usize]) -> Option<String> {
         let focused =
             |snapshot: &Self| snapshot.lines.lines.iter().position(|line| line.text != without_focus(line));
-        let now = focused(self)?;
-        let line = self.line(now)?;
-        let then = focused(before).and_then(|place| before.line(place));
-        let same = then.is_some_and(|then| then.refs == line.refs);
-        (!same && !new.contains(&now)).then(|| format!("focus: {}", cut(&without_focus(line), 120)))
+        let current = focused(self)?;
+        let line = self.line(current)?;
+        let previous = focused(before).and_then(|index| before.line(index));
+        let unchanged = previous.is_some_and(|previous| previous.refs == line.refs);
+        (!unchanged && !added.contains(&current))
+            .then(|| format!("focus: {}", cut(&without_focus(line), 120)))
     }
 }
 
@@ -116,38 +120,38 @@ fn without_focus(line: &SnapshotLine) -> String {
     if line.refs.is_empty() { line.text.clone() } else { line.text.replace(" focused", "") }
 }
 
-fn write(lines: &[(u8, String, bool)], gone: &[&SnapshotLine], budget: usize) -> String {
+fn write(lines: &[(u8, String, bool)], removed: &[&SnapshotLine], budget: usize) -> String {
     let price = |text: &str| estimate_tokens(text) + 2;
-    let mut left = budget.saturating_sub(NOTES);
-    let mut kept = vec![false; lines.len()];
+    let mut remaining = budget.saturating_sub(NOTES_BUDGET);
+    let mut included = vec![false; lines.len()];
     for on_screen in [true, false] {
-        for ((_, text, seen), kept) in lines.iter().zip(&mut kept) {
-            if *seen == on_screen && price(text) <= left {
-                left -= price(text);
-                *kept = true;
+        for ((_, text, is_visible), included) in lines.iter().zip(&mut included) {
+            if *is_visible == on_screen && price(text) <= remaining {
+                remaining -= price(text);
+                *included = true;
             }
         }
     }
     let mut out = String::new();
-    for ((depth, text, _), _) in lines.iter().zip(&kept).filter(|(_, kept)| **kept) {
+    for ((depth, text, _), _) in lines.iter().zip(&included).filter(|(_, included)| **included) {
         push_line(&mut out, *depth, text);
     }
-    let more = kept.iter().filter(|kept| !**kept).count();
+    let more = included.iter().filter(|included| !**included).count();
     if more > 0 {
         push_line(&mut out, 0, &format!("+ ... {more} more lines: find them, or take a snapshot"));
     }
-    let mut told = 0;
-    for line in gone.iter().take(MAX_REMOVED_LINES) {
+    let mut omitted = 0;
+    for line in removed.iter().take(MAX_REMOVED_LINES) {
         let text = format!("- {}", cut(&line.text, 80));
-        if price(&text) > left {
+        if price(&text) > remaining {
             break;
         }
-        left -= price(&text);
-        told += 1;
+        remaining -= price(&text);
+        omitted += 1;
         push_line(&mut out, 0, &text);
     }
-    if told < gone.len() {
-        push_line(&mut out, 0, &format!("- ... {} more lines are gone", gone.len() - told));
+    if omitted < removed.len() {
+        push_line(&mut out, 0, &format!("- ... {} more lines are gone", removed.len() - omitted));
     }
     out
 }

@@ -27,9 +27,9 @@ pub struct FindMatches {
 }
 
 /// Maximum length of a line shown in full, in characters; a longer one is reduced to the text around the match.
-const LONG: usize = 300;
+const MAX_LINE: usize = 300;
 /// Number of characters shown before the match.
-const BEFORE: usize = 80;
+const CONTEXT_BEFORE: usize = 80;
 
 impl Snapshot {
     /// Returns the matching lines, each under its headings, in at most `budget` estimated tokens.
@@ -43,7 +43,7 @@ impl Snapshot {
         }
         let mut text = String::new();
         let mut tokens = 30;
-        let mut shown = 0;
+        let mut count = 0;
         let mut headings: Vec<usize> = Vec::new();
         for line in &matches {
             let Some(found) = self.line(*line) else { continue };
@@ -57,68 +57,68 @@ impl Snapshot {
             let excerpt = excerpt(&found.text, &phrase);
             push_line(&mut part, found.depth, &excerpt.0);
             let price = estimate_tokens(&part) + 2;
-            if tokens + price > budget && shown > 0 {
+            if tokens + price > budget && count > 0 {
                 break;
             }
-            (tokens, shown, headings) = (tokens + price, shown + 1, above);
+            (tokens, count, headings) = (tokens + price, count + 1, above);
             push_line(&mut text, 0, &part);
         }
-        if shown < matches.len() {
+        if count < matches.len() {
             push_line(
                 &mut text,
                 0,
-                &format!("... {} more lines match: narrow the search", matches.len() - shown),
+                &format!("... {} more lines match: narrow the search", matches.len() - count),
             );
         }
-        FindMatches { text, matches: matches.len(), shown_count: shown }
+        FindMatches { text, matches: matches.len(), shown_count: count }
     }
 
-    fn matching(&self, wanted: impl Fn(&str) -> bool, role: &str) -> Vec<usize> {
-        let mut hits = vec![false; self.lines.lines.len()];
+    fn matching(&self, matches: impl Fn(&str) -> bool, role: &str) -> Vec<usize> {
+        let mut is_hit = vec![false; self.lines.lines.len()];
         if role.is_empty() {
-            for (hit, line) in hits.iter_mut().zip(&self.lines.lines) {
-                *hit = wanted(&line.text.to_lowercase());
+            for (flag, line) in is_hit.iter_mut().zip(&self.lines.lines) {
+                *flag = matches(&line.text.to_lowercase());
             }
         }
         for target in &self.lines.targets {
-            if (role.is_empty() || target.word == role)
-                && wanted(&target.name.to_lowercase())
-                && let Some(hit) = hits.get_mut(target.line as usize)
+            if (role.is_empty() || target.kind_word == role)
+                && matches(&target.name.to_lowercase())
+                && let Some(flag) = is_hit.get_mut(target.line as usize)
             {
-                *hit = true;
+                *flag = true;
             }
         }
         // A role may belong to a structural part and not to a target: headings, dialogs, frames.
         if !role.is_empty() {
-            for (hit, line) in hits.iter_mut().zip(&self.lines.lines) {
-                *hit |= is_of(line, role) && wanted(&line.text.to_lowercase());
+            for (flag, line) in is_hit.iter_mut().zip(&self.lines.lines) {
+                *flag |= has_role(line, role) && matches(&line.text.to_lowercase());
             }
         }
-        hits.iter().enumerate().filter(|(_, hit)| **hit).map(|(line, _)| line).collect()
+        is_hit.iter().enumerate().filter(|(_, flag)| **flag).map(|(line, _)| line).collect()
     }
 
     /// Returns the headings above a line, the highest level first.
     fn headings_above(&self, line: usize) -> Vec<usize> {
-        const LOOKED_AT: usize = 3_000;
-        let mut above = Vec::new();
+        const MAX_LINES_SEARCHED: usize = 3_000;
+        let mut headings = Vec::new();
         let mut level = match self.line(line).map(|line| line.kind) {
             Some(LineKind::Heading(level)) => level,
             _ => u8::MAX,
         };
-        for place in (0..line).rev().take(LOOKED_AT) {
-            if let Some(LineKind::Heading(own)) = self.line(place).map(|line| line.kind)
-                && own < level
+        for index in (0..line).rev().take(MAX_LINES_SEARCHED) {
+            if let Some(LineKind::Heading(heading_level)) = self.line(index).map(|line| line.kind)
+                && heading_level < level
             {
-                level = own;
-                above.push(place);
+                level = heading_level;
+                headings.push(index);
             }
         }
-        above.reverse();
-        above
+        headings.reverse();
+        headings
     }
 }
 
-fn is_of(line: &SnapshotLine, role: &str) -> bool {
+fn has_role(line: &SnapshotLine, role: &str) -> bool {
     match line.kind {
         LineKind::Heading(_) => role == "heading",
         LineKind::Container => line.text.split([' ', ':']).next() == Some(role),
@@ -129,15 +129,18 @@ fn is_of(line: &SnapshotLine, role: &str) -> bool {
 /// Returns a line, or the part of a long one around the phrase; and whether something was cut.
 fn excerpt(text: &str, phrase: &str) -> (String, bool) {
     let count = text.chars().count();
-    if count <= LONG {
+    if count <= MAX_LINE {
         return (text.to_owned(), false);
     }
     // Lower-casing may change the length; a character offset is precise enough for an excerpt.
     let lower = text.to_lowercase();
-    let at = lower.find(phrase).and_then(|at| lower.get(..at)).map_or(0, |before| before.chars().count());
-    let from = at.saturating_sub(BEFORE).min(count.saturating_sub(LONG));
-    let kept: String = text.chars().skip(from).take(LONG).collect();
+    let position = lower
+        .find(phrase)
+        .and_then(|position| lower.get(..position))
+        .map_or(0, |before| before.chars().count());
+    let from = position.saturating_sub(CONTEXT_BEFORE).min(count.saturating_sub(MAX_LINE));
+    let excerpt: String = text.chars().skip(from).take(MAX_LINE).collect();
     let start = if from > 0 { "… " } else { "" };
-    let end = if from + LONG < count { " …" } else { "" };
-    (format!("{start}{kept}{end}"), true)
+    let end = if from + MAX_LINE < count { " …" } else { "" };
+    (format!("{start}{excerpt}{end}"), true)
 }

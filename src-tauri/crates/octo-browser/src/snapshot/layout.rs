@@ -92,25 +92,25 @@ impl<'a> Layout<'a> {
 
     /// Returns the element's tag as the browser writes it (HTML in upper case).
     pub fn tag(&self, node: u32) -> &'a str {
-        let Some((document, index)) = self.place(node) else { return "" };
+        let Some((document, index)) = self.document_and_index(node) else { return "" };
         self.string(document.nodes.node_name.get(index).copied())
     }
 
     /// Returns a text node's text.
     pub fn text(&self, node: u32) -> &'a str {
-        let Some((document, index)) = self.place(node) else { return "" };
+        let Some((document, index)) = self.document_and_index(node) else { return "" };
         self.string(document.nodes.node_value.get(index).copied())
     }
 
     /// Returns an attribute's value.
     pub fn attribute(&self, node: u32, name: &str) -> Option<&'a str> {
-        let (document, index) = self.place(node)?;
+        let (document, index) = self.document_and_index(node)?;
         let pairs = document.nodes.attributes.get(index)?;
         let found = pairs.chunks_exact(2).find(|pair| self.string(pair.first().copied()) == name)?;
         Some(self.string(found.get(1).copied()))
     }
 
-    fn place(&self, node: u32) -> Option<(&'a LayoutDocument, usize)> {
+    fn document_and_index(&self, node: u32) -> Option<(&'a LayoutDocument, usize)> {
         let fact = self.facts.get(node as usize)?;
         Some((self.documents.get(fact.document as usize)?, fact.index as usize))
     }
@@ -123,22 +123,22 @@ impl<'a> Layout<'a> {
     fn add(&mut self, number: u32, document: &'a LayoutDocument) {
         let nodes = &document.nodes;
         let count = nodes.backend_node_id.len();
-        let marked = |indices: &[i64]| {
-            let mut marks = vec![false; count];
+        let flags_of = |indices: &[i64]| {
+            let mut flags = vec![false; count];
             for index in indices.iter().filter_map(|index| usize::try_from(*index).ok()) {
-                if let Some(mark) = marks.get_mut(index) {
-                    *mark = true;
+                if let Some(flag) = flags.get_mut(index) {
+                    *flag = true;
                 }
             }
-            marks
+            flags
         };
-        let clickable = marked(&nodes.is_clickable.index);
-        let checked = marked(&nodes.input_checked.index);
+        let clickable = flags_of(&nodes.is_clickable.index);
+        let checked = flags_of(&nodes.input_checked.index);
         let mut boxes = vec![NONE; count];
         for (row, index) in document.layout.node_index.iter().enumerate() {
-            let place = usize::try_from(*index).ok().and_then(|index| boxes.get_mut(index));
-            if let Some(place) = place.filter(|place| **place == NONE) {
-                *place = u32::try_from(row).unwrap_or(NONE);
+            let slot = usize::try_from(*index).ok().and_then(|index| boxes.get_mut(index));
+            if let Some(slot) = slot.filter(|slot| **slot == NONE) {
+                *slot = u32::try_from(row).unwrap_or(NONE);
             }
         }
         let base = self.facts.len();
@@ -163,8 +163,8 @@ impl<'a> Layout<'a> {
             };
             let painted = outer.step(kind, tag, bounds, &style);
             let backend = nodes.backend_node_id.get(index).copied().unwrap_or_default();
-            let place = u32::try_from(base + index).unwrap_or(NONE);
-            self.by_backend.entry(backend).or_insert(place);
+            let slot = u32::try_from(base + index).unwrap_or(NONE);
+            self.by_backend.entry(backend).or_insert(slot);
             self.facts.push(NodeFact {
                 parent: parent.and_then(|parent| u32::try_from(base + parent).ok()).unwrap_or(NONE),
                 backend,

@@ -11,18 +11,18 @@ use super::paint::HiddenReason;
 use super::role::RolePart;
 use super::tree::{Node, PageTree};
 pub(super) use parts::{LineKind, LineTarget, RunMember, SiblingRun, SnapshotLine, SnapshotLines};
-use text::{fresh, has_text};
+use text::{empty_line, has_text};
 
 /// Minimum number of similar siblings in a run.
-const RUN: usize = 6;
+const MIN_RUN: usize = 6;
 /// Maximum nesting depth of runs: more are useless, and a hostile depth would be slow.
-const RUNS_DEEP: u8 = 6;
+const MAX_RUN_DEPTH: u8 = 6;
 /// Minimum number of members for which a run's container has a ref to read it by.
 const MIN_READABLE_RUN: u32 = 12;
 /// Maximum indentation depth.
 const MAX_INDENT: u8 = 12;
 /// Name length above which a target shows its content below itself instead.
-const LONG: usize = 160;
+const MAX_INLINE_NAME: usize = 160;
 
 /// Assigns numbers to nodes, by (frame, backend node id), and stores the data that a ref keeps.
 pub(super) trait RefNumbers {
@@ -71,7 +71,7 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
             marks,
             numbers,
             out: SnapshotLines { headings: vec![String::new()], ..SnapshotLines::default() },
-            line: fresh(0),
+            line: empty_line(0),
             depth: 0,
             inline: 0,
             quiet: 0,
@@ -87,12 +87,12 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
     /// Returns the lines with every target's final line index.
     fn finish(self) -> SnapshotLines {
         let mut out = self.out;
-        let mut places = std::collections::HashMap::new();
-        for (line, place) in out.lines.iter().zip(0..) {
-            places.extend(line.refs.iter().map(|number| (*number, place)));
+        let mut indices = std::collections::HashMap::new();
+        for (line, index) in out.lines.iter().zip(0..) {
+            indices.extend(line.refs.iter().map(|number| (*number, index)));
         }
         for target in &mut out.targets {
-            target.line = places.get(&target.number).copied().unwrap_or(NONE);
+            target.line = indices.get(&target.number).copied().unwrap_or(NONE);
         }
         out
     }
@@ -105,26 +105,26 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
         let mut depths: Vec<u8> = Vec::new();
         while let Some(step) = steps.pop() {
             match step {
-                LineStep::Enter(place, member) => {
-                    let Some(node) = self.tree.node(place) else { continue };
+                LineStep::Enter(index, member) => {
+                    let Some(node) = self.tree.node(index) else { continue };
                     let text = node.part == RolePart::Text;
                     if text {
-                        self.text(place, node, member);
+                        self.text(index, node, member);
                         continue;
                     }
-                    if !self.marks.is_visible(place)
-                        && !self.marks.is_target(place)
-                        && self.marks.targets_under(place) == 0
+                    if !self.marks.is_visible(index)
+                        && !self.marks.is_target(index)
+                        && self.marks.targets_under(index) == 0
                     {
                         self.out.hidden += usize::from(has_text(self.tree, node));
                         continue;
                     }
-                    let Some(undo) = self.enter(place, node, member) else { continue };
+                    let Some(undo) = self.enter(index, node, member) else { continue };
                     steps.push(LineStep::Leave(undo));
                     let first = steps.len();
                     self.children(node, member, &mut depths, &mut steps);
-                    if let Some(new) = steps.get_mut(first..) {
-                        new.reverse();
+                    if let Some(added) = steps.get_mut(first..) {
+                        added.reverse();
                     }
                 }
                 LineStep::Leave(undo) => self.leave(undo),
@@ -134,37 +134,41 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
 
     /// Returns the children to enter, those of a run as its members.
     fn children(&mut self, node: &Node, member: u32, depths: &mut Vec<u8>, steps: &mut Vec<LineStep>) {
-        let shape = |child: u32| {
-            let shown = self.marks.is_visible(child) || self.marks.is_target(child);
-            shown.then(|| self.marks.shape.get(child as usize).copied().unwrap_or_default())
+        let shape_of = |child: u32| {
+            let visible = self.marks.is_visible(child) || self.marks.is_target(child);
+            visible.then(|| self.marks.shape.get(child as usize).copied().unwrap_or_default())
         };
-        let deep = depths.get(member as usize).copied().unwrap_or_default();
-        let shown: Vec<(u32, u64)> =
-            node.children.iter().filter_map(|child| shape(*child).map(|shape| (*child, shape))).collect();
-        if shown.len() < RUN || deep >= RUNS_DEEP {
+        let depth = depths.get(member as usize).copied().unwrap_or_default();
+        let visible: Vec<(u32, u64)> = node
+            .children
+            .iter()
+            .filter_map(|child| shape_of(*child).map(|shape_of| (*child, shape_of)))
+            .collect();
+        if visible.len() < MIN_RUN || depth >= MAX_RUN_DEPTH {
             steps.extend(node.children.iter().map(|child| LineStep::Enter(*child, member)));
             return;
         }
         let mut in_run = std::collections::HashMap::new();
-        for group in shown.chunk_by(|one, two| one.1 == two.1) {
+        for group in visible.chunk_by(|a, second| a.1 == second.1) {
             let Some((first, _)) = group.first() else { continue };
-            if group.len() < RUN || !self.can_fold(*first) {
+            if group.len() < MIN_RUN || !self.can_fold(*first) {
                 continue;
             }
             let size = u32::try_from(group.len()).unwrap_or(NONE);
             let run = u32::try_from(self.out.runs.len()).unwrap_or(NONE);
             let container =
                 (size >= MIN_READABLE_RUN && node.backend != 0).then(|| self.numbers.number(self.tree, node));
-            let seen = group
+            let on_screen = group
                 .iter()
                 .position(|(child, _)| self.tree.node(*child).is_some_and(|child| child.on_screen));
-            let first_on_screen = seen.and_then(|seen| u32::try_from(seen).ok()).unwrap_or_default();
+            let first_on_screen =
+                on_screen.and_then(|on_screen| u32::try_from(on_screen).ok()).unwrap_or_default();
             self.out.runs.push(SiblingRun { size, first_on_screen, container });
             for ((child, _), ordinal) in group.iter().zip(0..) {
-                let own = u32::try_from(self.out.members.len()).unwrap_or(NONE);
+                let group_index = u32::try_from(self.out.members.len()).unwrap_or(NONE);
                 self.out.members.push(RunMember { run, ordinal, outer: member });
-                depths.push(deep + 1);
-                in_run.insert(*child, own);
+                depths.push(depth + 1);
+                in_run.insert(*child, group_index);
             }
         }
         steps.extend(
@@ -181,7 +185,7 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
         listed || self.marks.is_target(node) || self.marks.targets_under(node) > 0
     }
 
-    fn text(&mut self, place: u32, node: &Node, member: u32) {
+    fn text(&mut self, index: u32, node: &Node, member: u32) {
         match node.hidden {
             None | Some(HiddenReason::SameColour) => {}
             Some(_) => {
@@ -192,7 +196,7 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
         if self.quiet > 0 {
             return;
         }
-        self.touch(place, node, member);
+        self.mark_node(index, node, member);
         // A label next to the control it names adds nothing.
         if !self.last_name.is_empty() && node.name.trim() == self.last_name {
             return;
@@ -210,9 +214,9 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
     }
 
     /// Begins a node. Returns the state to restore at its end, or `None` if it is already complete.
-    fn enter(&mut self, place: u32, node: &Node, member: u32) -> Option<LineUndo> {
-        if self.marks.is_target(place) {
-            return self.target(place, node, member);
+    fn enter(&mut self, index: u32, node: &Node, member: u32) -> Option<LineUndo> {
+        if self.marks.is_target(index) {
+            return self.target(index, node, member);
         }
         match node.part {
             RolePart::Nothing | RolePart::Text | RolePart::Field => None,
@@ -224,7 +228,7 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
                 self.end_block();
                 self.line.kind = LineKind::Heading(node.level.clamp(1, 6));
                 self.inline += 1;
-                self.touch(place, node, member);
+                self.mark_node(index, node, member);
                 Some(LineUndo::Heading { name: node.name.clone(), quiet: false })
             }
             RolePart::NamedContainer if node.name.is_empty() => Some(self.block()),
@@ -238,17 +242,17 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
                     text.push_str(&self.other_origin(node));
                 }
                 text.push(':');
-                Some(self.container(place, node, member, &text))
+                Some(self.container(index, node, member, &text))
             }
-            RolePart::Row if self.inline == 0 && self.marks.rows.get(place as usize) == Some(&0) => {
+            RolePart::Row if self.inline == 0 && self.marks.rows.get(index as usize) == Some(&0) => {
                 self.flush();
                 (self.inline, self.rows, self.cells) = (self.inline + 1, self.rows + 1, 0);
-                self.touch(place, node, member);
+                self.mark_node(index, node, member);
                 Some(LineUndo::Row)
             }
             RolePart::Cell if self.rows > 0 => {
                 if self.cells > 0 {
-                    self.bar();
+                    self.add_separator();
                 }
                 self.cells += 1;
                 Some(LineUndo::Nothing)
@@ -263,13 +267,13 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
                     && self.quiet == 0
                     && !(node.name.is_empty() && node.value.is_empty())
                 {
-                    self.touch(place, node, member);
-                    let shown = format!(
+                    self.mark_node(index, node, member);
+                    let label = format!(
                         "{} {}",
                         node.role,
                         name::label(self.tree, node, &node.name, NameQuotes::Put)
                     );
-                    self.word(shown.trim());
+                    self.word(label.trim());
                     if !node.value.is_empty() {
                         self.word(&node.value.clone());
                     }
@@ -283,14 +287,14 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
         }
     }
 
-    fn target(&mut self, place: u32, node: &Node, member: u32) -> Option<LineUndo> {
-        let mark = self.marks.mark.get(place as usize).copied().unwrap_or(TargetMark::Not);
+    fn target(&mut self, index: u32, node: &Node, member: u32) -> Option<LineUndo> {
+        let mark = self.marks.mark.get(index as usize).copied().unwrap_or(TargetMark::Not);
         let word = name::word(node, mark);
         if node.part == RolePart::Row && self.inline == 0 {
             let number = self.number(node, word, &node.name);
             self.flush();
             (self.inline, self.rows, self.cells) = (self.inline + 1, self.rows + 1, 0);
-            self.piece(place, node, member, &format!("{word} [{number}]{}", node.states), number);
+            self.add_piece(index, node, member, &format!("{word} [{number}]{}", node.states), number);
             return Some(LineUndo::Row);
         }
         if node.part == RolePart::Heading {
@@ -298,22 +302,22 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
             self.line.kind = LineKind::Heading(node.level.clamp(1, 6));
         } else if node.part == RolePart::Cell && self.rows > 0 {
             if self.cells > 0 {
-                self.bar();
+                self.add_separator();
             }
             self.cells += 1;
         } else if node.block && self.inline == 0 {
             self.flush();
         }
-        let named = name::name(self.tree, node);
-        let number = self.number(node, word, &named);
+        let name = name::name(self.tree, node);
+        let number = self.number(node, word, &name);
         let secret =
             (node.part == RolePart::Field || node.editable) && self.numbers.is_secret(self.tree, node);
         let states = name::state(self.tree, node, secret);
         let field = node.part == RolePart::Field || matches!(&*node.role, "canvas" | "video" | "audio");
-        if !field && named.chars().count() > LONG && self.inline == 0 && !node.children.is_empty() {
+        if !field && name.chars().count() > MAX_INLINE_NAME && self.inline == 0 && !node.children.is_empty() {
             let hint = name::hint(self.tree, node);
             let text = format!("{word} {hint} [{number}]{states}:");
-            let undo = self.container(place, node, member, &text);
+            let undo = self.container(index, node, member, &text);
             if let Some(line) = self.out.lines.last_mut() {
                 (line.targets, line.refs) = (line.text.clone(), vec![number]);
             }
@@ -323,22 +327,22 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
             });
         }
         let quotes = if self.rows > 0 { NameQuotes::Left } else { NameQuotes::Put };
-        let label = name::label(self.tree, node, &named, quotes);
+        let label = name::label(self.tree, node, &name, quotes);
         let mut text = format!("{word} {label} [{number}]{states}");
-        if let Some(shown) = name::differing_text(self.tree.layout(node.frame), node) {
-            text.push_str(&format!(" shows {}", name::label(self.tree, node, &shown, quotes)));
+        if let Some(content) = name::differing_text(self.tree.layout(node.frame), node) {
+            text.push_str(&format!(" shows {}", name::label(self.tree, node, &content, quotes)));
         }
-        let apart = node.block && self.inline == 0 && self.marks.targets_under(place) == 0;
+        let is_on_own_line = node.block && self.inline == 0 && self.marks.targets_under(index) == 0;
         let labelled = node.part == RolePart::Field || matches!(&*node.role, "checkbox" | "radio" | "switch");
-        if mark == TargetMark::Role && !named.is_empty() {
-            self.drop_label(&named);
+        if mark == TargetMark::Role && !name.is_empty() {
+            self.drop_label(&name);
         }
-        self.piece(place, node, member, &text, number);
+        self.add_piece(index, node, member, &text, number);
         if labelled {
-            self.last_name.clone_from(&named);
+            self.last_name.clone_from(&name);
         }
         if node.part == RolePart::Field {
-            if apart {
+            if is_on_own_line {
                 self.flush();
             }
             return None;
@@ -346,21 +350,21 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
         if node.part == RolePart::Heading {
             self.inline += 1;
             self.quiet += 1;
-            return Some(LineUndo::Heading { name: named, quiet: true });
+            return Some(LineUndo::Heading { name, quiet: true });
         }
-        let quiet = !node.editable || !node.name.is_empty();
+        let is_labelled = !node.editable || !node.name.is_empty();
         self.inline += 1;
-        self.quiet += u32::from(quiet);
-        Some(LineUndo::Inline { quiet })
+        self.quiet += u32::from(is_labelled);
+        Some(LineUndo::Inline { quiet: is_labelled })
     }
 
-    fn number(&mut self, node: &Node, word: &str, named: &str) -> u32 {
+    fn number(&mut self, node: &Node, word: &str, name: &str) -> u32 {
         let number = self.numbers.number(self.tree, node);
-        let named = if named.is_empty() { name::hint(self.tree, node) } else { named.to_owned() };
+        let name = if name.is_empty() { name::hint(self.tree, node) } else { name.to_owned() };
         self.out.targets.push(LineTarget {
             number,
-            word: word.to_owned(),
-            name: named,
+            kind_word: word.to_owned(),
+            name,
             origin: self.tree.frame(node).map(|frame| frame.origin.clone()).unwrap_or_default(),
             heading: u32::try_from(self.out.headings.len()).unwrap_or(NONE).saturating_sub(1),
             line: NONE,
@@ -419,9 +423,9 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
         }
     }
 
-    fn container(&mut self, place: u32, node: &Node, member: u32, text: &str) -> LineUndo {
+    fn container(&mut self, index: u32, node: &Node, member: u32, text: &str) -> LineUndo {
         self.flush();
-        self.touch(place, node, member);
+        self.mark_node(index, node, member);
         self.line.kind = LineKind::Container;
         self.line.text.push_str(text);
         let line = self.out.lines.len();
@@ -434,9 +438,9 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
     }
 
     fn other_origin(&self, node: &Node) -> String {
-        let held = node.children.first().and_then(|child| self.tree.node(*child));
-        let inner = held
-            .and_then(|held| self.tree.frame(held))
+        let owned_frame = node.children.first().and_then(|child| self.tree.node(*child));
+        let inner = owned_frame
+            .and_then(|owned_frame| self.tree.frame(owned_frame))
             .map(|frame| frame.origin.as_str())
             .unwrap_or_default();
         let outer = self.tree.frames.first().map(|frame| frame.origin.as_str()).unwrap_or_default();

@@ -49,9 +49,9 @@ impl NodeMarks {
             rows: vec![0; count],
             shape: vec![0; count],
         };
-        let inside = marks.inside_fields(tree);
+        let in_field = marks.inside_fields(tree);
         marks.mark_visible(tree);
-        marks.find(tree, &inside);
+        marks.find(tree, &in_field);
         marks.drop_repeated(tree);
         marks.shapes(tree);
         marks
@@ -70,65 +70,67 @@ impl NodeMarks {
     }
 
     fn inside_fields(&self, tree: &PageTree<'_>) -> Vec<bool> {
-        let mut inside = vec![false; tree.nodes.len()];
-        for (place, node) in tree.nodes.iter().enumerate() {
-            let above = tree.node(node.parent);
-            let within = inside.get(node.parent as usize).copied().unwrap_or_default();
-            if let Some(own) = inside.get_mut(place) {
-                *own = within || above.is_some_and(|above| above.part == RolePart::Field);
+        let mut in_field = vec![false; tree.nodes.len()];
+        for (index, node) in tree.nodes.iter().enumerate() {
+            let parent = tree.node(node.parent);
+            let within = in_field.get(node.parent as usize).copied().unwrap_or_default();
+            if let Some(slot) = in_field.get_mut(index) {
+                *slot = within || parent.is_some_and(|parent| parent.part == RolePart::Field);
             }
         }
-        inside
+        in_field
     }
 
     fn mark_visible(&mut self, tree: &PageTree<'_>) {
-        for (place, node) in tree.nodes.iter().enumerate().rev() {
+        for (index, node) in tree.nodes.iter().enumerate().rev() {
             let shows = match node.part {
                 RolePart::Text => !node.name.trim().is_empty(),
                 RolePart::Field | RolePart::Control | RolePart::Picture | RolePart::Frame => true,
                 _ => false,
             };
-            let own = shows && matches!(node.hidden, None | Some(HiddenReason::SameColour));
-            let all = self.is_visible(u32::try_from(place).unwrap_or(NONE)) || own;
-            if let Some(seen) = self.visible.get_mut(place) {
-                *seen = all;
+            let is_painted = shows && matches!(node.hidden, None | Some(HiddenReason::SameColour));
+            let is_visible = self.is_visible(u32::try_from(index).unwrap_or(NONE)) || is_painted;
+            if let Some(slot) = self.visible.get_mut(index) {
+                *slot = is_visible;
             }
-            if all && let Some(parent) = self.visible.get_mut(node.parent as usize) {
+            if is_visible && let Some(parent) = self.visible.get_mut(node.parent as usize) {
                 *parent = true;
             }
         }
     }
 
     /// Processes from the leaves up, so that a container knows its content.
-    fn find(&mut self, tree: &PageTree<'_>, inside: &[bool]) {
+    fn find(&mut self, tree: &PageTree<'_>, in_field: &[bool]) {
         let labelled = labelled(tree, self);
         // The single target below a node, while it is the only one.
         let mut sole = vec![NONE; tree.nodes.len()];
-        for (place, node) in tree.nodes.iter().enumerate().rev() {
-            let own = u32::try_from(place).unwrap_or(NONE);
-            let under = self.targets_under(own);
-            let alone = sole.get(place).copied().filter(|_| under == 1).and_then(|sole| tree.node(sole));
-            let mark = match inside.get(place) {
-                Some(false) => self.judge(tree, own, node, under, alone, &labelled),
+        for (index, node) in tree.nodes.iter().enumerate().rev() {
+            let number = u32::try_from(index).unwrap_or(NONE);
+            let targets = self.targets_under(number);
+            let only_target =
+                sole.get(index).copied().filter(|_| targets == 1).and_then(|sole| tree.node(sole));
+            let mark = match in_field.get(index) {
+                Some(false) => self.judge(tree, number, node, targets, only_target, &labelled),
                 _ => TargetMark::Not,
             };
-            if let Some(place) = self.mark.get_mut(place) {
-                *place = mark;
+            if let Some(index) = self.mark.get_mut(index) {
+                *index = mark;
             }
             let is_row = u32::from(node.part == RolePart::Row);
-            let rows = self.rows.get(place).copied().unwrap_or_default() + is_row;
-            if let Some(above) = self.rows.get_mut(node.parent as usize) {
-                *above = above.saturating_add(rows);
+            let rows = self.rows.get(index).copied().unwrap_or_default() + is_row;
+            if let Some(parent) = self.rows.get_mut(node.parent as usize) {
+                *parent = parent.saturating_add(rows);
             }
-            let total = under.saturating_add(u32::from(mark != TargetMark::Not));
-            if let Some(above) = self.under.get_mut(node.parent as usize) {
-                *above = above.saturating_add(total);
+            let total = targets.saturating_add(u32::from(mark != TargetMark::Not));
+            if let Some(parent) = self.under.get_mut(node.parent as usize) {
+                *parent = parent.saturating_add(total);
             }
-            let inner = if mark == TargetMark::Not { sole.get(place).copied().unwrap_or(NONE) } else { own };
+            let inner =
+                if mark == TargetMark::Not { sole.get(index).copied().unwrap_or(NONE) } else { number };
             if total > 0
-                && let Some(above) = sole.get_mut(node.parent as usize)
+                && let Some(parent) = sole.get_mut(node.parent as usize)
             {
-                *above = inner;
+                *parent = inner;
             }
         }
     }
@@ -136,26 +138,26 @@ impl NodeMarks {
     fn judge(
         &self,
         tree: &PageTree<'_>,
-        own: u32,
+        index: u32,
         node: &Node,
-        under: u32,
-        alone: Option<&Node>,
+        targets: u32,
+        only_target: Option<&Node>,
         labelled: &HashSet<(u32, &str)>,
     ) -> TargetMark {
         let fact = tree.layout(node.frame).and_then(|layout| layout.fact(node.fact));
-        let heard = matches!(node.part, RolePart::Field | RolePart::Control) && !node.role.is_empty();
-        if heard {
+        let is_accessible = matches!(node.part, RolePart::Field | RolePart::Control) && !node.role.is_empty();
+        if is_accessible {
             let replaced = matches!(&*node.role, "checkbox" | "radio" | "switch")
                 || tree.attribute(node, "type").is_some_and(|kind| kind.eq_ignore_ascii_case("file"));
             // Terminals and editors take input in an invisible field.
             let typing = node.states.contains(" focused");
-            let kept = self.is_visible(own)
+            let is_candidate = self.is_visible(index)
                 || typing
                 || replaced && matches!(node.hidden, Some(HiddenReason::Transparent | HiddenReason::Empty));
-            return if kept { TargetMark::Role } else { TargetMark::Not };
+            return if is_candidate { TargetMark::Role } else { TargetMark::Not };
         }
         let Some(fact) = fact else { return TargetMark::Not };
-        if node.part == RolePart::Text || node.part == RolePart::Frame || !self.can_be_hit(own, node) {
+        if node.part == RolePart::Text || node.part == RolePart::Frame || !self.can_be_hit(index, node) {
             return TargetMark::Not;
         }
         let tag = tree.layout(node.frame).map_or("", |layout| layout.tag(node.fact));
@@ -168,64 +170,65 @@ impl NodeMarks {
         }
         let label = tag == "LABEL";
         if label
-            && (under > 0
+            && (targets > 0
                 || tree.attribute(node, "for").is_some_and(|id| labelled.contains(&(node.frame, id))))
         {
             return TargetMark::Not;
         }
-        let many = if matches!(node.part, RolePart::Row | RolePart::Item) {
+        let limit = if matches!(node.part, RolePart::Row | RolePart::Item) {
             ROW_DELEGATION_LIMIT
         } else {
             DELEGATION_LIMIT
         };
-        let covered = alone.is_some_and(|alone| alone.rect.area() >= 0.8 * node.rect.area());
-        if under >= many || covered || (!fact.clickable && under > 0) {
+        let covered =
+            only_target.is_some_and(|only_target| only_target.rect.area() >= 0.8 * node.rect.area());
+        if targets >= limit || covered || (!fact.clickable && targets > 0) {
             return TargetMark::Not;
         }
         TargetMark::Click
     }
 
     /// Returns whether it has a visible box, or shows something.
-    fn can_be_hit(&self, own: u32, node: &Node) -> bool {
-        self.is_visible(own) || (node.hidden.is_none() && !node.rect.is_empty())
+    fn can_be_hit(&self, index: u32, node: &Node) -> bool {
+        self.is_visible(index) || (node.hidden.is_none() && !node.rect.is_empty())
     }
 
     /// Drops nodes inside a target that only show the hand pointer or fill the same area, since they are the
     /// same target.
     fn drop_repeated(&mut self, tree: &PageTree<'_>) {
         let mut nearest = vec![NONE; tree.nodes.len()];
-        for (place, node) in tree.nodes.iter().enumerate() {
-            let own = u32::try_from(place).unwrap_or(NONE);
-            let above = match self.is_target(node.parent) {
+        for (index, node) in tree.nodes.iter().enumerate() {
+            let number = u32::try_from(index).unwrap_or(NONE);
+            let ancestor = match self.is_target(node.parent) {
                 true => node.parent,
                 false => nearest.get(node.parent as usize).copied().unwrap_or(NONE),
             };
-            if let Some(nearest) = nearest.get_mut(place) {
-                *nearest = above;
+            if let Some(nearest) = nearest.get_mut(index) {
+                *nearest = ancestor;
             }
-            let Some(outer) = tree.node(above) else { continue };
-            if self.mark.get(place) != Some(&TargetMark::Click) {
+            let Some(outer) = tree.node(ancestor) else { continue };
+            if self.mark.get(index) != Some(&TargetMark::Click) {
                 continue;
             }
             let fact = tree.layout(node.frame).and_then(|layout| layout.fact(node.fact));
             let listens = fact.is_some_and(|fact| fact.clickable);
-            let same = outer.frame == node.frame && node.rect.area() >= 0.9 * outer.rect.area();
-            if !listens || same {
-                if let Some(mark) = self.mark.get_mut(place) {
+            let same_area = outer.frame == node.frame && node.rect.area() >= 0.9 * outer.rect.area();
+            if !listens || same_area {
+                if let Some(mark) = self.mark.get_mut(index) {
                     *mark = TargetMark::Not;
                 }
-                self.uncount(tree, own);
+                self.decrement_ancestors(tree, number);
             }
         }
     }
 
-    fn uncount(&mut self, tree: &PageTree<'_>, node: u32) {
+    fn decrement_ancestors(&mut self, tree: &PageTree<'_>, node: u32) {
         // Only the nearest ancestors affect the output, and a hostile depth must not be slow.
-        let mut above = tree.node(node).map_or(NONE, |node| node.parent);
+        let mut ancestor = tree.node(node).map_or(NONE, |node| node.parent);
         for _ in 0..32 {
-            let Some(under) = self.under.get_mut(above as usize) else { return };
-            *under = under.saturating_sub(1);
-            above = tree.node(above).map_or(NONE, |node| node.parent);
+            let Some(count) = self.under.get_mut(ancestor as usize) else { return };
+            *count = count.saturating_sub(1);
+            ancestor = tree.node(ancestor).map_or(NONE, |node| node.parent);
         }
     }
 
@@ -237,31 +240,31 @@ impl NodeMarks {
             (tag, node.part, &node.role, mark).hash(&mut hasher);
             level.push(hasher.finish());
         }
-        let own = level.clone();
+        let previous = level.clone();
         for _ in 0..2 {
-            let mut next = Vec::with_capacity(level.len());
-            for (node, own) in tree.nodes.iter().zip(&own) {
+            let mut next_level = Vec::with_capacity(level.len());
+            for (node, previous) in tree.nodes.iter().zip(&previous) {
                 let mut hasher = DefaultHasher::new();
-                own.hash(&mut hasher);
-                let mut last = 0;
+                previous.hash(&mut hasher);
+                let mut index = 0;
                 // Equal neighbours count once, so a list of three matches a list of five.
                 for child in node.children.iter().take(64) {
                     let shape = level.get(*child as usize).copied().unwrap_or_default();
-                    if shape != last {
+                    if shape != index {
                         shape.hash(&mut hasher);
                     }
-                    last = shape;
+                    index = shape;
                 }
-                next.push(hasher.finish());
+                next_level.push(hasher.finish());
             }
-            level = next;
+            level = next_level;
         }
         // A node whose role already marks it as a list item needs no matching content.
-        for ((node, shape), own) in tree.nodes.iter().zip(&mut level).zip(own) {
+        for ((node, shape), previous) in tree.nodes.iter().zip(&mut level).zip(previous) {
             if matches!(node.part, RolePart::Row | RolePart::Item)
                 || matches!(&*node.role, "option" | "treeitem" | "article")
             {
-                *shape = own;
+                *shape = previous;
             }
         }
         self.shape = level;
@@ -271,9 +274,9 @@ impl NodeMarks {
 /// Returns the ids of the visible controls: a label for one of them is not a separate target.
 fn labelled<'a>(tree: &PageTree<'a>, marks: &NodeMarks) -> HashSet<(u32, &'a str)> {
     let mut ids = HashSet::new();
-    for (node, place) in tree.nodes.iter().zip(0..) {
+    for (node, index) in tree.nodes.iter().zip(0..) {
         let control = matches!(node.part, RolePart::Field | RolePart::Control) && !node.role.is_empty();
-        if control && marks.is_visible(place) && node.hidden.is_none() {
+        if control && marks.is_visible(index) && node.hidden.is_none() {
             ids.extend(tree.attribute(node, "id").map(|id| (node.frame, id)));
         }
     }

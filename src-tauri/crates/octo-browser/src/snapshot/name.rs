@@ -11,14 +11,14 @@ use crate::safety::{FieldFacts, SensitiveData};
 /// Maximum length of a name printed in full, in characters.
 const NAME: usize = 120;
 /// Maximum length of a value printed in full, in characters.
-const VALUE: usize = 200;
+const MAX_VALUE: usize = 200;
 /// Maximum number of a list's choices printed.
-const CHOICES: usize = 8;
+const MAX_CHOICES: usize = 8;
 
 /// Returns whether a field's value must never be shown: a password, a one-time code, a card.
 pub(super) fn is_secret(tree: &PageTree<'_>, node: &Node) -> bool {
-    const AUTOCOMPLETE: [&str; 4] = ["cc-", "password", "one-time-code", "webauthn"];
-    const NAMED: [&str; 9] =
+    const SECRET_AUTOCOMPLETE: [&str; 4] = ["cc-", "password", "one-time-code", "webauthn"];
+    const SECRET_NAMES: [&str; 9] =
         ["passw", "passwd", "passphrase", "cvv", "cvc", "cardnum", "card-num", "card_num", "one-time"];
     let attribute = |name: &str| tree.attribute(node, name).unwrap_or_default().to_ascii_lowercase();
     let Some(layout) = tree.layout(node.frame) else { return true };
@@ -27,10 +27,10 @@ pub(super) fn is_secret(tree: &PageTree<'_>, node: &Node) -> bool {
         return true;
     }
     let complete = attribute("autocomplete");
-    let named = [attribute("name"), attribute("id"), attribute("class")];
+    let attributes = [attribute("name"), attribute("id"), attribute("class")];
     attribute("type") == "password"
-        || AUTOCOMPLETE.iter().any(|word| complete.contains(word))
-        || NAMED.iter().any(|word| named.iter().any(|name| name.contains(word)))
+        || SECRET_AUTOCOMPLETE.iter().any(|word| complete.contains(word))
+        || SECRET_NAMES.iter().any(|word| attributes.iter().any(|name| name.contains(word)))
         || matches!(
             field(tree, node).sensitive(),
             Some(SensitiveData::Password | SensitiveData::Code | SensitiveData::Payment)
@@ -71,13 +71,14 @@ pub(super) fn name(tree: &PageTree<'_>, node: &Node) -> String {
 
 /// Returns a hint that identifies an unnamed target.
 pub(super) fn hint(tree: &PageTree<'_>, node: &Node) -> String {
-    const SAID: [&str; 7] = ["aria-label", "title", "alt", "placeholder", "data-testid", "data-test", "name"];
+    const LABEL_ATTRIBUTES: [&str; 7] =
+        ["aria-label", "title", "alt", "placeholder", "data-testid", "data-test", "name"];
     let quoted = |text: &str| format!("\"{}\"", cut(text, NAME));
-    if let Some(said) = SAID.iter().find_map(|name| {
+    if let Some(value) = LABEL_ATTRIBUTES.iter().find_map(|name| {
         let text = tidy(tree.attribute(node, name)?);
         (!text.is_empty()).then_some(text)
     }) {
-        return quoted(&said);
+        return quoted(&value);
     }
     let mut hint = String::new();
     if let Some(id) = tree.attribute(node, "id").map(tidy).filter(|id| !id.is_empty()) {
@@ -89,8 +90,8 @@ pub(super) fn hint(tree: &PageTree<'_>, node: &Node) -> String {
     }
     if hint.is_empty() && !node.url.is_empty() {
         let path = node.url.split(['?', '#']).next().unwrap_or_default();
-        let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-        hint = format!("/{}", cut(&tidy(last), 40));
+        let segment = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        hint = format!("/{}", cut(&tidy(segment), 40));
     }
     if hint.is_empty() { tree.tag(node) } else { hint }
 }
@@ -124,7 +125,7 @@ pub(super) fn state(tree: &PageTree<'_>, node: &Node, secret: bool) -> String {
                 out.push_str(" filled");
             }
         } else if !node.value.is_empty() && node.value != node.name {
-            out.push_str(&format!(" = \"{}\"", cut(&node.value, VALUE).replace('"', "'")));
+            out.push_str(&format!(" = \"{}\"", cut(&node.value, MAX_VALUE).replace('"', "'")));
         } else if let Some(hint) = tree
             .attribute(node, "placeholder")
             .map(tidy)
@@ -134,7 +135,7 @@ pub(super) fn state(tree: &PageTree<'_>, node: &Node, secret: bool) -> String {
         }
         out.push_str(&choices(tree, node));
     } else if !node.value.is_empty() && node.value != node.name && !secret {
-        out.push_str(&format!(" = {}", cut(&node.value, VALUE)));
+        out.push_str(&format!(" = {}", cut(&node.value, MAX_VALUE)));
     }
     if node.level > 0 && &*node.role == "treeitem" {
         out.push_str(&format!(" level {}", node.level));
@@ -167,9 +168,9 @@ fn external_host(tree: &PageTree<'_>, node: &Node) -> Option<String> {
         url.split_once("://")
             .map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default().to_owned())
     };
-    let there = host(&node.url).filter(|host| !host.is_empty())?;
-    let here = tree.frame(node).and_then(|frame| host(&frame.url)).unwrap_or_default();
-    (there != here && &*node.role == "link").then(|| cut(&tidy(&there), 60).into_owned())
+    let target_host = host(&node.url).filter(|host| !host.is_empty())?;
+    let page_host = tree.frame(node).and_then(|frame| host(&frame.url)).unwrap_or_default();
+    (target_host != page_host && &*node.role == "link").then(|| cut(&tidy(&target_host), 60).into_owned())
 }
 
 /// Returns the first choices of a drop-down list.
@@ -177,10 +178,10 @@ fn choices(tree: &PageTree<'_>, node: &Node) -> String {
     let mut names = Vec::new();
     let mut more = 0;
     let mut pending: Vec<u32> = node.children.iter().rev().copied().collect();
-    while let Some(place) = pending.pop() {
-        let Some(child) = tree.node(place) else { continue };
+    while let Some(index) = pending.pop() {
+        let Some(child) = tree.node(index) else { continue };
         if &*child.role == "option" {
-            if names.len() < CHOICES {
+            if names.len() < MAX_CHOICES {
                 names.push(cut(&child.name, 40).replace('|', "¦"));
             } else {
                 more += 1;
@@ -200,10 +201,10 @@ pub(super) fn differing_text(layout: Option<&Layout<'_>>, node: &Node) -> Option
     if node.name.is_empty() || node.children.is_empty() || node.part == RolePart::Field || node.editable {
         return None;
     }
-    let seen = text_under(layout?, node.fact);
-    let plain = |text: &str| {
+    let visible_text = text_under(layout?, node.fact);
+    let normalise = |text: &str| {
         text.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>()
     };
-    let (named, read) = (plain(&node.name), plain(&seen));
-    (!read.is_empty() && !named.contains(&read) && !read.contains(&named)).then_some(seen)
+    let (name, read) = (normalise(&node.name), normalise(&visible_text));
+    (!read.is_empty() && !name.contains(&read) && !read.contains(&name)).then_some(visible_text)
 }

@@ -49,7 +49,7 @@ impl Rect {
         }
     }
 
-    pub fn moved(&self, x: f64, y: f64) -> Self {
+    pub fn translated(&self, x: f64, y: f64) -> Self {
         Self { left: self.left + x, top: self.top + y, right: self.right + x, bottom: self.bottom + y }
     }
 
@@ -122,12 +122,14 @@ enum TextFill {
 
 impl TextFill {
     fn of((colour, image): (&str, &str)) -> Self {
-        if !is_there(image) {
+        if !is_image_set(image) {
             return Colour::parse(colour).map_or(Self::Picture, Self::Solid);
         }
         let colours = colours_in(image);
         match colours.split_first() {
-            Some((first, rest)) if !image.contains("url(") && rest.iter().all(|it| it.is_like(*first)) => {
+            Some((first, rest))
+                if !image.contains("url(") && rest.iter().all(|layer| layer.is_like(*first)) =>
+            {
                 Self::Solid(*first)
             }
             _ => Self::Picture,
@@ -229,7 +231,7 @@ impl InheritedPaint {
     }
 
     fn paint(&mut self, (colour, image): (&str, &str)) {
-        if is_there(image) {
+        if is_image_set(image) {
             self.background = None;
         } else if !colour.is_empty() {
             // An unparsable colour is still painted.
@@ -257,8 +259,9 @@ impl InheritedPaint {
         if rect.is_empty() || rect.intersection(&self.fixed_clip).is_empty() {
             return Some(HiddenReason::Empty);
         }
-        let beyond = rect.right <= 0.0 || rect.bottom <= 0.0 || (self.width > 0.0 && rect.left >= self.width);
-        (beyond && !self.scrolls).then_some(HiddenReason::OutOfReach)
+        let outside =
+            rect.right <= 0.0 || rect.bottom <= 0.0 || (self.width > 0.0 && rect.left >= self.width);
+        (outside && !self.scrolls).then_some(HiddenReason::OutOfReach)
     }
 
     fn hides_text<'a>(&self, rect: &Rect, style: &dyn Fn(ComputedStyle) -> &'a str) -> Option<HiddenReason> {
@@ -297,8 +300,9 @@ impl InheritedPaint {
 
 /// Returns whether one of the common clips, old and new, leaves nothing of a box.
 fn clips_everything(path: &str, rect: &str) -> bool {
-    const NOTHING: [&str; 4] = ["inset(50%", "inset(100%", "circle(0", "polygon(0px 0px, 0px 0px"];
-    NOTHING.iter().any(|nothing| path.starts_with(nothing)) || is_empty_clip(rect).unwrap_or(false)
+    const EMPTY_SHAPES: [&str; 4] = ["inset(50%", "inset(100%", "circle(0", "polygon(0px 0px, 0px 0px"];
+    EMPTY_SHAPES.iter().any(|empty_shape| path.starts_with(empty_shape))
+        || is_empty_clip(rect).unwrap_or(false)
 }
 
 /// Returns whether `rect(top, right, bottom, left)` is too small for readable content.
@@ -320,13 +324,13 @@ fn filter_opacity(filter: &str) -> f64 {
     amounts.product()
 }
 
-fn is_there(image: &str) -> bool {
+fn is_image_set(image: &str) -> bool {
     !image.is_empty() && image != "none"
 }
 
 /// Returns whether a mask lets nothing through: a gradient of only transparent colours, or a mask of zero size.
 fn masks_all(image: &str, size: &str) -> bool {
-    if !is_there(image) {
+    if !is_image_set(image) {
         return false;
     }
     let has_no_size = !size.is_empty()

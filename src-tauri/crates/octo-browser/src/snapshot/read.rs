@@ -46,15 +46,15 @@ pub enum PartError {
 }
 
 /// Maximum length of an address; longer ones are cut, because they carry data.
-const ADDRESS: usize = 200;
+const MAX_ADDRESS: usize = 200;
 /// Maximum indentation depth of lists and quotes.
 const MAX_INDENT: usize = 8;
 
 impl Snapshot {
     /// Returns a part as Markdown, from an offset on (0, or [`MarkdownPage::next`]), in at most `budget` estimated
     /// tokens. `None` if the ref or heading is not in this snapshot.
-    pub fn read(&self, piece: &PagePart, from: usize, budget: usize) -> Option<MarkdownPage> {
-        Some(page(&self.markdown(piece)?, from, budget))
+    pub fn read(&self, part: &PagePart, start: usize, budget: usize) -> Option<MarkdownPage> {
+        Some(page(&self.markdown(part)?, start, budget))
     }
 
     /// Returns the part with this number, counted from 1, where each part has at most `budget` estimated
@@ -64,35 +64,35 @@ impl Snapshot {
     /// # Errors
     ///
     /// [`PartError`].
-    pub fn part(&self, piece: &PagePart, number: usize, budget: usize) -> Result<MarkdownPage, PartError> {
-        let whole = self.markdown(piece).ok_or(PartError::NotThere)?;
+    pub fn part(&self, part_of: &PagePart, number: usize, budget: usize) -> Result<MarkdownPage, PartError> {
+        let markdown = self.markdown(part_of).ok_or(PartError::NotThere)?;
         let mut parts = 1;
-        let mut part = page(&whole, 0, budget);
+        let mut part = page(&markdown, 0, budget);
         while parts < number {
             let next = part.next.ok_or(PartError::OutOfRange { parts })?;
-            part = page(&whole, next, budget);
+            part = page(&markdown, next, budget);
             parts += 1;
         }
         Ok(part)
     }
 
-    fn markdown(&self, piece: &PagePart) -> Option<String> {
-        let (start, end) = match piece {
+    fn markdown(&self, part: &PagePart) -> Option<String> {
+        let (start, end) = match part {
             PagePart::Whole => (0, NONE),
             PagePart::Ref(number) => {
-                let (key, _) = self.numbers.iter().find(|(_, given)| *given == number)?;
+                let (key, _) = self.numbers.iter().find(|(_, reference)| *reference == number)?;
                 let top = self.nodes.iter().position(|node| (node.frame, node.backend) == *key)?;
                 (u32::try_from(top).ok()?, NONE)
             }
             PagePart::Under(text) => self.under(text)?,
         };
-        Some(MarkdownWriter::of(self, start, end, matches!(piece, PagePart::Under(_))))
+        Some(MarkdownWriter::of(self, start, end, matches!(part, PagePart::Under(_))))
     }
 
     /// Returns the heading with this text, and the next heading of its level or above.
     fn under(&self, text: &str) -> Option<(u32, u32)> {
-        let wanted = tidy(text).to_lowercase();
-        let wanted = wanted.trim_start_matches('#').trim_start();
+        let heading = tidy(text).to_lowercase();
+        let heading = heading.trim_start_matches('#').trim_start();
         let headings = || {
             self.lines.lines.iter().filter_map(|line| match line.kind {
                 LineKind::Heading(level) => {
@@ -101,39 +101,41 @@ impl Snapshot {
                 LineKind::Container | LineKind::Plain => None,
             })
         };
-        let exact = headings().find(|(text, _, _)| text == wanted);
-        let (_, level, node) = exact.or_else(|| headings().find(|(text, _, _)| text.contains(wanted)))?;
-        let next =
-            headings().skip_while(|(_, _, own)| *own != node).skip(1).find(|(_, own, _)| *own <= level);
-        Some((node, next.map_or(NONE, |(_, _, node)| node)))
+        let exact = headings().find(|(text, _, _)| text == heading);
+        let (_, level, node) = exact.or_else(|| headings().find(|(text, _, _)| text.contains(heading)))?;
+        let following = headings()
+            .skip_while(|(_, _, other)| *other != node)
+            .skip(1)
+            .find(|(_, other, _)| *other <= level);
+        Some((node, following.map_or(NONE, |(_, _, node)| node)))
     }
 }
 
 /// Returns as much text from an offset on as fits, cut at a line end if possible.
-fn page(whole: &str, from: usize, budget: usize) -> MarkdownPage {
-    let of = whole.len();
-    let mut start = from.min(of);
-    while !whole.is_char_boundary(start) {
+fn page(markdown: &str, offset: usize, budget: usize) -> MarkdownPage {
+    let length = markdown.len();
+    let mut start = offset.min(length);
+    while !markdown.is_char_boundary(start) {
         start -= 1;
     }
-    let rest = whole.get(start..).unwrap_or_default();
+    let remaining = markdown.get(start..).unwrap_or_default();
     let mut end = 0;
     let mut tokens = 0;
-    for line in rest.split_inclusive('\n') {
+    for line in remaining.split_inclusive('\n') {
         tokens += estimate_tokens(line);
         if tokens > budget {
             break;
         }
         end += line.len();
     }
-    if end == 0 && !rest.is_empty() {
+    if end == 0 && !remaining.is_empty() {
         // The line is longer than a page: a character is at least a third of a token, so this many characters
         // always fit.
-        end = rest.char_indices().nth(budget.max(1)).map_or(rest.len(), |(end, _)| end);
+        end = remaining.char_indices().nth(budget.max(1)).map_or(remaining.len(), |(end, _)| end);
     }
-    let text = rest.get(..end).unwrap_or_default().to_owned();
-    let next = (start + end < of).then_some(start + end);
-    MarkdownPage { text, next, total: of }
+    let text = remaining.get(..end).unwrap_or_default().to_owned();
+    let next = (start + end < length).then_some(start + end);
+    MarkdownPage { text, next, total: length }
 }
 
 struct MarkdownWriter<'s> {
@@ -189,21 +191,21 @@ impl<'s> MarkdownWriter<'s> {
             table: Vec::new(),
         };
         let root = if onwards { 0 } else { start };
-        let mut begun = !onwards;
+        let mut started = !onwards;
         let mut steps = vec![MarkdownStep::Enter(root)];
         while let Some(step) = steps.pop() {
             match step {
-                MarkdownStep::Enter(place) => {
-                    if onwards && place == end {
+                MarkdownStep::Enter(index) => {
+                    if onwards && index == end {
                         break;
                     }
-                    begun |= place == start;
-                    let Some(node) = snapshot.nodes.get(place as usize) else { continue };
-                    if !snapshot.seen.get(place as usize).copied().unwrap_or_default() {
+                    started |= index == start;
+                    let Some(node) = snapshot.nodes.get(index as usize) else { continue };
+                    if !snapshot.seen.get(index as usize).copied().unwrap_or_default() {
                         continue;
                     }
                     // Until the part begins, nodes are traversed without output.
-                    let undo = if begun { writer.enter(node) } else { Some(MarkdownUndo::Nothing) };
+                    let undo = if started { writer.enter(node) } else { Some(MarkdownUndo::Nothing) };
                     let Some(undo) = undo else { continue };
                     steps.push(MarkdownStep::Leave(undo));
                     steps.extend(node.children.iter().rev().map(|child| MarkdownStep::Enter(*child)));
@@ -239,21 +241,21 @@ impl<'s> MarkdownWriter<'s> {
                 Some(MarkdownUndo::Heading)
             }
             RolePart::Field => {
-                let mut said = self.control(node);
+                let mut text = self.control(node);
                 // The full value, since a line of the snapshot shows only its beginning. Secret values are not
                 // stored.
                 if !node.value.is_empty() {
-                    said.push_str(" = ");
-                    said.push_str(&node.value);
+                    text.push_str(" = ");
+                    text.push_str(&node.value);
                 }
-                self.write_word(&said);
+                self.write_word(&text);
                 None
             }
             RolePart::Control if &*node.role == "link" => {
-                let at = self.line.len();
+                let start = self.line.len();
                 Some(MarkdownUndo::Link {
-                    at,
-                    url: cut(&node.url, ADDRESS).into_owned(),
+                    at: start,
+                    url: cut(&node.url, MAX_ADDRESS).into_owned(),
                     name: node.name.clone(),
                 })
             }
@@ -325,12 +327,12 @@ impl<'s> MarkdownWriter<'s> {
         match undo {
             MarkdownUndo::Nothing => {}
             MarkdownUndo::Block => self.block(),
-            MarkdownUndo::Mark(mark) => {
+            MarkdownUndo::Mark(markup) => {
                 self.line.truncate(self.line.trim_end().len());
-                self.line.push_str(&mark);
+                self.line.push_str(&markup);
                 self.line.push(' ');
             }
-            MarkdownUndo::Link { at, url, name } => self.link(at, &url, &name),
+            MarkdownUndo::Link { at: start, url, name } => self.link(start, &url, &name),
             MarkdownUndo::Heading => {
                 self.inline = self.inline.saturating_sub(1);
                 self.block();
@@ -408,16 +410,17 @@ impl<'s> MarkdownWriter<'s> {
         }
     }
 
-    /// Turns the text written since `at` into a link.
-    fn link(&mut self, at: usize, url: &str, name: &str) {
-        let at = if self.line.is_char_boundary(at) { at.min(self.line.len()) } else { self.line.len() };
-        let inner = tidy(self.line.get(at..).unwrap_or_default());
+    /// Turns the text written since `start` into a link.
+    fn link(&mut self, start: usize, url: &str, name: &str) {
+        let start =
+            if self.line.is_char_boundary(start) { start.min(self.line.len()) } else { self.line.len() };
+        let inner = tidy(self.line.get(start..).unwrap_or_default());
         let inner = if inner.is_empty() { name.to_owned() } else { inner };
         if inner.is_empty() {
             return;
         }
-        let space = self.line.get(at..).is_some_and(|text| text.starts_with(' '));
-        self.line.truncate(at);
+        let space = self.line.get(start..).is_some_and(|text| text.starts_with(' '));
+        self.line.truncate(start);
         if space || self.line.ends_with('|') {
             self.line.push(' ');
         }
@@ -445,8 +448,8 @@ impl<'s> MarkdownWriter<'s> {
                 self.line.push(' ');
             }
         } else {
-            let written = self.flush();
-            if written && self.counts.is_empty() {
+            let flushed = self.flush();
+            if flushed && self.counts.is_empty() {
                 self.paragraph();
             }
         }

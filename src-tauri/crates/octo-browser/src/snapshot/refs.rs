@@ -20,7 +20,7 @@ pub struct Refs {
     numbers: HashMap<(u32, i64), u32>,
     entries: HashMap<u32, RefEntry>,
     /// Numbers of documents that are gone, oldest first.
-    gone: VecDeque<u32>,
+    expired: VecDeque<u32>,
     /// Fields that contained a secret at some time: a page that reveals its password on demand turns them into
     /// plain ones.
     secrets: HashSet<(u32, i64)>,
@@ -32,7 +32,7 @@ pub struct Refs {
 #[derive(Clone, Debug)]
 struct RefEntry {
     document: u32,
-    place: NodeRef,
+    node_ref: NodeRef,
     identity: NodeIdentity,
     round: u64,
 }
@@ -116,7 +116,7 @@ pub enum RefindError {
 }
 
 /// Maximum number of remembered refs of gone documents.
-const REMEMBERED: usize = 5_000;
+const MAX_EXPIRED_REFS: usize = 5_000;
 
 impl Refs {
     /// Returns the location of a ref's node.
@@ -125,20 +125,20 @@ impl Refs {
     ///
     /// See [`RefError`].
     pub fn lookup(&self, number: u32) -> Result<&NodeRef, RefError> {
-        let Some(given) = self.entries.get(&number) else {
-            let known = number != 0 && number <= self.last;
-            return Err(match known {
+        let Some(entry) = self.entries.get(&number) else {
+            let was_given = number != 0 && number <= self.last;
+            return Err(match was_given {
                 true => RefError::DocumentGone { number, known: None },
                 false => RefError::NeverGiven { number },
             });
         };
-        if !self.present.contains(&given.document) {
-            return Err(RefError::DocumentGone { number, known: Some(given.identity.clone()) });
+        if !self.present.contains(&entry.document) {
+            return Err(RefError::DocumentGone { number, known: Some(entry.identity.clone()) });
         }
-        if given.round != self.round {
-            return Err(RefError::NodeGone { number, known: given.identity.clone() });
+        if entry.round != self.round {
+            return Err(RefError::NodeGone { number, known: entry.identity.clone() });
         }
-        Ok(&given.place)
+        Ok(&entry.node_ref)
     }
 
     /// Returns whether a node ever was a field with a secret, however it looks now.
@@ -148,7 +148,7 @@ impl Refs {
 
     /// Returns the description of a ref's node from when it was last seen.
     pub fn identity(&self, number: u32) -> Option<&NodeIdentity> {
-        self.entries.get(&number).map(|given| &given.identity)
+        self.entries.get(&number).map(|entry| &entry.identity)
     }
 
     /// Returns the single target of the newest snapshot with the role, name and heading of a gone ref, on a
@@ -158,9 +158,9 @@ impl Refs {
     ///
     /// See [`RefindError`]; several matches are an error too.
     pub fn refind(&self, number: u32, snapshot: &Snapshot) -> Result<u32, RefindError> {
-        let given = self.entries.get(&number).filter(|given| !given.identity.role.is_empty());
-        let given = given.ok_or(RefindError::Unknown { number })?;
-        let alike: Vec<u32> = snapshot.similar_targets(&given.identity, &given.place.origin).collect();
+        let entry = self.entries.get(&number).filter(|entry| !entry.identity.role.is_empty());
+        let entry = entry.ok_or(RefindError::Unknown { number })?;
+        let alike: Vec<u32> = snapshot.similar_targets(&entry.identity, &entry.node_ref.origin).collect();
         match alike.as_slice() {
             [] => Err(RefindError::Nothing { number }),
             [one] => Ok(*one),
@@ -181,29 +181,29 @@ impl Refs {
             self.present.insert(document);
             documents.push(document);
         }
-        Numbering { refs: self, documents, given: HashMap::new() }
+        Numbering { refs: self, documents, assigned: HashMap::new() }
     }
 
     /// Stores the descriptions of the snapshot's targets, and forgets old gone ones.
-    pub(super) fn learn(&mut self, known: impl Iterator<Item = (u32, NodeIdentity)>) {
-        for (number, known) in known {
-            if let Some(given) = self.entries.get_mut(&number) {
-                given.identity = known;
+    pub(super) fn learn(&mut self, targets: impl Iterator<Item = (u32, NodeIdentity)>) {
+        for (number, targets) in targets {
+            if let Some(entry) = self.entries.get_mut(&number) {
+                entry.identity = targets;
             }
         }
-        let mut leaving: Vec<u32> = self
+        let mut expired: Vec<u32> = self
             .numbers
             .iter()
             .filter(|((document, _), _)| !self.present.contains(document))
             .map(|(_, number)| *number)
             .collect();
-        leaving.sort_unstable();
+        expired.sort_unstable();
         self.numbers.retain(|(document, _), _| self.present.contains(document));
         self.secrets.retain(|(document, _)| self.present.contains(document));
         self.documents.retain(|_, document| self.present.contains(document));
-        self.gone.extend(leaving);
-        while self.gone.len() > REMEMBERED {
-            if let Some(oldest) = self.gone.pop_front() {
+        self.expired.extend(expired);
+        while self.expired.len() > MAX_EXPIRED_REFS {
+            if let Some(oldest) = self.expired.pop_front() {
                 self.entries.remove(&oldest);
             }
         }
@@ -215,13 +215,13 @@ pub(super) struct Numbering<'t> {
     refs: &'t mut Refs,
     /// Documents by frame.
     documents: Vec<u32>,
-    given: HashMap<(u32, i64), u32>,
+    assigned: HashMap<(u32, i64), u32>,
 }
 
 impl Numbering<'_> {
     /// Returns the numbers assigned, by frame and backend node id.
     pub fn into_numbers(self) -> HashMap<(u32, i64), u32> {
-        self.given
+        self.assigned
     }
 
     fn key(&self, node: &Node) -> (u32, i64) {
@@ -239,7 +239,7 @@ impl RefNumbers for Numbering<'_> {
         });
         let round = refs.round;
         let frame = tree.frame(node);
-        let place = NodeRef {
+        let node_ref = NodeRef {
             session: frame.and_then(|frame| tree.sessions.get(frame.session)).cloned().unwrap_or_default(),
             frame: frame.map(|frame| frame.frame.clone()).unwrap_or_default(),
             document: frame.map(|frame| frame.document.clone()).unwrap_or_else(|| DocumentId(String::new())),
@@ -247,12 +247,18 @@ impl RefNumbers for Numbering<'_> {
             node: node.backend,
         };
         // A tab that was detached and attached again has another session; its numbers stay.
-        let given =
-            refs.entries.entry(number).and_modify(|given| given.place.clone_from(&place)).or_insert_with(
-                || RefEntry { document: key.0, place, identity: NodeIdentity::default(), round },
-            );
-        given.round = round;
-        self.given.insert((node.frame, node.backend), number);
+        let entry = refs
+            .entries
+            .entry(number)
+            .and_modify(|entry| entry.node_ref.clone_from(&node_ref))
+            .or_insert_with(|| RefEntry {
+                document: key.0,
+                node_ref,
+                identity: NodeIdentity::default(),
+                round,
+            });
+        entry.round = round;
+        self.assigned.insert((node.frame, node.backend), number);
         number
     }
 

@@ -64,9 +64,9 @@ const MIN_BUDGET: usize = 250;
 /// Numbers of members to which runs are shortened; the first that fits is used.
 const RUN_LENGTHS: [u32; 4] = [30, 10, 5, 3];
 /// Maximum length of a line under a budget, in characters; a line with refs may have four times that.
-const LINE: usize = 500;
+const MAX_LINE: usize = 500;
 /// Maximum size of a note on omitted lines, in tokens.
-const NOTE: usize = 22;
+const NOTE_BUDGET: usize = 22;
 
 #[derive(Clone, Copy)]
 enum RenderItem {
@@ -85,16 +85,17 @@ impl Snapshot {
         let mut items: Vec<RenderItem> = chosen.iter().map(|line| RenderItem::Line(*line)).collect();
         let mut cost = self.cost(&items, filter, budget);
         if cost > budget / 2 {
-            for kept in RUN_LENGTHS {
-                items = self.fold(&chosen, kept);
+            for run_length in RUN_LENGTHS {
+                items = self.fold(&chosen, run_length);
                 cost = self.cost(&items, filter, budget);
                 if cost <= budget {
                     break;
                 }
             }
         }
-        let kept = if cost <= budget { vec![true; items.len()] } else { self.choose(&items, filter, budget) };
-        self.compose(&items, &kept, filter, budget)
+        let run_length =
+            if cost <= budget { vec![true; items.len()] } else { self.choose(&items, filter, budget) };
+        self.compose(&items, &run_length, filter, budget)
     }
 
     fn passes(&self, line: usize, filter: RenderFilter) -> bool {
@@ -106,40 +107,41 @@ impl Snapshot {
     /// Returns the token cost of all items.
     fn cost(&self, items: &[RenderItem], filter: RenderFilter, budget: usize) -> usize {
         let lines: usize = items.iter().map(|item| self.price(item, filter, budget)).sum();
-        lines + estimate_tokens(&self.header()) + NOTE
+        lines + estimate_tokens(&self.header()) + NOTE_BUDGET
     }
 
     fn price(&self, item: &RenderItem, filter: RenderFilter, budget: usize) -> usize {
         match item {
-            RenderItem::Fold { .. } => NOTE,
+            RenderItem::Fold { .. } => NOTE_BUDGET,
             RenderItem::Line(line) => self.line(*line).map_or(0, |line| {
-                let whole = filter.content == LineSelection::All && line.text.len() <= LINE;
+                let is_whole = filter.content == LineSelection::All && line.text.len() <= MAX_LINE;
                 // One more for the prefix.
-                if whole {
+                if is_whole {
                     line.tokens as usize + 1
                 } else {
-                    estimate_tokens(&printed(line, filter, budget)) + 2
+                    estimate_tokens(&print_line(line, filter, budget)) + 2
                 }
             }),
         }
     }
 
-    /// Returns the lines with runs shortened to `kept` members, from the first one on the screen.
-    fn fold(&self, chosen: &[usize], kept: u32) -> Vec<RenderItem> {
+    /// Returns the lines with runs shortened to `run_length` members, from the first one on the screen.
+    fn fold(&self, chosen: &[usize], run_length: u32) -> Vec<RenderItem> {
         let mut items: Vec<RenderItem> = Vec::with_capacity(chosen.len());
-        for place in chosen {
-            let Some(line) = self.line(*place) else { continue };
-            match self.folded_in(line.member, kept) {
-                None => items.push(RenderItem::Line(*place)),
+        for index in chosen {
+            let Some(line) = self.line(*index) else { continue };
+            match self.folded_in(line.member, run_length) {
+                None => items.push(RenderItem::Line(*index)),
                 Some(run) => match items.last_mut() {
-                    Some(RenderItem::Fold { run: last, left, .. }) if *last == run => {
-                        left.lines += 1;
-                        left.targets += line.refs.len();
+                    Some(RenderItem::Fold { run: last, left: omitted, .. }) if *last == run => {
+                        omitted.lines += 1;
+                        omitted.targets += line.refs.len();
                     }
                     _ => {
                         let read = self.lines.runs.get(run as usize).and_then(|run| run.container);
-                        let left = OmittedLines { lines: 1, targets: line.refs.len(), container_ref: read };
-                        items.push(RenderItem::Fold { depth: line.depth, left, run });
+                        let omitted =
+                            OmittedLines { lines: 1, targets: line.refs.len(), container_ref: read };
+                        items.push(RenderItem::Fold { depth: line.depth, left: omitted, run });
                     }
                 },
             }
@@ -148,17 +150,17 @@ impl Snapshot {
     }
 
     /// Returns the outermost run that leaves a member out.
-    fn folded_in(&self, member: u32, kept: u32) -> Option<u32> {
+    fn folded_in(&self, member: u32, run_length: u32) -> Option<u32> {
         let mut found = None;
         let mut next = member;
         while next != NONE {
             let member = self.lines.members.get(next as usize)?;
             if let Some(run) = self.lines.runs.get(member.run as usize)
-                && run.size > kept.saturating_add(2)
+                && run.size > run_length.saturating_add(2)
             {
-                let first = run.first_on_screen.min(run.size - kept);
-                let shown = first..first.saturating_add(kept);
-                if !shown.contains(&member.ordinal) {
+                let first = run.first_on_screen.min(run.size - run_length);
+                let visible = first..first.saturating_add(run_length);
+                if !visible.contains(&member.ordinal) {
                     found = Some(member.run);
                 }
             }
@@ -169,79 +171,80 @@ impl Snapshot {
 
     /// Chooses the items to keep if not all fit.
     fn choose(&self, items: &[RenderItem], filter: RenderFilter, budget: usize) -> Vec<bool> {
-        let mut kept = vec![false; items.len()];
-        let mut left = budget.saturating_sub(estimate_tokens(&self.header()) + 2 * NOTE);
+        let mut included = vec![false; items.len()];
+        let mut remaining = budget.saturating_sub(estimate_tokens(&self.header()) + 2 * NOTE_BUDGET);
         let on_screen = |item: &RenderItem| matches!(item, RenderItem::Line(line) if self.line(*line).is_some_and(|line| line.on_screen));
         let heading = |item: &RenderItem| matches!(item, RenderItem::Line(line) if self.line(*line).is_some_and(|line| matches!(line.kind, LineKind::Heading(1..=3))));
         let passes: [&dyn Fn(&RenderItem) -> bool; 3] = [&on_screen, &heading, &|_| true];
-        for (pass, wanted) in passes.into_iter().enumerate() {
+        for (pass, passes_filter) in passes.into_iter().enumerate() {
             // Headings are an outline: they may use half of the remaining budget.
-            let spare = if pass == 1 { left / 2 } else { 0 };
-            for (place, item) in items.iter().enumerate() {
-                if !wanted(item) || kept.get(place) == Some(&true) {
+            let spare = if pass == 1 { remaining / 2 } else { 0 };
+            for (index, item) in items.iter().enumerate() {
+                if !passes_filter(item) || included.get(index) == Some(&true) {
                     continue;
                 }
-                let beside = place.checked_sub(1).is_some_and(|before| kept.get(before) == Some(&true));
-                let price = self.price(item, filter, budget) + if beside { 0 } else { NOTE };
-                if price + spare > left {
+                let follows_included =
+                    index.checked_sub(1).is_some_and(|before| included.get(before) == Some(&true));
+                let price = self.price(item, filter, budget) + if follows_included { 0 } else { NOTE_BUDGET };
+                if price + spare > remaining {
                     break;
                 }
-                left -= price;
-                if let Some(kept) = kept.get_mut(place) {
-                    *kept = true;
+                remaining -= price;
+                if let Some(included) = included.get_mut(index) {
+                    *included = true;
                 }
             }
         }
-        kept
+        included
     }
 
     fn compose(
         &self,
         items: &[RenderItem],
-        kept: &[bool],
+        included: &[bool],
         filter: RenderFilter,
         budget: usize,
     ) -> RenderedSnapshot {
         let mut text = self.header();
         let mut left_out = Vec::new();
         let mut missing: Option<(u8, OmittedLines)> = None;
-        let mut note = |text: &mut String, missing: &mut Option<(u8, OmittedLines)>| {
-            if let Some((depth, left)) = missing.take() {
-                push_line(text, depth, &left.note());
-                left_out.push(left);
+        let mut add_note = |text: &mut String, missing: &mut Option<(u8, OmittedLines)>| {
+            if let Some((depth, omitted)) = missing.take() {
+                push_line(text, depth, &omitted.omission_note());
+                left_out.push(omitted);
             }
         };
-        for (item, kept) in items.iter().zip(kept) {
-            match (item, kept) {
+        for (item, included) in items.iter().zip(included) {
+            match (item, included) {
                 (RenderItem::Line(line), true) => {
                     let Some(line) = self.line(*line) else { continue };
-                    note(&mut text, &mut missing);
-                    push_line(&mut text, line.depth, &printed(line, filter, budget));
+                    add_note(&mut text, &mut missing);
+                    push_line(&mut text, line.depth, &print_line(line, filter, budget));
                 }
-                (RenderItem::Fold { depth, left, .. }, true) => {
-                    note(&mut text, &mut missing);
-                    missing = Some((*depth, *left));
-                    note(&mut text, &mut missing);
+                (RenderItem::Fold { depth, left: omitted, .. }, true) => {
+                    add_note(&mut text, &mut missing);
+                    missing = Some((*depth, *omitted));
+                    add_note(&mut text, &mut missing);
                 }
                 (item, false) => {
                     let more = match item {
-                        RenderItem::Fold { left, .. } => (left.lines, left.targets),
+                        RenderItem::Fold { left: omitted, .. } => (omitted.lines, omitted.targets),
                         RenderItem::Line(line) => (1, self.line(*line).map_or(0, |line| line.refs.len())),
                     };
-                    let (_, left) = missing
+                    let (_, omitted) = missing
                         .get_or_insert((0, OmittedLines { lines: 0, targets: 0, container_ref: None }));
-                    left.lines += more.0;
-                    left.targets += more.1;
+                    omitted.lines += more.0;
+                    omitted.targets += more.1;
                 }
             }
         }
-        note(&mut text, &mut missing);
+        add_note(&mut text, &mut missing);
         RenderedSnapshot { tokens: estimate_tokens(&text), text, omitted: left_out }
     }
 }
 
 impl OmittedLines {
-    fn note(&self) -> String {
+    fn omission_note(&self) -> String {
         let lines = if self.lines == 1 { "line" } else { "lines" };
         let targets = match self.targets {
             0 => String::new(),
@@ -258,10 +261,10 @@ impl OmittedLines {
 }
 
 /// Returns a line as printed, without its indentation.
-fn printed(line: &SnapshotLine, filter: RenderFilter, budget: usize) -> String {
+fn print_line(line: &SnapshotLine, filter: RenderFilter, budget: usize) -> String {
     let text = if filter.content == LineSelection::Targets { &line.targets } else { &line.text };
-    let most = if line.refs.is_empty() { LINE } else { 4 * LINE };
-    if budget == WHOLE { text.clone() } else { cut(text, most).into_owned() }
+    let limit = if line.refs.is_empty() { MAX_LINE } else { 4 * MAX_LINE };
+    if budget == WHOLE { text.clone() } else { cut(text, limit).into_owned() }
 }
 
 pub(super) fn push_line(text: &mut String, depth: u8, line: &str) {

@@ -66,8 +66,8 @@ impl TokenCount {
             (self.kind, self.length) = (kind, 0);
         }
         // The first space of a run belongs to the following word.
-        let first = if kind == CharKind::Space { 1 } else { 0 };
-        if self.length % kind.span() == first {
+        let initial = if kind == CharKind::Space { 1 } else { 0 };
+        if self.length % kind.span() == initial {
             self.tokens += 1;
         }
         self.length += 1;
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_of_several_kinds() {
+    fn tokens_of_several_kinds_of_text_are_estimated() {
         let cases = [
             ("", 0..=0),
             ("button \"Add to cart\" [30]", 8..=12),

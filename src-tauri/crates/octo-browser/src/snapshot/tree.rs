@@ -52,7 +52,7 @@ pub(super) struct Node {
 
 impl Node {
     /// Creates a node with only its position set: its frame and parent, its layout fact and backend node id.
-    fn bare((frame, parent): (u32, u32), (fact, backend): (u32, i64)) -> Self {
+    fn positioned((frame, parent): (u32, u32), (fact, backend): (u32, i64)) -> Self {
         Self {
             frame,
             backend,
@@ -95,38 +95,38 @@ struct TreeJoiner<'a> {
 }
 
 impl<'a> PageTree<'a> {
-    pub fn join(captured: &'a PageCapture) -> Self {
-        let layouts = captured.sessions.iter().map(|session| Layout::new(&session.layout)).collect();
-        let scale = captured.sessions.first().map_or(1.0, |session| session.scale);
+    pub fn join(capture: &'a PageCapture) -> Self {
+        let layouts = capture.sessions.iter().map(|session| Layout::new(&session.layout)).collect();
+        let scale = capture.sessions.first().map_or(1.0, |session| session.scale);
         let scale = if scale > 0.0 { scale } else { 1.0 };
         let viewport = Rect {
             left: 0.0,
             top: 0.0,
-            right: captured.viewport.width * scale,
-            bottom: captured.viewport.height * scale,
+            right: capture.viewport.width * scale,
+            bottom: capture.viewport.height * scale,
         };
-        let sessions = captured.sessions.iter().map(|session| session.session.clone()).collect();
-        let tree = Self { nodes: Vec::new(), layouts, frames: &captured.frames, sessions, viewport };
-        let frame_of = first_places(captured.frames.iter().map(|frame| frame.frame.as_str()));
+        let sessions = capture.sessions.iter().map(|session| session.session.clone()).collect();
+        let tree = Self { nodes: Vec::new(), layouts, frames: &capture.frames, sessions, viewport };
+        let frame_of = first_places(capture.frames.iter().map(|frame| frame.frame.as_str()));
         let mut by_owner: HashMap<(u32, i64), Vec<u32>> = HashMap::new();
-        for (frame, place) in captured.frames.iter().zip(0..) {
+        for (frame, index) in capture.frames.iter().zip(0..) {
             if let Some(owner) = &frame.owner
-                && let Some(held) = frame_of.get(owner.frame.as_str())
+                && let Some(owner_frame) = frame_of.get(owner.frame.as_str())
             {
-                by_owner.entry((*held, owner.node)).or_default().push(place);
+                by_owner.entry((*owner_frame, owner.node)).or_default().push(index);
             }
         }
-        let ids = captured.frames.iter();
+        let ids = capture.frames.iter();
         let ids = ids.map(|frame| first_places(frame.tree.nodes.iter().map(|node| node.node_id.as_str())));
         let mut joiner = TreeJoiner {
             tree,
-            placements: vec![None; captured.frames.len()],
+            placements: vec![None; capture.frames.len()],
             by_owner,
             ids: ids.collect(),
-            joined: captured.frames.iter().map(|frame| vec![false; frame.tree.nodes.len()]).collect(),
+            joined: capture.frames.iter().map(|frame| vec![false; frame.tree.nodes.len()]).collect(),
             scale,
         };
-        if !captured.frames.is_empty() {
+        if !capture.frames.is_empty() {
             joiner.place_root();
             joiner.walk();
             joiner.add_inaccessible();
@@ -158,11 +158,11 @@ impl<'a> PageTree<'a> {
 
 /// Returns the indices of names; the first counts among duplicates.
 fn first_places<'n>(names: impl Iterator<Item = &'n str>) -> HashMap<&'n str, u32> {
-    let mut places = HashMap::new();
-    for (name, place) in names.zip(0..) {
-        places.entry(name).or_insert(place);
+    let mut indices = HashMap::new();
+    for (name, index) in names.zip(0..) {
+        indices.entry(name).or_insert(index);
     }
-    places
+    indices
 }
 
 impl<'a> TreeJoiner<'a> {
@@ -191,7 +191,7 @@ impl<'a> TreeJoiner<'a> {
             pending.push((NONE, 0, root));
         }
         loop {
-            self.take(&mut pending);
+            self.take_pending(&mut pending);
             if !self.add_inaccessible_frame(&mut pending) {
                 return;
             }
@@ -201,50 +201,51 @@ impl<'a> TreeJoiner<'a> {
     /// Adds a visible frame whose element is in no accessibility tree, at the page's end.
     fn add_inaccessible_frame(&mut self, pending: &mut Vec<(u32, u32, u32)>) -> bool {
         while let Some(owner) = self.by_owner.keys().min().copied() {
-            let held = self.by_owner.remove(&owner).unwrap_or_default();
+            let frames = self.by_owner.remove(&owner).unwrap_or_default();
             let (holder, backend) = owner;
             let Some(layout) = self.tree.layout(holder) else { continue };
             let Some(fact) = layout.find(backend) else { continue };
-            let Some(seen) = layout.fact(fact).filter(|fact| fact.hidden.is_none()) else { continue };
+            let Some(visible_fact) = layout.fact(fact).filter(|fact| fact.hidden.is_none()) else { continue };
             let outer = self.placements.get(holder as usize).copied().flatten();
-            let rect = outer.map_or(seen.rect, |outer| seen.rect.moved(outer.x, outer.y));
-            for held in held {
-                self.place(held, holder, fact, rect);
-                pending.extend(self.root_of(held).map(|root| (0, held, root)));
+            let rect =
+                outer.map_or(visible_fact.rect, |outer| visible_fact.rect.translated(outer.x, outer.y));
+            for frames in frames {
+                self.place_frame(frames, holder, fact, rect);
+                pending.extend(self.root_of(frames).map(|root| (0, frames, root)));
             }
             return true;
         }
         false
     }
 
-    fn take(&mut self, pending: &mut Vec<(u32, u32, u32)>) {
-        while let Some((parent, frame, place)) = pending.pop() {
-            let Some(taken) =
-                self.joined.get_mut(frame as usize).and_then(|taken| taken.get_mut(place as usize))
+    fn take_pending(&mut self, pending: &mut Vec<(u32, u32, u32)>) {
+        while let Some((parent, frame, index)) = pending.pop() {
+            let Some(is_taken) =
+                self.joined.get_mut(frame as usize).and_then(|is_taken| is_taken.get_mut(index as usize))
             else {
                 continue;
             };
-            if std::mem::replace(taken, true) {
+            if std::mem::replace(is_taken, true) {
                 continue;
             }
             let frames = self.tree.frames;
-            let Some(given) =
-                frames.get(frame as usize).and_then(|frame| frame.tree.nodes.get(place as usize))
+            let Some(source) =
+                frames.get(frame as usize).and_then(|frame| frame.tree.nodes.get(index as usize))
             else {
                 continue;
             };
-            let node = self.accessible_node(given, frame, parent);
+            let node = self.accessible_node(source, frame, parent);
             let (backend, fact, rect) = (node.backend, node.fact, node.rect);
-            let inside = node.part != RolePart::Nothing;
-            let own = self.push(node);
-            if inside && let Some(ids) = self.ids.get(frame as usize) {
-                let children = given.child_ids.iter().rev().filter_map(|id| ids.get(id.as_str()));
-                pending.extend(children.map(|child| (own, frame, *child)));
+            let is_rendered = node.part != RolePart::Nothing;
+            let number = self.push(node);
+            if is_rendered && let Some(ids) = self.ids.get(frame as usize) {
+                let children = source.child_ids.iter().rev().filter_map(|id| ids.get(id.as_str()));
+                pending.extend(children.map(|child| (number, frame, *child)));
             }
-            for held in self.by_owner.remove(&(frame, backend)).unwrap_or_default() {
-                self.place(held, frame, fact, rect);
-                if let Some(root) = self.root_of(held) {
-                    pending.push((own, held, root));
+            for child_frame in self.by_owner.remove(&(frame, backend)).unwrap_or_default() {
+                self.place_frame(child_frame, frame, fact, rect);
+                if let Some(root) = self.root_of(child_frame) {
+                    pending.push((number, child_frame, root));
                 }
             }
         }
@@ -258,8 +259,8 @@ impl<'a> TreeJoiner<'a> {
     }
 
     /// Places a frame at its element's box, clipped to the visible part.
-    fn place(&mut self, held: u32, holder: u32, fact: u32, rect: Rect) {
-        let (x, y) = self.scroll_of(held);
+    fn place_frame(&mut self, child_frame: u32, holder: u32, fact: u32, rect: Rect) {
+        let (x, y) = self.scroll_of(child_frame);
         let outer = self.placements.get(holder as usize).copied().flatten();
         let outer = outer.unwrap_or(FrameOffset { x: 0.0, y: 0.0, clip: self.tree.viewport });
         let view = self
@@ -267,29 +268,29 @@ impl<'a> TreeJoiner<'a> {
             .layout(holder)
             .and_then(|layout| layout.fact(fact))
             .map_or(Rect::EMPTY, |fact| fact.view);
-        let clip = outer.clip.intersection(&view.moved(outer.x, outer.y));
-        let owner = self.tree.frames.get(held as usize).and_then(|frame| frame.owner.as_ref());
+        let clip = outer.clip.intersection(&view.translated(outer.x, outer.y));
+        let owner = self.tree.frames.get(child_frame as usize).and_then(|frame| frame.owner.as_ref());
         let (right, down) = owner.map_or((0.0, 0.0), |owner| owner.inset);
         let (right, down) = (right * self.scale, down * self.scale);
-        if let Some(placement) = self.placements.get_mut(held as usize) {
+        if let Some(placement) = self.placements.get_mut(child_frame as usize) {
             *placement = Some(FrameOffset { x: rect.left + right - x, y: rect.top + down - y, clip });
         }
     }
 
     fn push(&mut self, node: Node) -> u32 {
-        let own = u32::try_from(self.tree.nodes.len()).unwrap_or(NONE);
+        let number = u32::try_from(self.tree.nodes.len()).unwrap_or(NONE);
         if let Some(parent) = self.tree.nodes.get_mut(node.parent as usize) {
-            parent.children.push(own);
+            parent.children.push(number);
         }
         self.tree.nodes.push(node);
-        own
+        number
     }
 
-    fn accessible_node(&self, given: &TreeNode, frame: u32, parent: u32) -> Node {
-        let role = given.role.as_ref().and_then(|role| role.text()).unwrap_or_default();
+    fn accessible_node(&self, source: &TreeNode, frame: u32, parent: u32) -> Node {
+        let role = source.role.as_ref().and_then(|role| role.text()).unwrap_or_default();
         let (mut part, word) =
-            if given.ignored { (RolePart::Through, Cow::Borrowed("")) } else { part_of(role) };
-        let backend = given.backend.unwrap_or_default();
+            if source.ignored { (RolePart::Through, Cow::Borrowed("")) } else { part_of(role) };
+        let backend = source.backend.unwrap_or_default();
         let layout = self.tree.layout(frame);
         let fact = layout.and_then(|layout| layout.find(backend)).unwrap_or(NONE);
         if layout.is_some_and(|layout| layout.tag(fact) == "BR") {
@@ -298,13 +299,13 @@ impl<'a> TreeJoiner<'a> {
         if part == RolePart::Through && layout.is_some_and(|layout| layout.tag(fact) == "PRE") {
             part = RolePart::Code;
         }
-        let name = given.name.as_ref().and_then(|name| name.text()).unwrap_or_default();
+        let name = source.name.as_ref().and_then(|name| name.text()).unwrap_or_default();
         // Text keeps its spaces, which separate it from its neighbours.
         let name = if part == RolePart::Text { name.to_owned() } else { tidy(name) };
-        let mut node = Node { part, role: word, name, ..Node::bare((frame, parent), (fact, backend)) };
-        self.lay(&mut node);
-        read_properties(&mut node, given);
-        if let Some(value) = &given.value {
+        let mut node = Node { part, role: word, name, ..Node::positioned((frame, parent), (fact, backend)) };
+        self.apply_layout(&mut node);
+        read_properties(&mut node, source);
+        if let Some(value) = &source.value {
             node.value = match &value.value {
                 ScalarValue::Text(text) => tidy(text),
                 ScalarValue::Whole(number) => number.to_string(),
@@ -313,7 +314,7 @@ impl<'a> TreeJoiner<'a> {
             };
         }
         // An unreadable frame is still shown as a frame; a grouping node shows its children.
-        if part == RolePart::Through && node.editable && !given.ignored && self.starts_editing(&node) {
+        if part == RolePart::Through && node.editable && !source.ignored && self.starts_editing(&node) {
             part = RolePart::Field;
             (node.part, node.role) = (part, Cow::Borrowed("textbox"));
         }
@@ -331,7 +332,7 @@ impl<'a> TreeJoiner<'a> {
     }
 
     /// Sets a node's layout data: its position and visibility.
-    fn lay(&self, node: &mut Node) {
+    fn apply_layout(&self, node: &mut Node) {
         let Some(layout) = self.tree.layout(node.frame) else { return };
         let placement = self.placements.get(node.frame as usize).copied().flatten();
         let parent = self.tree.node(node.parent);
@@ -346,8 +347,8 @@ impl<'a> TreeJoiner<'a> {
         node.hidden = fact.hidden;
         node.block = fact.display == BoxDisplay::Block;
         if let Some(FrameOffset { x, y, clip }) = placement {
-            node.rect = fact.rect.moved(x, y);
-            node.on_screen = !fact.view.moved(x, y).intersection(&clip).is_empty();
+            node.rect = fact.rect.translated(x, y);
+            node.on_screen = !fact.view.translated(x, y).intersection(&clip).is_empty();
         }
     }
 }
@@ -358,25 +359,25 @@ pub(super) fn text_under(layout: &Layout<'_>, top: u32) -> String {
     const MAX_CHARS: usize = 160;
     let mut text = String::new();
     let mut field = NONE;
-    let inside = |parent: u32, of: u32| parent != NONE && parent >= of;
+    let is_inside = |parent: u32, ancestor: u32| parent != NONE && parent >= ancestor;
     let first = top.saturating_add(1);
-    let below = layout.facts.get(first as usize..).unwrap_or_default();
-    for (fact, place) in below.iter().zip(first..).take(MAX_NODES_READ) {
-        if !inside(fact.parent, top) || text.len() > MAX_CHARS {
+    let descendants = layout.facts.get(first as usize..).unwrap_or_default();
+    for (fact, index) in descendants.iter().zip(first..).take(MAX_NODES_READ) {
+        if !is_inside(fact.parent, top) || text.len() > MAX_CHARS {
             break;
         }
-        if field != NONE && inside(fact.parent, field) {
+        if field != NONE && is_inside(fact.parent, field) {
             continue;
         }
         field = NONE;
         match fact.kind {
             NodeKind::Element
-                if matches!(layout.tag(place), "INPUT" | "TEXTAREA" | "SELECT" | "SCRIPT" | "STYLE") =>
+                if matches!(layout.tag(index), "INPUT" | "TEXTAREA" | "SELECT" | "SCRIPT" | "STYLE") =>
             {
-                field = place
+                field = index
             }
             NodeKind::Text if fact.hidden.is_none() => {
-                push_tidy(&mut text, layout.text(place));
+                push_tidy(&mut text, layout.text(index));
                 push_tidy(&mut text, " ");
             }
             NodeKind::Element | NodeKind::Text | NodeKind::Other => {}
@@ -386,11 +387,11 @@ pub(super) fn text_under(layout: &Layout<'_>, top: u32) -> String {
     text
 }
 
-fn read_properties(node: &mut Node, given: &TreeNode) {
-    for property in &given.properties {
+fn read_properties(node: &mut Node, source: &TreeNode) {
+    for property in &source.properties {
         let value = &property.value.value;
         let text = value.text().unwrap_or_default();
-        let on = value.flag().unwrap_or(text == "true");
+        let is_on = value.flag().unwrap_or(text == "true");
         let state = match property.name.as_str() {
             "level" => {
                 node.level = match value {
@@ -407,7 +408,7 @@ fn read_properties(node: &mut Node, given: &TreeNode) {
                 continue;
             }
             "focusable" => {
-                node.focusable = on;
+                node.focusable = is_on;
                 continue;
             }
             "editable" => {
@@ -415,18 +416,18 @@ fn read_properties(node: &mut Node, given: &TreeNode) {
                 continue;
             }
             "checked" if text == "mixed" => "mixed",
-            "checked" if on => "checked",
-            "pressed" if on => "pressed",
-            "disabled" if on => "disabled",
-            "expanded" if on => "expanded",
+            "checked" if is_on => "checked",
+            "pressed" if is_on => "pressed",
+            "disabled" if is_on => "disabled",
+            "expanded" if is_on => "expanded",
             "expanded" => "collapsed",
-            "selected" if on => "selected",
-            "required" if on => "required",
+            "selected" if is_on => "selected",
+            "required" if is_on => "required",
             "invalid" if !text.is_empty() && text != "false" => "invalid",
-            "readonly" if on && node.part == RolePart::Field => "readonly",
-            "focused" if on && node.parent != NONE => "focused",
-            "modal" if on => "modal",
-            "busy" if on => "busy",
+            "readonly" if is_on && node.part == RolePart::Field => "readonly",
+            "focused" if is_on && node.parent != NONE => "focused",
+            "modal" if is_on => "modal",
+            "busy" if is_on => "busy",
             _ => continue,
         };
         node.states.push(' ');

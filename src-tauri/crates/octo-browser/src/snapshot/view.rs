@@ -41,8 +41,8 @@ impl std::fmt::Debug for Snapshot {
 impl Snapshot {
     /// Creates a snapshot from a capture. Nodes known to `refs` keep their numbers, new ones get the next; from
     /// then on `refs` refers to this snapshot.
-    pub fn new(captured: &PageCapture, refs: &mut Refs) -> Self {
-        let tree = PageTree::join(captured);
+    pub fn new(capture: &PageCapture, refs: &mut Refs) -> Self {
+        let tree = PageTree::join(capture);
         let marks = NodeMarks::of(&tree);
         let mut numbering = refs.numbering(&tree);
         let lines = LineWriter::write(&tree, &marks, &mut numbering);
@@ -52,29 +52,32 @@ impl Snapshot {
             .iter()
             .map(|node| (node.part == RolePart::Field || node.editable) && numbering.is_secret(&tree, node))
             .collect();
-        let asks_for = asks_for(&tree, &marks);
+        let asks_for = sensitive_fields(&tree, &marks);
         let numbers = numbering.into_numbers();
-        let known = lines.targets.iter().map(|target| {
+        let identities = lines.targets.iter().map(|target| {
             let heading = lines.headings.get(target.heading as usize).cloned().unwrap_or_default();
-            (target.number, NodeIdentity { role: target.word.clone(), name: target.name.clone(), heading })
+            (
+                target.number,
+                NodeIdentity { role: target.kind_word.clone(), name: target.name.clone(), heading },
+            )
         });
-        refs.learn(known);
-        let root = captured.frames.first();
+        refs.learn(identities);
+        let root = capture.frames.first();
         let mut nodes = tree.nodes;
         for (node, _) in nodes.iter_mut().zip(secret).filter(|(_, secret)| *secret) {
             node.value.clear();
         }
         Self {
-            title: tidy(&captured.title),
+            title: tidy(&capture.title),
             url: root.map(|frame| tidy(&frame.url)).unwrap_or_default(),
             document: root.map(|frame| frame.document.0.clone()).unwrap_or_default(),
             lines,
             nodes,
             seen: marks.visible,
-            origins: captured.frames.iter().map(|frame| frame.origin.clone()).collect(),
+            origins: capture.frames.iter().map(|frame| frame.origin.clone()).collect(),
             asks_for,
             numbers,
-            scale: captured.sessions.first().map_or(1.0, |session| session.scale),
+            scale: capture.sessions.first().map_or(1.0, |session| session.scale),
         }
     }
 
@@ -93,8 +96,8 @@ impl Snapshot {
             self.nodes.iter().filter(is_text).chain(self.nodes.iter().filter(|node| !is_text(node)));
         for node in written {
             let Some((_, text)) = texts.get_mut(node.frame as usize) else { continue };
-            for said in [&node.name, &node.value].into_iter().filter(|said| !said.is_empty()) {
-                text.push_str(said);
+            for value in [&node.name, &node.value].into_iter().filter(|value| !value.is_empty()) {
+                text.push_str(value);
                 text.push('\n');
             }
         }
@@ -143,25 +146,26 @@ impl Snapshot {
     /// Returns the targets with the same role, name and heading on the same origin.
     pub(super) fn similar_targets<'s>(
         &'s self,
-        known: &'s NodeIdentity,
+        identity: &'s NodeIdentity,
         origin: &'s str,
     ) -> impl Iterator<Item = u32> + 's {
-        let heading =
-            |place: u32| self.lines.headings.get(place as usize).map(String::as_str).unwrap_or_default();
+        let heading = |heading_of: u32| {
+            self.lines.headings.get(heading_of as usize).map(String::as_str).unwrap_or_default()
+        };
         let alike = self.lines.targets.iter().filter(move |target| {
-            target.word == known.role
-                && target.name == known.name
+            target.kind_word == identity.role
+                && target.name == identity.name
                 && target.origin == origin
-                && heading(target.heading) == known.heading
+                && heading(target.heading) == identity.heading
         });
         alike.map(|target| target.number)
     }
 }
 
-fn asks_for(tree: &PageTree<'_>, marks: &NodeMarks) -> Vec<(String, SensitiveData)> {
+fn sensitive_fields(tree: &PageTree<'_>, marks: &NodeMarks) -> Vec<(String, SensitiveData)> {
     let mut found = Vec::new();
-    for (node, place) in tree.nodes.iter().zip(0..) {
-        if node.part != RolePart::Field || !marks.is_visible(place) {
+    for (node, index) in tree.nodes.iter().zip(0..) {
+        if node.part != RolePart::Field || !marks.is_visible(index) {
             continue;
         }
         let frame = tree.frame(node).map(|frame| frame.frame.clone()).unwrap_or_default();

@@ -26,7 +26,7 @@ pub(crate) struct TabNumbers(Arc<Mutex<AssignedNumbers>>);
 #[derive(Debug, Default)]
 struct AssignedNumbers {
     numbers: HashMap<TargetId, TabNumber>,
-    ours: HashSet<TargetId>,
+    own_tabs: HashSet<TargetId>,
     last: u32,
 }
 
@@ -37,16 +37,16 @@ impl TabNumbers {
 
     /// Returns the numbers of all given targets, in the same order.
     pub(crate) fn of<'a>(&self, targets: impl Iterator<Item = &'a TargetId>) -> Vec<TabNumber> {
-        let mut given = self.lock();
-        targets.map(|target| given.number(target)).collect()
+        let mut numbers = self.lock();
+        targets.map(|target| numbers.number(target)).collect()
     }
 
     pub(crate) fn record_own(&self, target: &TargetId) {
-        self.lock().ours.insert(target.clone());
+        self.lock().own_tabs.insert(target.clone());
     }
 
     pub(crate) fn owner(&self, target: &TargetId) -> TabOwner {
-        if self.lock().ours.contains(target) { TabOwner::Octo } else { TabOwner::Person }
+        if self.lock().own_tabs.contains(target) { TabOwner::Octo } else { TabOwner::Person }
     }
 
     fn lock(&self) -> MutexGuard<'_, AssignedNumbers> {

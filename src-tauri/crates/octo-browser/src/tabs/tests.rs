@@ -22,19 +22,19 @@ struct ForgetfulBrowser {
 impl Transport for ForgetfulBrowser {
     fn submit(&mut self, method: MethodId, _session: Option<SessionId>, params: Value) -> CallId {
         self.calls += 1;
-        let answer = match method.as_ref() {
+        let reply = match method.as_ref() {
             "Target.createTarget" => json!({ "id": self.calls, "result": { "targetId": "new" } }),
             "Target.closeTarget" => json!({ "id": self.calls, "result": { "success": true } }),
             _ => json!({ "id": self.calls, "error": { "code": -32000, "message": "not now" } }),
         };
-        self.answers.push_back(answer.to_string());
+        self.answers.push_back(reply.to_string());
         self.sent.lock().expect("whole").push((method.into_owned(), params));
         CallId::new(self.calls)
     }
 
     fn poll_incoming(&mut self, _context: &mut Context<'_>) -> Poll<Result<BrowserMessage, LinkEnd>> {
         match self.answers.pop_front() {
-            Some(answer) => Poll::Ready(Ok(message::parse(answer.into()))),
+            Some(reply) => Poll::Ready(Ok(message::parse(reply.into()))),
             None => Poll::Pending,
         }
     }

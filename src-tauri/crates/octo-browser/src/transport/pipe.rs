@@ -16,7 +16,7 @@ use std::{
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// Read size.
-const CHUNK: usize = 64 * 1024;
+const READ_BYTES: usize = 64 * 1024;
 
 /// The protocol over two byte streams.
 #[derive(Debug)]
@@ -53,10 +53,10 @@ impl<R, W> Pipe<R, W> {
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Pipe<R, W> {
     fn poll_write(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         while !self.queued.is_empty() {
-            let (front, _) = self.queued.as_slices();
-            match Pin::new(&mut self.writer).poll_write(context, front) {
+            let (bytes, _) = self.queued.as_slices();
+            match Pin::new(&mut self.writer).poll_write(context, bytes) {
                 Poll::Ready(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
-                Poll::Ready(Ok(written)) => drop(self.queued.drain(..written)),
+                Poll::Ready(Ok(count)) => drop(self.queued.drain(..count)),
                 Poll::Ready(Err(error)) => return Err(error),
                 Poll::Pending => return Ok(()),
             }
@@ -70,7 +70,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Pipe<R, W> {
 
     /// Reads once; `false` if no data is available now.
     fn poll_read(&mut self, context: &mut Context<'_>) -> Result<bool, LinkEnd> {
-        let mut chunk = vec![0; CHUNK];
+        let mut chunk = vec![0; READ_BYTES];
         let mut buffer = ReadBuf::new(&mut chunk);
         match Pin::new(&mut self.reader).poll_read(context, &mut buffer) {
             Poll::Pending => return Ok(false),
@@ -79,10 +79,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Pipe<R, W> {
             Poll::Ready(Ok(())) => self.received.extend_from_slice(buffer.filled()),
         }
         while let Some(end) = memchr::memchr(0, self.received.get(self.searched..).unwrap_or_default()) {
-            let mut whole: Vec<u8> = self.received.drain(..=self.searched + end).collect();
-            whole.pop();
+            let mut message: Vec<u8> = self.received.drain(..=self.searched + end).collect();
+            message.pop();
             self.searched = 0;
-            self.ready.push_back(message::parse(text_of(whole)));
+            self.ready.push_back(message::parse(text_of(message)));
         }
         self.searched = self.received.len();
         Ok(true)

@@ -57,11 +57,11 @@ struct WebSocket {
 ///
 /// [`DialError`] if no connection is made.
 pub async fn dial(address: &str) -> Result<impl Transport + use<>, DialError> {
-    let stranger = |error: &dyn std::fmt::Display| DialError::WrongListener(error.to_string());
-    let request = address.into_client_request().map_err(|error| stranger(&error))?;
+    let wrong_listener = |error: &dyn std::fmt::Display| DialError::WrongListener(error.to_string());
+    let request = address.into_client_request().map_err(|error| wrong_listener(&error))?;
     let uri = request.uri();
     let (Some("ws"), Some(host), Some(port)) = (uri.scheme_str(), uri.host(), uri.port_u16()) else {
-        return Err(stranger(&"its address is not that of a browser"));
+        return Err(wrong_listener(&"its address is not that of a browser"));
     };
     // An IPv6 address is in brackets.
     let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -75,12 +75,12 @@ pub async fn dial(address: &str) -> Result<impl Transport + use<>, DialError> {
         Ok((socket, _)) => {
             Ok(WebSocket { socket, queued: VecDeque::new(), unflushed: false, next: 0, ended: None })
         }
-        Err(tungstenite::Error::Http(answer)) => Err(match answer.status().as_u16() {
+        Err(tungstenite::Error::Http(response)) => Err(match response.status().as_u16() {
             403 => DialError::Declined,
             status => DialError::WrongListener(format!("it answered {status}")),
         }),
         Err(tungstenite::Error::Io(error)) => Err(unreachable(error)),
-        Err(error) => Err(stranger(&error)),
+        Err(error) => Err(wrong_listener(&error)),
     }
 }
 

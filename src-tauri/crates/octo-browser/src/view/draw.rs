@@ -4,10 +4,10 @@ use crate::Spot;
 use image::{Rgba, RgbaImage};
 
 /// The cover colour, fully opaque.
-const COVER: Rgba<u8> = Rgba([58, 64, 72, 255]);
+const COVER_COLOUR: Rgba<u8> = Rgba([58, 64, 72, 255]);
 /// The colour of number labels and frames.
-const FRAME: Rgba<u8> = Rgba([214, 51, 108, 255]);
-const INK: Rgba<u8> = Rgba([255, 255, 255, 255]);
+const FRAME_COLOUR: Rgba<u8> = Rgba([214, 51, 108, 255]);
+const DIGIT_COLOUR: Rgba<u8> = Rgba([255, 255, 255, 255]);
 
 /// The digits, row by row, three pixels wide.
 const DIGITS: [[u8; 5]; 10] = [
@@ -23,7 +23,7 @@ const DIGITS: [[u8; 5]; 10] = [
     [0b111, 0b101, 0b111, 0b001, 0b111],
 ];
 /// Picture pixels per digit pixel.
-const SIZE: u32 = 2;
+const DIGIT_SCALE: u32 = 2;
 
 /// A picture to draw on.
 pub(super) struct Canvas {
@@ -43,12 +43,12 @@ struct PixelRect {
 }
 
 impl Canvas {
-    /// Creates a canvas for a picture of `seen`; without a density, the picture shows exactly that area.
-    pub fn new(image: RgbaImage, seen: Spot, density: Option<f64>) -> Self {
+    /// Creates a canvas for a picture of `viewport`; without a density, the picture shows exactly that area.
+    pub fn new(image: RgbaImage, viewport: Spot, density: Option<f64>) -> Self {
         let scale =
             |pixels: u32, css: f64| density.unwrap_or(if css > 0.0 { f64::from(pixels) / css } else { 1.0 });
-        let scale = (scale(image.width(), seen.width), scale(image.height(), seen.height));
-        Self { image, viewport_spot: seen, scale }
+        let scale = (scale(image.width(), viewport.width), scale(image.height(), viewport.height));
+        Self { image, viewport_spot: viewport, scale }
     }
 
     pub fn into_image(self) -> RgbaImage {
@@ -58,7 +58,7 @@ impl Canvas {
     /// Covers an area of the page, including partial pixels.
     pub fn cover(&mut self, spot: Spot) {
         let pixels = self.pixels(spot);
-        self.fill(pixels, COVER);
+        self.fill(pixels, COVER_COLOUR);
     }
 
     /// Frames an area of the page, with a number at its corner.
@@ -73,26 +73,29 @@ impl Canvas {
             PixelRect { left, top, right: left + 1, bottom },
             PixelRect { left: right - 1, top, right, bottom },
         ] {
-            self.fill(edge, FRAME);
+            self.fill(edge, FRAME_COLOUR);
         }
         let digits: Vec<usize> =
             number.to_string().chars().filter_map(|digit| Some(digit.to_digit(10)? as usize)).collect();
-        let long = u32::try_from(digits.len()).unwrap_or_default();
-        let (wide, high) = (long * 4 * SIZE + SIZE, 7 * SIZE);
+        let length = u32::try_from(digits.len()).unwrap_or_default();
+        let (wide, height) = (length * 4 * DIGIT_SCALE + DIGIT_SCALE, 7 * DIGIT_SCALE);
         // A number that does not fit at the corner is moved into the picture.
         let left = left.min(self.image.width().saturating_sub(wide));
-        let top = top.min(self.image.height().saturating_sub(high));
-        self.fill(PixelRect { left, top, right: left + wide, bottom: top + high }, FRAME);
-        for (digit, place) in digits.into_iter().zip(0_u32..) {
-            self.digit(digit, left + SIZE + place * 4 * SIZE, top + SIZE);
+        let top = top.min(self.image.height().saturating_sub(height));
+        self.fill(PixelRect { left, top, right: left + wide, bottom: top + height }, FRAME_COLOUR);
+        for (digit, position) in digits.into_iter().zip(0_u32..) {
+            self.digit(digit, left + DIGIT_SCALE + position * 4 * DIGIT_SCALE, top + DIGIT_SCALE);
         }
     }
 
     fn digit(&mut self, digit: usize, left: u32, top: u32) {
         for (row, down) in DIGITS.get(digit).into_iter().flatten().zip(0_u32..) {
             for across in (0_u32..3).filter(|across| (row >> (2 - across)) & 1 == 1) {
-                let (left, top) = (left + across * SIZE, top + down * SIZE);
-                self.fill(PixelRect { left, top, right: left + SIZE, bottom: top + SIZE }, INK);
+                let (left, top) = (left + across * DIGIT_SCALE, top + down * DIGIT_SCALE);
+                self.fill(
+                    PixelRect { left, top, right: left + DIGIT_SCALE, bottom: top + DIGIT_SCALE },
+                    DIGIT_COLOUR,
+                );
             }
         }
     }
@@ -101,7 +104,7 @@ impl Canvas {
     fn pixels(&self, spot: Spot) -> PixelRect {
         let (x, y) = self.scale;
         // Coordinates outside the picture are clamped to its edge; NaN becomes no pixel.
-        let within = |value: f64, most: u32| value.clamp(0.0, f64::from(most)) as u32;
+        let within = |value: f64, limit: u32| value.clamp(0.0, f64::from(limit)) as u32;
         let (width, height) = self.image.dimensions();
         let (left, top) = (spot.left - self.viewport_spot.left, spot.top - self.viewport_spot.top);
         PixelRect {
@@ -128,8 +131,8 @@ mod tests {
 
     const WHITE: Rgba<u8> = Rgba([255, 255, 255, 255]);
 
-    fn canvas(seen: Spot) -> Canvas {
-        Canvas::new(RgbaImage::from_pixel(100, 60, WHITE), seen, None)
+    fn canvas(viewport: Spot) -> Canvas {
+        Canvas::new(RgbaImage::from_pixel(100, 60, WHITE), viewport, None)
     }
 
     fn spot(left: f64, top: f64, width: f64, height: f64) -> Spot {
@@ -138,7 +141,7 @@ mod tests {
 
     #[test]
     fn covers_scale_with_the_picture() {
-        for (seen, place, inside, outside) in [
+        for (viewport, target, painted, untouched) in [
             (
                 spot(0.0, 0.0, 100.0, 60.0),
                 spot(10.0, 10.0, 20.0, 10.0),
@@ -166,14 +169,14 @@ mod tests {
                 [(0, 49), (99, 49)],
             ),
         ] {
-            let mut canvas = canvas(seen);
-            canvas.cover(place);
+            let mut canvas = canvas(viewport);
+            canvas.cover(target);
             let image = canvas.into_image();
-            for (x, y) in inside {
-                assert_eq!(*image.get_pixel(x, y), COVER, "{place:?} at {x} {y}");
+            for (x, y) in painted {
+                assert_eq!(*image.get_pixel(x, y), COVER_COLOUR, "{target:?} at {x} {y}");
             }
-            for (x, y) in outside {
-                assert_eq!(*image.get_pixel(x, y), WHITE, "{place:?} at {x} {y}");
+            for (x, y) in untouched {
+                assert_eq!(*image.get_pixel(x, y), WHITE, "{target:?} at {x} {y}");
             }
         }
         // Scroll bars next to the viewport.
@@ -181,7 +184,7 @@ mod tests {
             Canvas::new(RgbaImage::from_pixel(100, 60, WHITE), spot(0.0, 0.0, 85.0, 45.0), Some(1.0));
         with_bars.cover(spot(70.0, 30.0, 10.0, 10.0));
         let image = with_bars.into_image();
-        assert_eq!((*image.get_pixel(70, 30), *image.get_pixel(79, 39)), (COVER, COVER));
+        assert_eq!((*image.get_pixel(70, 30), *image.get_pixel(79, 39)), (COVER_COLOUR, COVER_COLOUR));
         assert_eq!((*image.get_pixel(69, 30), *image.get_pixel(80, 39)), (WHITE, WHITE));
         let mut canvas = canvas(spot(0.0, 0.0, 100.0, 60.0));
         for nowhere in
@@ -194,18 +197,18 @@ mod tests {
 
     #[test]
     fn numbers_at_the_edge_stay_inside_the_picture() {
-        for place in [spot(10.0, 10.0, 60.0, 30.0), spot(97.0, 57.0, 40.0, 40.0)] {
+        for target in [spot(10.0, 10.0, 60.0, 30.0), spot(97.0, 57.0, 40.0, 40.0)] {
             let mut canvas = canvas(spot(0.0, 0.0, 100.0, 60.0));
-            canvas.number(place, 18);
+            canvas.number(target, 18);
             let image = canvas.into_image();
             let white_in_frame = image.enumerate_pixels().filter(|(x, y, pixel)| {
-                **pixel == INK && *x > 0 && *y > 0 && *image.get_pixel(x - 1, y - 1) == FRAME
+                **pixel == DIGIT_COLOUR && *x > 0 && *y > 0 && *image.get_pixel(x - 1, y - 1) == FRAME_COLOUR
             });
-            assert!(white_in_frame.count() > 0, "{place:?}");
+            assert!(white_in_frame.count() > 0, "{target:?}");
         }
         // No two digits are drawn alike.
-        for (one, other) in (0..10).flat_map(|one| (0..one).map(move |other| (one, other))) {
-            assert_ne!(DIGITS[one], DIGITS[other]);
+        for (a, b) in (0..10).flat_map(|a| (0..a).map(move |b| (a, b))) {
+            assert_ne!(DIGITS[a], DIGITS[b]);
         }
     }
 }

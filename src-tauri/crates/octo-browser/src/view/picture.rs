@@ -17,7 +17,7 @@ use image::{
 use std::collections::HashMap;
 
 /// Number of attempts if the page is scrolled during a picture.
-const TRIES: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
 /// Whether usable elements are numbered in a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,14 +63,14 @@ impl TabView {
         page: &Page,
         area: PictureArea,
         numbers: ElementLabels,
-        front: BringToFront,
+        bring_to_front: BringToFront,
         redactor: &Redactor,
     ) -> Result<ModelPicture, ModelPictureError> {
-        match front {
+        match bring_to_front {
             BringToFront::First => page.bring_to_front().await?,
             BringToFront::IfNeeded => page.begin_focus_emulation().await?,
         }
-        let (framed, before, picture, after) = capture_unchanged(page, &area, front).await?;
+        let (framed, before, picture, after) = capture_unchanged(page, &area, bring_to_front).await?;
         let boxes = match numbers {
             // Do not store this as the newest snapshot: the model does not read it, and later changes are
             // reported against the one it did read.
@@ -96,18 +96,18 @@ impl TabView {
     /// Returns the areas to cover in a picture taken between these captures.
     fn covers(&self, captures: &[&PageCapture], redactor: &Redactor) -> Vec<Spot> {
         let mut spots: HashMap<(String, i64), Spot> = HashMap::new();
-        let mut apart = Vec::new();
+        let mut disjoint = Vec::new();
         for CoverArea { node, spot } in
-            captures.iter().flat_map(|captured| captured.covers(&self.refs, redactor))
+            captures.iter().flat_map(|capture| capture.covers(&self.refs, redactor))
         {
             if node.1 == 0 {
                 // Generated text has no identity to match it by.
-                apart.push(spot);
+                disjoint.push(spot);
             } else {
-                spots.entry(node).and_modify(|known| *known = known.union(spot)).or_insert(spot);
+                spots.entry(node).and_modify(|existing| *existing = existing.union(spot)).or_insert(spot);
             }
         }
-        spots.into_values().chain(apart).collect()
+        spots.into_values().chain(disjoint).collect()
     }
 }
 
@@ -117,12 +117,12 @@ impl TabView {
 async fn capture_unchanged(
     page: &Page,
     area: &PictureArea,
-    front: BringToFront,
+    bring_to_front: BringToFront,
 ) -> Result<(MeasuredArea, PageCapture, PagePicture, PageCapture), PageError> {
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let framed = page.frame(area).await?;
         let before = page.capture().await?;
-        let picture = page.picture_in(&framed, PictureFormat::Png, front).await?;
+        let picture = page.picture_in(&framed, PictureFormat::Png, bring_to_front).await?;
         let after = page.capture().await?;
         if page.is_scrolled_as(&framed).await? {
             return Ok((framed, before, picture, after));

@@ -120,20 +120,20 @@ impl Scene {
     fn known_number(&self, role: &str, name: &str) -> u32 {
         let query = FindQuery { text: name.to_owned(), role: role.to_owned() };
         let found = self.view.last().expect("a look").find(&query, WHOLE).text;
-        let marked = format!("{role} \"{name}\"");
-        let after = found.split_once(marked.as_str()).unwrap_or_else(|| panic!("{marked}: {found}")).1;
+        let prefix = format!("{role} \"{name}\"");
+        let after = found.split_once(prefix.as_str()).unwrap_or_else(|| panic!("{prefix}: {found}")).1;
         let after = after.split_once('[').expect("a number").1;
         after.split_once(']').expect("its end").0.parse().expect("a number")
     }
 
     pub(crate) async fn place(&mut self, role: &str, name: &str) -> octo_browser::snapshot::NodeRef {
         let number = self.number(role, name).await;
-        self.view.locate(&self.page, number).await.expect("located").place
+        self.view.locate(&self.page, number).await.expect("located").node_ref
     }
 
     async fn click(&mut self, role: &str, name: &str) -> Result<ActOutcome, ActError> {
-        let place = self.place(role, name).await;
-        self.page.perform(&BrowserAct::Click(place), Audience::Person).await
+        let node_ref = self.place(role, name).await;
+        self.page.perform(&BrowserAct::Click(node_ref), Audience::Person).await
     }
 
     pub(crate) async fn act(&mut self, act: BrowserAct) -> Result<ActOutcome, ActError> {
@@ -178,8 +178,8 @@ async fn every_kind_of_field_is_filled_and_the_form_submitted() {
     }
     let mut scene = Scene::start("/form", "Form").await;
     let name = scene.place("textbox", "Name").await;
-    let done = scene.act(BrowserAct::Type(name.clone(), "Ada".to_owned())).await.expect("typed");
-    assert_eq!((done.method, done.reaction), (ActMethod::Input, PageReaction::Stayed));
+    let outcome = scene.act(BrowserAct::Type(name.clone(), "Ada".to_owned())).await.expect("typed");
+    assert_eq!((outcome.method, outcome.reaction), (ActMethod::Input, PageReaction::Stayed));
     let diff = scene.view.changes(&scene.page, 500).await.expect("a look");
     assert!(diff.change == ChangeExtent::Lines && diff.text.contains("Ada"), "{}", diff.text);
     scene.act(BrowserAct::Type(name.clone(), " é中".to_owned())).await.expect("typed");
@@ -202,13 +202,13 @@ async fn every_kind_of_field_is_filled_and_the_form_submitted() {
         ("radio", "Beta", "true", ActMethod::Input),
         ("combobox", "List", "two", ActMethod::Set),
     ];
-    for (role, name, text, way) in fills {
-        let place = scene.place(role, name).await;
-        let done = scene.act(BrowserAct::Fill(place, (*text).to_owned())).await;
-        assert_eq!(done.as_ref().map(|done| done.method), Ok(*way), "{name}: {done:?}");
+    for (role, name, text, method) in fills {
+        let node_ref = scene.place(role, name).await;
+        let outcome = scene.act(BrowserAct::Fill(node_ref, (*text).to_owned())).await;
+        assert_eq!(outcome.as_ref().map(|outcome| outcome.method), Ok(*method), "{name}: {outcome:?}");
     }
-    let many = scene.place("option", "Red").await;
-    scene.act(BrowserAct::Select(many, vec!["Red".to_owned(), "blue".to_owned()])).await.expect("chosen");
+    let option = scene.place("option", "Red").await;
+    scene.act(BrowserAct::Select(option, vec!["Red".to_owned(), "blue".to_owned()])).await.expect("chosen");
     for (role, name, text, unfit) in [
         ("date", "Day", "22.11.2026", UnsupportedAct::NotAccepted),
         ("slider", "Size", "70", UnsupportedAct::NotAccepted),
@@ -216,22 +216,25 @@ async fn every_kind_of_field_is_filled_and_the_form_submitted() {
         ("textbox", "Shut", "x", UnsupportedAct::Disabled),
         ("button", "Send", "x", UnsupportedAct::NoText),
     ] {
-        let place = scene.place(role, name).await;
-        assert_eq!(scene.act(BrowserAct::Fill(place, text.to_owned())).await, Err(unfit.into()), "{name}");
+        let node_ref = scene.place(role, name).await;
+        assert_eq!(scene.act(BrowserAct::Fill(node_ref, text.to_owned())).await, Err(unfit.into()), "{name}");
     }
     let list = scene.place("combobox", "List").await;
-    for (wanted, unfit) in [
+    for (unfit_value, unfit) in [
         (
             vec!["Three".to_owned()],
             UnsupportedAct::NoSuchOption(["One", "Two", "Three"].map(str::to_owned).to_vec()),
         ),
         (vec!["One".to_owned(), "Two".to_owned()], UnsupportedAct::OneOption),
     ] {
-        assert_eq!(scene.act(BrowserAct::Select(list.clone(), wanted)).await, Err(unfit.into()));
+        assert_eq!(scene.act(BrowserAct::Select(list.clone(), unfit_value)).await, Err(unfit.into()));
     }
     assert_eq!(script_result(&scene.page, "rich.textContent").await, "plain");
     assert_eq!(
-        scene.act(BrowserAct::Press(Some(name.clone()), "Mod+A".to_owned())).await.map(|done| done.method),
+        scene
+            .act(BrowserAct::Press(Some(name.clone()), "Mod+A".to_owned()))
+            .await
+            .map(|outcome| outcome.method),
         Ok(ActMethod::Input)
     );
     scene.act(BrowserAct::Press(Some(name.clone()), "Delete".to_owned())).await.expect("deleted");
@@ -269,19 +272,24 @@ async fn a_covered_element_is_not_clicked_and_its_cover_is_named() {
     scene.act(BrowserAct::Scroll(ScrollTarget::By(None, 0.0, 2_000.0))).await.expect("scrolled");
     const LEFT: &str = "function() { const e = this.scrollingElement; return Math.min(2000, e.scrollHeight - e.clientHeight) - e.scrollTop }";
     let document = scene.page.element_at(5.0, 5.0).await.expect("a place");
-    let left = scene
+    let scroll_left = scene
         .page
         .call_function_on_node(&document, &LEFT.replace("this", "this.ownerDocument"), Vec::new())
         .await;
-    assert!(left.as_ref().is_ok_and(|left| left.as_f64().is_some_and(|left| left.abs() < 1.0)), "{left:?}");
+    assert!(
+        scroll_left
+            .as_ref()
+            .is_ok_and(|scroll_left| scroll_left.as_f64().is_some_and(|scroll_left| scroll_left.abs() < 1.0)),
+        "{scroll_left:?}"
+    );
     scene.click("button", "Far").await.expect("from below");
     scene.act(BrowserAct::Scroll(ScrollTarget::ToText("head".to_owned()))).await.expect("there");
     let missing = scene.act(BrowserAct::Scroll(ScrollTarget::ToText("nowhere".to_owned()))).await;
     assert_eq!(missing, Err(UnsupportedAct::NoSuchText.into()));
     let dead = scene.page.element_at(5.0, 5.0).await.expect("a place");
-    let words =
+    let node_name =
         scene.page.call_function_on_node(&dead, "function() { return this.localName }", Vec::new()).await;
-    assert_eq!(words, Ok("header".into()));
+    assert_eq!(node_name, Ok("header".into()));
     scene.assert_other_tabs_unchanged().await;
 }
 
@@ -293,8 +301,8 @@ async fn actions_work_in_closed_shadow_roots_and_frames_of_other_sites() {
     let mut scene = Scene::start("/shadow", "Shadow").await;
     scene.click("button", "Hidden deep").await.expect("pressed");
     assert_eq!(scene.status_text().await, "deep true");
-    let deep = scene.place("textbox", "Deep").await;
-    scene.act(BrowserAct::Fill(deep, "well".to_owned())).await.expect("filled");
+    let deep_field = scene.place("textbox", "Deep").await;
+    scene.act(BrowserAct::Fill(deep_field, "well".to_owned())).await.expect("filled");
     assert_eq!(scene.status_text().await, "well");
 
     scene.page.navigate(&scene.site.url("/frames")).await.expect("there");
@@ -306,27 +314,27 @@ async fn actions_work_in_closed_shadow_roots_and_frames_of_other_sites() {
             .then_some(())
     })
     .await;
-    let inside = scene.place("button", "Inside").await;
-    assert_ne!(inside.session, *scene.page.session().inner());
-    scene.act(BrowserAct::Click(inside.clone())).await.expect("pressed");
-    let said = async |scene: &Scene| {
+    let inside_button = scene.place("button", "Inside").await;
+    assert_ne!(inside_button.session, *scene.page.session().inner());
+    scene.act(BrowserAct::Click(inside_button.clone())).await.expect("pressed");
+    let said_text = async |scene: &Scene| {
         scene
             .page
             .call_function_on_node(
-                &inside,
+                &inside_button,
                 "function() { return document.querySelector('#said').textContent }",
                 Vec::new(),
             )
             .await
     };
-    assert_eq!(said(&scene).await, Ok("in true".into()));
+    assert_eq!(said_text(&scene).await, Ok("in true".into()));
     let within = scene.place("textbox", "Within").await;
     scene.act(BrowserAct::Fill(within, "across".to_owned())).await.expect("filled");
-    assert_eq!(said(&scene).await, Ok("across".into()));
+    assert_eq!(said_text(&scene).await, Ok("across".into()));
     // An element over the frame covers the frame's content too.
     let lid = "lid.style.cssText = 'position:fixed;inset:0;background:#fff'; lid.id = 'lid'; true";
     assert_eq!(crate::kit::script_result(&scene.page, lid).await, true);
-    let covered = scene.act(BrowserAct::Click(inside.clone())).await;
+    let covered = scene.act(BrowserAct::Click(inside_button.clone())).await;
     assert!(
         matches!(&covered, Err(ActError::Covered(cover)) if cover.description == "div#lid"),
         "{covered:?}"
@@ -344,10 +352,16 @@ async fn transformed_elements_are_hit_on_a_high_density_screen() {
         scene.click("button", name).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
     }
     assert_eq!(scene.status_text().await, "Zoomed Turned Framed ");
-    let inside = scene.place("button", "Inside").await;
-    scene.act(BrowserAct::Click(inside.clone())).await.expect("pressed in a frame that is shown smaller");
-    let said = "function() { return document.querySelector('#said').textContent }";
-    assert_eq!(scene.page.call_function_on_node(&inside, said, Vec::new()).await, Ok("in true".into()));
+    let inside_button = scene.place("button", "Inside").await;
+    scene
+        .act(BrowserAct::Click(inside_button.clone()))
+        .await
+        .expect("pressed in a frame that is shown smaller");
+    let script = "function() { return document.querySelector('#said').textContent }";
+    assert_eq!(
+        scene.page.call_function_on_node(&inside_button, script, Vec::new()).await,
+        Ok("in true".into())
+    );
     scene.assert_other_tabs_unchanged().await;
 }
 
@@ -357,8 +371,8 @@ async fn elements_are_dragged_by_mouse_and_by_native_drag_and_drop() {
         return;
     }
     let mut scene = Scene::start("/drag", "Drag").await;
-    let (parcel, onto) = (scene.place("button", "Parcel").await, scene.place("button", "Box").await);
-    scene.act(BrowserAct::Drag(parcel.clone(), onto.clone())).await.expect("dragged");
+    let (parcel, target) = (scene.place("button", "Parcel").await, scene.place("button", "Box").await);
+    scene.act(BrowserAct::Drag(parcel.clone(), target.clone())).await.expect("dragged");
     assert_eq!(scene.status_text().await, "dropped parcel");
     let slider = scene.place("button", "Slider").await;
     scene.act(BrowserAct::Drag(slider, parcel)).await.expect("dragged");
@@ -390,13 +404,14 @@ async fn files_are_uploaded_and_downloaded() {
     assert_eq!(scene.act(BrowserAct::Upload(link, Vec::new())).await, Err(UnsupportedAct::NoFiles.into()));
 
     let mut downloads = Downloads::watch(&scene.connected.link).await.expect("watching");
-    let done = scene.click("link", "Get it").await.expect("pressed");
-    assert_eq!(done.reaction, PageReaction::Stayed, "a download is no navigation");
-    let began = tokio::time::timeout(PATIENCE, downloads.next()).await.expect("told").expect("connected");
-    let DownloadEvent::Began { name, frame, guid, .. } = began else { panic!("{began:?}") };
+    let outcome = scene.click("link", "Get it").await.expect("pressed");
+    assert_eq!(outcome.reaction, PageReaction::Stayed, "a download is no navigation");
+    let begun_download =
+        tokio::time::timeout(PATIENCE, downloads.next()).await.expect("told").expect("connected");
+    let DownloadEvent::Began { name, frame, guid, .. } = begun_download else { panic!("{begun_download:?}") };
     assert_eq!((name.as_str(), &frame), ("report.txt", scene.page.main_frame()));
-    let done = tokio::time::timeout(PATIENCE, downloads.next()).await.expect("told").expect("connected");
-    assert!(matches!(&done, DownloadEvent::Done { guid: it, bytes: 5, .. } if *it == guid), "{done:?}");
+    let outcome = tokio::time::timeout(PATIENCE, downloads.next()).await.expect("told").expect("connected");
+    assert!(matches!(&outcome, DownloadEvent::Done { guid: it, bytes: 5, .. } if *it == guid), "{outcome:?}");
     scene.assert_other_tabs_unchanged().await;
 }
 
@@ -407,20 +422,23 @@ async fn an_action_reports_pages_dialogs_and_other_tabs() {
     }
     let mut scene = Scene::start("/go", "Go").await;
     assert_eq!(scene.click("link", "Part").await.expect("pressed").reaction, PageReaction::Moved);
-    let done = scene.click("button", "Ask").await.expect("pressed");
-    assert!(matches!(&done.reaction, PageReaction::Dialog(dialog) if dialog.message == "Sure?"), "{done:?}");
-    let held = scene.act(BrowserAct::Press(None, "Tab".to_owned())).await;
-    assert!(matches!(held, Err(ActError::Page(octo_browser::PageError::Dialog(_)))), "{held:?}");
-    let settling = scene.page.observe_reaction();
+    let outcome = scene.click("button", "Ask").await.expect("pressed");
+    assert!(
+        matches!(&outcome.reaction, PageReaction::Dialog(dialog) if dialog.message == "Sure?"),
+        "{outcome:?}"
+    );
+    let result = scene.act(BrowserAct::Press(None, "Tab".to_owned())).await;
+    assert!(matches!(result, Err(ActError::Page(octo_browser::PageError::Dialog(_)))), "{result:?}");
+    let reaction = scene.page.observe_reaction();
     scene.page.answer(DialogReply::Accept).await.expect("answered");
-    assert_eq!(settling.wait().await, Ok(PageReaction::Stayed));
+    assert_eq!(reaction.wait().await, Ok(PageReaction::Stayed));
     assert_eq!(scene.status_text().await, "true");
     scene.click("button", "Later").await.expect("pressed");
     scene.act(BrowserAct::Wait(WaitCondition::Text("late".to_owned()))).await.expect("came");
-    let began = Instant::now();
+    let started = Instant::now();
     scene.act(BrowserAct::Wait(WaitCondition::TextGone("never there".to_owned()))).await.expect("gone");
     scene.act(BrowserAct::Wait(WaitCondition::Time(Duration::from_millis(50)))).await.expect("waited");
-    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(started.elapsed() < Duration::from_secs(5));
 
     let mut opened = scene.connected.tabs.watch().await.expect("watching");
     assert_eq!(scene.click("link", "New tab").await.expect("pressed").reaction, PageReaction::Stayed);
@@ -451,15 +469,15 @@ async fn a_reference_is_refound_only_if_one_similar_element_exists() {
     }
     let mut scene = Scene::start("/stale", "Stale").await;
     let (apple, pear) = (scene.number("button", "Apple").await, scene.known_number("button", "Pear"));
-    let old = scene.view.locate(&scene.page, apple).await.expect("there").place;
+    let former = scene.view.locate(&scene.page, apple).await.expect("there").node_ref;
     let redraw = scene.known_number("button", "Redraw");
-    let place = scene.view.locate(&scene.page, redraw).await.expect("there").place;
-    scene.act(BrowserAct::Click(place)).await.expect("pressed");
-    assert_eq!(scene.act(BrowserAct::Click(old)).await, Err(ActError::Gone), "the old element is no more");
-    let again = scene.view.locate(&scene.page, apple).await.expect("again");
-    assert_eq!((again.how, again.identity.name.as_str()), (LocateMethod::Similar, "Apple"));
-    assert_ne!(again.number, apple);
-    scene.act(BrowserAct::Click(again.place)).await.expect("pressed");
+    let node_ref = scene.view.locate(&scene.page, redraw).await.expect("there").node_ref;
+    scene.act(BrowserAct::Click(node_ref)).await.expect("pressed");
+    assert_eq!(scene.act(BrowserAct::Click(former)).await, Err(ActError::Gone), "the old element is no more");
+    let refound = scene.view.locate(&scene.page, apple).await.expect("again");
+    assert_eq!((refound.method, refound.identity.name.as_str()), (LocateMethod::Similar, "Apple"));
+    assert_ne!(refound.number, apple);
+    scene.act(BrowserAct::Click(refound.node_ref)).await.expect("pressed");
     assert_eq!(scene.status_text().await, "Apple");
     scene.click("button", "Twice").await.expect("pressed");
     let several = scene.view.locate(&scene.page, pear).await;

@@ -42,14 +42,14 @@ async fn a_browser_with_a_port_is_found_and_its_tabs_are_only_listed() {
     })
     .await;
     assert_eq!(
-        tabs.iter().filter(|tab| tab.place.is_some_and(|place| place.is_active)).count(),
+        tabs.iter().filter(|tab| tab.position.is_some_and(|position| position.is_active)).count(),
         1,
         "{tabs:?}"
     );
     assert!(recording.sent().iter().all(|(session, _, _)| session.is_none()), "no command to any tab");
-    let own = PersonTab::find(&connected.tabs).await;
+    let person_tab = PersonTab::find(&connected.tabs).await;
     assert_eq!(browser.connect().await.expect("held").freshness, Freshness::Existing);
-    own.assert_unchanged(&connected.tabs).await;
+    person_tab.assert_unchanged(&connected.tabs).await;
 }
 
 /// Waits for the browser's question, and presses these keys until it is answered.
@@ -70,7 +70,7 @@ async fn answer(display: &TestDisplay, browser: &Browser, once: &str, again: &st
 }
 
 #[tokio::test]
-async fn the_person_is_asked_again_only_after_the_browser_restarted() {
+async fn the_browser_asks_again_only_after_a_restart() {
     if chromium().is_none() {
         return;
     }
@@ -86,24 +86,26 @@ async fn the_person_is_asked_again_only_after_the_browser_restarted() {
     assert_eq!(*browser.state().borrow(), AttachmentState::Off, "looking connects to nothing");
     assert!(!display.is_darkened(), "and asks nothing");
 
-    let (one, two) = (browser.clone(), browser.clone());
-    let (one, two) =
-        (tokio::spawn(async move { one.connect().await }), tokio::spawn(async move { two.connect().await }));
+    let (first, second) = (browser.clone(), browser.clone());
+    let (first, second) = (
+        tokio::spawn(async move { first.connect().await }),
+        tokio::spawn(async move { second.connect().await }),
+    );
     answer(&display, &browser, "Tab", "Return").await;
-    let (one, two) =
-        (one.await.expect("its end").expect("allowed"), two.await.expect("its end").expect("allowed"));
+    let (first, second) =
+        (first.await.expect("its end").expect("allowed"), second.await.expect("its end").expect("allowed"));
     assert!(matches!(
         *browser.state().borrow(),
         AttachmentState::Connected { mode: AccessMode::Approval, .. }
     ));
     until("the page without a question over it", async || (!display.is_darkened()).then_some(())).await;
-    assert_eq!(two.tabs.list().await.expect("tabs").len(), 2);
-    let own = PersonTab::find(&two.tabs).await;
+    assert_eq!(second.tabs.list().await.expect("tabs").len(), 2);
+    let person_tab = PersonTab::find(&second.tabs).await;
     assert_eq!(browser.connect().await.expect("held").freshness, Freshness::Existing);
-    own.assert_unchanged(&two.tabs).await;
+    person_tab.assert_unchanged(&second.tabs).await;
 
     chromium.kill();
-    assert_eq!(one.link.wait_ended().await, LinkEnd::ByBrowser);
+    assert_eq!(first.link.wait_ended().await, LinkEnd::ByBrowser);
     until("the loss", async || {
         matches!(*browser.state().borrow(), AttachmentState::Lost { .. }).then_some(())
     })
@@ -118,9 +120,9 @@ async fn the_person_is_asked_again_only_after_the_browser_restarted() {
         tokio::spawn(async move { browser.connect().await })
     };
     answer(&display, &browser, "Tab", "Return").await;
-    let again = asking.await.expect("its end").expect("allowed");
-    assert_eq!(again.freshness, Freshness::New);
-    PersonTab::find(&again.tabs).await.assert_unchanged(&again.tabs).await;
+    let reconnected = asking.await.expect("its end").expect("allowed");
+    assert_eq!(reconnected.freshness, Freshness::New);
+    PersonTab::find(&reconnected.tabs).await.assert_unchanged(&reconnected.tabs).await;
 }
 
 #[tokio::test]
@@ -145,12 +147,12 @@ async fn a_person_may_decline_or_not_answer_at_all() {
     until("the end of the question", async || (!display.is_darkened()).then_some(())).await;
 
     // A caller that disappears does not withdraw the question, and the next caller waits for the same one.
-    let gone = {
+    let outcome = {
         let browser = browser.clone();
         tokio::spawn(async move { browser.connect().await })
     };
     until("the question", async || display.is_darkened().then_some(())).await;
-    gone.abort();
+    outcome.abort();
     let AttachmentState::WaitingForAllow { since, .. } = browser.state().borrow().clone() else {
         panic!("it waits")
     };
@@ -197,11 +199,11 @@ async fn a_killed_browser_is_noticed_at_once_and_its_port_file_ignored() {
     let connected = browser.connect().await.expect("connected");
     let page =
         Page::attach(&connected.link, &tab(&connected.tabs, "First").await.target).await.expect("attached");
-    let own = PersonTab::find(&connected.tabs).await;
+    let person_tab = PersonTab::find(&connected.tabs).await;
     let never = EvaluateParams { await_promise: Some(true), ..EvaluateParams::new("new Promise(() => {})") };
     let waiting = tokio::spawn(async move { page.call(never, PATIENCE).await.map(drop) });
     // Its answer also shows that the call before it was sent.
-    own.assert_unchanged(&connected.tabs).await;
+    person_tab.assert_unchanged(&connected.tabs).await;
     chromium.kill();
     let end = tokio::time::timeout(std::time::Duration::from_secs(5), waiting)
         .await
@@ -214,9 +216,9 @@ async fn a_killed_browser_is_noticed_at_once_and_its_port_file_ignored() {
     assert!(matches!(connected.tabs.list().await, Err(CallError::Closed(LinkEnd::ByBrowser))));
 
     let file = display.profile().join("DevToolsActivePort");
-    let old = fs::read_to_string(&file).expect("it is still there");
+    let former_port = fs::read_to_string(&file).expect("it is still there");
     assert_eq!(browser.connect().await.map(drop), Err(ConnectError::NoBrowser));
-    assert_eq!(fs::read_to_string(&file).expect("and is never removed"), old);
+    assert_eq!(fs::read_to_string(&file).expect("and is never removed"), former_port);
 
     let _again =
         RealChromium::start(&display, DebuggingMode::Flag, &[&site.url("/"), &PersonTab::url(&site)]).await;
@@ -241,8 +243,8 @@ async fn a_port_of_another_program_is_not_dialled() {
     let mut environment = octo_browser::BrowserEnvironment::of_process();
     environment.home = display.path().to_owned();
     let browser = Browser::new(environment, BrowserTarget::Folder(profile.clone()));
-    let taken = ConnectError::PortTaken { port: port.parse().expect("a number") };
-    assert_eq!(browser.connect().await.map(drop), Err(taken.clone()));
+    let expected = ConnectError::PortTaken { port: port.parse().expect("a number") };
+    assert_eq!(browser.connect().await.map(drop), Err(expected.clone()));
     drop(site);
     let silent = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let port = silent.local_addr().expect("its address").port();
@@ -257,10 +259,10 @@ async fn a_port_of_another_program_is_not_dialled() {
 async fn a_launched_browser_uses_a_pipe_and_exits_with_the_last_handle() {
     let Some(program) = chromium() else { return };
     let site = Site::start(&[("/", "<title>First</title>one")]).await;
-    let desk = TestDisplay::start(WindowFrames::None).await;
+    let screen = TestDisplay::start(WindowFrames::None).await;
     // Octo starts the program with its own environment, so this script sets the display.
-    let script = desk.home().join("browser");
-    let display = desk
+    let script = screen.home().join("browser");
+    let display = screen
         .command("env")
         .get_envs()
         .find(|(name, _)| *name == "DISPLAY")
@@ -271,17 +273,17 @@ async fn a_launched_browser_uses_a_pipe_and_exits_with_the_last_handle() {
     let (display, program, home) = (
         display.to_string_lossy().into_owned(),
         program.display().to_string(),
-        desk.home().display().to_string(),
+        screen.home().display().to_string(),
     );
     fs::write(&script, format!("#!/bin/sh\nHOME='{home}' DISPLAY='{display}' exec '{program}' \"$@\"\n"))
         .expect("written");
     fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("runnable");
     let launch = LaunchOptions {
         program: script,
-        profile: desk.profile(),
+        profile: screen.profile(),
         arguments: CHROMIUM_SWITCHES.iter().map(Into::into).collect(),
     };
-    let browser = Browser::new(RealChromium::environment(&desk), BrowserTarget::OwnProfile(launch));
+    let browser = Browser::new(RealChromium::environment(&screen), BrowserTarget::OwnProfile(launch));
     let connected = browser.connect().await.expect("started");
     assert!(matches!(
         *browser.state().borrow(),
@@ -293,10 +295,10 @@ async fn a_launched_browser_uses_a_pipe_and_exits_with_the_last_handle() {
         (crate::kit::script_result(&page, "document.title").await == "First").then_some(())
     })
     .await;
-    assert!(!desk.profile().join("DevToolsActivePort").exists(), "no port was opened");
-    let behind = connected.tabs.open_behind("about:blank").await.expect("opened");
-    let listed = connected.tabs.find(behind.number).await.expect("it is there");
-    assert!(listed.place.is_none_or(|place| !place.is_active), "nobody is disturbed: {listed:?}");
+    assert!(!screen.profile().join("DevToolsActivePort").exists(), "no port was opened");
+    let background_tab = connected.tabs.open_behind("about:blank").await.expect("opened");
+    let listed = connected.tabs.find(background_tab.number).await.expect("it is there");
+    assert!(listed.position.is_none_or(|position| !position.is_active), "nobody is disturbed: {listed:?}");
     // Data set a moment before its end is still there after it.
     crate::kit::script_result(
         &page,
@@ -306,17 +308,17 @@ async fn a_launched_browser_uses_a_pipe_and_exits_with_the_last_handle() {
     let before = Instant::now();
     drop((page, connected));
     browser.disconnect();
-    let again = browser.connect().await.expect("started again, once the first one had ended");
+    let restarted = browser.connect().await.expect("started again, once the first one had ended");
     assert!(before.elapsed() < Duration::from_secs(30));
-    let opened = again.tabs.open(&site.url("/")).await.expect("opened");
-    let page = Page::attach(&again.link, &opened.target).await.expect("attached");
+    let opened = restarted.tabs.open(&site.url("/")).await.expect("opened");
+    let page = Page::attach(&restarted.link, &opened.target).await.expect("attached");
     until("what was set", async || {
-        let told = crate::kit::script_result(&page, "document.cookie + ' ' + localStorage.told").await;
-        (told == "told=once yes").then_some(())
+        let cookies = crate::kit::script_result(&page, "document.cookie + ' ' + localStorage.told").await;
+        (cookies == "told=once yes").then_some(())
     })
     .await;
-    let connected = again;
-    let profile = desk.profile().display().to_string();
+    let connected = restarted;
+    let profile = screen.profile().display().to_string();
     assert!(!running(&profile).is_empty());
     drop((page, connected, browser));
     until("the end of the browser", async || running(&profile).is_empty().then_some(())).await;

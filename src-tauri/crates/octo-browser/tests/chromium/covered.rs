@@ -120,21 +120,22 @@ async fn covered(arguments: &[&str]) {
     assert!(!text.contains("4111") && text.contains("Bergen"), "{text}");
     script_result(&page, "window.changed = 0").await;
 
-    let bare = read(&page.picture(PictureArea::Visible, PictureFormat::Png).await.expect("a picture").bytes);
-    assert!((1_000..=1_100).contains(&bare.width()), "as wide as the page counts");
+    let uncovered =
+        read(&page.picture(PictureArea::Visible, PictureFormat::Png).await.expect("a picture").bytes);
+    assert!((1_000..=1_100).contains(&uncovered.width()), "as wide as the page counts");
     let shot = view
         .take_picture(&page, PictureArea::Visible, ElementLabels::None, BringToFront::First, &redactor())
         .await
         .expect("a shot");
     let covered = read(&shot.picture.bytes);
-    assert_eq!(bare.dimensions(), covered.dimensions());
-    for (what, colour) in COVERED {
-        assert!(points(&bare, colour) > 0, "{what} is in the page");
-        assert_eq!(points(&covered, colour), 0, "{what} is covered");
+    assert_eq!(uncovered.dimensions(), covered.dimensions());
+    for (name, colour) in COVERED {
+        assert!(points(&uncovered, colour) > 0, "{name} is in the page");
+        assert_eq!(points(&covered, colour), 0, "{name} is covered");
     }
-    for (what, colour) in PLAIN {
-        assert!(points(&bare, colour) > 0, "{what} is in the page");
-        assert_eq!(points(&covered, colour), points(&bare, colour), "{what} is not covered");
+    for (name, colour) in PLAIN {
+        assert!(points(&uncovered, colour) > 0, "{name} is in the page");
+        assert_eq!(points(&covered, colour), points(&uncovered, colour), "{name} is not covered");
     }
     assert_eq!(shot.covered, COVERED.len() + "s3cret-Horse".len() - 1);
     assert_eq!(script_result(&page, "window.changed").await, 0, "the page is not touched for it");
@@ -143,21 +144,21 @@ async fn covered(arguments: &[&str]) {
     let text = view.refresh(&page).await.expect("a look").render(WHOLE, RenderFilter::default()).text;
     let number = text.split_once("button \"Press\" [").expect("a button").1;
     let number: u32 = number.split_once(']').expect("its number").0.parse().expect("a number");
-    let deep =
+    let element =
         octo_browser::cdp::js_protocol::runtime::EvaluateParams::new("document.querySelector('#deep')");
-    let deep = page.call(deep, PATIENCE).await.expect("an element").result.object_id;
+    let element = page.call(element, PATIENCE).await.expect("an element").result.object_id;
     let describe = octo_browser::cdp::browser_protocol::dom::DescribeNodeParams {
-        object_id: deep,
+        object_id: element,
         ..Default::default()
     };
-    let deep = page.call(describe, PATIENCE).await.expect("its name").node.backend_node_id;
-    let area = PictureArea::Element(BackendNodeId::new(*deep.inner()));
-    let bare = read(&page.picture(area.clone(), PictureFormat::Png).await.expect("a picture").bytes);
+    let element = page.call(describe, PATIENCE).await.expect("its name").node.backend_node_id;
+    let area = PictureArea::Element(BackendNodeId::new(*element.inner()));
+    let uncovered = read(&page.picture(area.clone(), PictureFormat::Png).await.expect("a picture").bytes);
     let shot = view
         .take_picture(&page, area, ElementLabels::None, BringToFront::First, &redactor())
         .await
         .expect("a shot");
-    assert!(points(&bare, [255, 0, 0]) > 1000);
+    assert!(points(&uncovered, [255, 0, 0]) > 1000);
     assert_eq!(points(&read(&shot.picture.bytes), [255, 0, 0]), 0);
     assert!(view.locate(&page, number).await.is_ok_and(|located| located.number == number));
 }
@@ -229,16 +230,16 @@ async fn numbers_are_drawn_at_their_elements() {
     assert_eq!(shot.numbered, boxes.len(), "{boxes:?}");
     let mut framed = Vec::new();
     for (number, spot) in boxes {
-        let place = view.refs().lookup(number).expect("a place").clone();
-        let known = view.refs().identity(number).expect("it is known").clone();
+        let node_ref = view.refs().lookup(number).expect("a place").clone();
+        let identity = view.refs().identity(number).expect("it is known").clone();
         // Frames that are scaled down use their own units.
-        if place.session == *page.session().inner() {
-            let real = page.spot(&place).await.expect("it is there");
-            let near = (real.left - spot.left).abs() < 1.0 && (real.top - spot.top).abs() < 1.0;
-            assert!(near, "{known:?} is at {real:?} and not {spot:?}");
+        if node_ref.session == *page.session().inner() {
+            let actual = page.spot(&node_ref).await.expect("it is there");
+            let is_near = (actual.left - spot.left).abs() < 1.0 && (actual.top - spot.top).abs() < 1.0;
+            assert!(is_near, "{identity:?} is at {actual:?} and not {spot:?}");
         }
         if image.get_pixel(spot.left as u32, spot.top as u32).0 == [214, 51, 108, 255] {
-            framed.push(known.name);
+            framed.push(identity.name);
         }
     }
     // The others are covered fields, their numbers too.

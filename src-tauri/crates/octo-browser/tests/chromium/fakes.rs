@@ -30,35 +30,35 @@ impl PromptingServer {
     async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let port = listener.local_addr().expect("its address").port();
-        let (tell, heard) = mpsc::unbounded_channel();
+        let (sender, receiver) = mpsc::unbounded_channel();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream, tell.clone()));
+                tokio::spawn(serve(stream, sender.clone()));
             }
         });
-        Self { port, connections: heard }
+        Self { port, connections: receiver }
     }
 }
 
-async fn serve(mut stream: TcpStream, tell: mpsc::UnboundedSender<oneshot::Sender<()>>) {
-    let mut first = [0; 17];
+async fn serve(mut stream: TcpStream, sender: mpsc::UnboundedSender<oneshot::Sender<()>>) {
+    let mut request_head = [0; 17];
     let version = b"GET /json/version";
-    while stream.peek(&mut first).await.is_ok_and(|read| read < first.len()) {}
-    if first == *version {
+    while stream.peek(&mut request_head).await.is_ok_and(|read| read < request_head.len()) {}
+    if request_head == *version {
         let _gone = stream.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n").await;
         return;
     }
     let Ok(mut socket) = accept_async(stream).await else { return };
     let Some(Ok(Message::Text(command))) = socket.next().await else { return };
     let command: Value = serde_json::from_str(&command).expect("JSON");
-    let (go, answer) = oneshot::channel();
-    tell.send(go).expect("the test listens");
-    if answer.await.is_err() {
+    let (go, proceed) = oneshot::channel();
+    sender.send(go).expect("the test listens");
+    if proceed.await.is_err() {
         return;
     }
     let version = json!({ "protocolVersion": "1.3", "product": "Chrome/1", "revision": "", "userAgent": "", "jsVersion": "" });
-    let told = json!({ "id": command["id"], "result": version }).to_string();
-    let _gone = socket.send(Message::Text(told.into())).await;
+    let reply = json!({ "id": command["id"], "result": version }).to_string();
+    let _gone = socket.send(Message::Text(reply.into())).await;
     while let Some(Ok(_)) = socket.next().await {}
 }
 
@@ -86,12 +86,12 @@ async fn a_late_answer_to_an_allowed_connection_is_awaited() {
         tokio::spawn(async move { browser.connect().await })
     };
     let attempt = connect();
-    let answer = asking.connections.recv().await.expect("its first command");
+    let connection = asking.connections.recv().await.expect("its first command");
     assert!(matches!(*browser.state().borrow(), AttachmentState::WaitingForAllow { .. }));
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(3_600)).await;
     tokio::time::resume();
-    answer.send(()).expect("it waits");
+    connection.send(()).expect("it waits");
     let connected = attempt.await.expect("its end").expect("connected");
     assert!(matches!(
         *browser.state().borrow(),

@@ -16,8 +16,8 @@ async fn by_id(scene: &Scene, id: &str) -> NodeRef {
     let [left, top] =
         ["left", "top"].map(|side| format!("document.getElementById('{id}').getBoundingClientRect().{side}"));
     let (left, top) = (script_result(&scene.page, &left).await, script_result(&scene.page, &top).await);
-    let at = |value: serde_json::Value| value.as_f64().expect("a number") + 3.0;
-    scene.page.element_at(at(left), at(top)).await.expect("a place")
+    let coordinate = |value: serde_json::Value| value.as_f64().expect("a number") + 3.0;
+    scene.page.element_at(coordinate(left), coordinate(top)).await.expect("a place")
 }
 
 #[tokio::test]
@@ -26,20 +26,20 @@ async fn keys_drags_and_points_hit_only_their_target() {
         return;
     }
     let mut scene = Scene::start("/guards", "Guards").await;
-    let plain = by_id(&scene, "plain").await;
-    let pressed = scene.act(BrowserAct::Press(Some(plain), "ArrowDown".to_owned())).await;
+    let plain_element = by_id(&scene, "plain").await;
+    let pressed = scene.act(BrowserAct::Press(Some(plain_element), "ArrowDown".to_owned())).await;
     assert_eq!(pressed, Err(UnsupportedAct::NoFocus.into()), "what takes no key is not clicked for it");
     let (one, other) = (by_id(&scene, "a").await, by_id(&scene, "b").await);
     assert_ne!(one.node, other.node);
     for (from, to) in [(one.clone(), other), (one.clone(), one)] {
         assert_eq!(scene.act(BrowserAct::Drag(from, to)).await, Err(UnsupportedAct::SameControl.into()));
     }
-    let calm = by_id(&scene, "calm").await;
-    let trapped = scene.act(BrowserAct::ClickAt(calm, 350.0, 50.0)).await;
+    let quiet_target = by_id(&scene, "calm").await;
+    let trapped = scene.act(BrowserAct::ClickAt(quiet_target, 350.0, 50.0)).await;
     assert!(matches!(trapped, Err(ActError::Covered(_))), "{trapped:?}");
     assert_eq!(scene.status_text().await, "");
-    let plain = by_id(&scene, "plain").await;
-    scene.act(BrowserAct::ClickAt(plain, 20.0, 10.0)).await.expect("pressed where it is");
+    let plain_element = by_id(&scene, "plain").await;
+    scene.act(BrowserAct::ClickAt(plain_element, 20.0, 10.0)).await.expect("pressed where it is");
     assert_eq!(scene.status_text().await, " pressed");
     scene.assert_other_tabs_unchanged().await;
 }
@@ -53,25 +53,25 @@ async fn a_page_that_navigates_during_a_read_is_read_as_one_document() {
     let first = scene.page.capture().await.expect("a page that stays");
     assert!(first.frames.first().is_some_and(|root| root.url.ends_with("/leaving")));
     scene.page.call(EvaluateParams::new("go()"), Duration::from_secs(5)).await.expect("it goes");
-    let mut seen = Vec::new();
+    let mut visible = Vec::new();
     // Read repeatedly, so that one reading is under way when the other page arrives.
     for _ in 0..60 {
-        let captured = match scene.page.capture().await {
-            Ok(captured) => captured,
+        let capture = match scene.page.capture().await {
+            Ok(capture) => capture,
             Err(PageError::Moving | PageError::Call(_)) => continue,
             Err(error) => panic!("{error}"),
         };
-        let root = captured.frames.first().expect("a page");
-        let text = Snapshot::new(&captured, &mut Refs::default()).render(WHOLE, RenderFilter::default()).text;
+        let root = capture.frames.first().expect("a page");
+        let text = Snapshot::new(&capture, &mut Refs::default()).render(WHOLE, RenderFilter::default()).text;
         let (first, second) = (text.contains("of the first page"), text.contains("SECRET"));
         assert!(first != second, "one page, and not both or none: {}", root.url);
         assert_eq!(root.url.ends_with("/late"), second, "text is told as of where it was read");
-        seen.push(second);
+        visible.push(second);
         if second {
             break;
         }
     }
-    assert_eq!(seen.last(), Some(&true), "{seen:?}");
+    assert_eq!(visible.last(), Some(&true), "{visible:?}");
     scene.assert_other_tabs_unchanged().await;
 }
 
@@ -90,7 +90,7 @@ async fn pictures_use_css_pixels_on_every_screen() {
 }
 
 #[tokio::test]
-async fn the_place_of_an_action_is_pointed_out_first() {
+async fn the_target_of_an_action_is_highlighted_first() {
     if chromium().is_none() {
         return;
     }
@@ -143,18 +143,20 @@ async fn only_the_persons_own_click_opens_a_file_chooser() {
     let mut scene = Scene::start("/files", "Files").await;
     let before = scene.windows();
     for name in ["One file", "Choose"] {
-        let place = scene.place("button", name).await;
-        let done = scene.act(BrowserAct::Click(place.clone())).await.expect("pressed");
-        assert_eq!(done.reaction, PageReaction::AsksForFiles, "{name}");
-        let done = scene.act(BrowserAct::Press(Some(place), "Enter".to_owned())).await.expect("pressed");
-        assert_eq!(done.reaction, PageReaction::AsksForFiles, "{name}");
+        let node_ref = scene.place("button", name).await;
+        let outcome = scene.act(BrowserAct::Click(node_ref.clone())).await.expect("pressed");
+        assert_eq!(outcome.reaction, PageReaction::AsksForFiles, "{name}");
+        let outcome =
+            scene.act(BrowserAct::Press(Some(node_ref), "Enter".to_owned())).await.expect("pressed");
+        assert_eq!(outcome.reaction, PageReaction::AsksForFiles, "{name}");
     }
     assert_eq!(scene.windows(), before, "nothing stands on the screen");
-    let at = "(() => { const at = document.querySelector('button').getBoundingClientRect(); \
+    let position = "(() => { const at = document.querySelector('button').getBoundingClientRect(); \
               return [screenX + at.x + 20, screenY + outerHeight - innerHeight + at.y + 10].map(Math.round); })()";
-    let at: [i32; 2] = serde_json::from_value(script_result(&scene.page, at).await).expect("a place");
+    let position: [i32; 2] =
+        serde_json::from_value(script_result(&scene.page, position).await).expect("a place");
     until("the choice of files that the person opens", async || {
-        scene.press_as_the_person(at);
+        scene.press_as_the_person(position);
         (scene.windows() != before).then_some(())
     })
     .await;

@@ -20,16 +20,16 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 const GLANCE: Duration = Duration::from_millis(20);
 
 /// Waits until `look` returns something.
-pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+pub(crate) async fn until<T>(expectation: &str, mut poll: impl AsyncFnMut() -> Option<T>) -> T {
     let looking = async {
         loop {
-            if let Some(found) = look().await {
+            if let Some(found) = poll().await {
                 return found;
             }
             tokio::time::sleep(GLANCE).await;
         }
     };
-    tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("{what} never came"))
+    tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("{expectation} never came"))
 }
 
 /// Returns a tab of the browser with this title.
@@ -43,8 +43,8 @@ pub(crate) async fn other_tabs(
     but: &octo_browser::Tab,
 ) -> Vec<(String, String, String)> {
     let tabs = tabs.list().await.expect("tabs");
-    let others = tabs.into_iter().filter(|tab| tab.target != but.target);
-    others.map(|tab| (tab.target.inner().clone(), tab.title, tab.url)).collect()
+    let remaining = tabs.into_iter().filter(|tab| tab.target != but.target);
+    remaining.map(|tab| (tab.target.inner().clone(), tab.title, tab.url)).collect()
 }
 
 /// A page of the person's, next to those a test works in. Its title counts its loads.
@@ -68,11 +68,15 @@ impl PersonTab {
 
     /// Checks that the tab is still open at the same address, was never reloaded and belongs to no one else.
     pub(crate) async fn assert_unchanged(&self, tabs: &octo_browser::Tabs) {
-        let now = tabs.list().await.expect("tabs").into_iter().find(|tab| tab.number == self.0.number);
-        let of = |tab: &octo_browser::Tab| {
+        let current = tabs.list().await.expect("tabs").into_iter().find(|tab| tab.number == self.0.number);
+        let tab_facts = |tab: &octo_browser::Tab| {
             (tab.target.clone(), tab.title.clone(), tab.url.clone(), tab.opener.clone(), tab.owner)
         };
-        assert_eq!(now.as_ref().map(of), Some(of(&self.0)), "the person's own tab is as it was");
+        assert_eq!(
+            current.as_ref().map(tab_facts),
+            Some(tab_facts(&self.0)),
+            "the person's own tab is as it was"
+        );
     }
 }
 

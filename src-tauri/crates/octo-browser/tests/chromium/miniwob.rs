@@ -68,20 +68,20 @@ const AMBIGUOUS: &str = "the task means one of two and does not say which";
 /// Plays one task. Returns the reason if it was not solved.
 async fn play(playground: &Playground, task: &str, oracle: oracles::Oracle, seed: u32) -> Option<String> {
     for seed in [seed, seed + 100, seed + 200] {
-        let began = Instant::now();
+        let started = Instant::now();
         let mut player = Player::begin(&playground.page, &playground.url(task), seed).await;
         let solving = tokio::time::timeout(Duration::from_secs(60), oracle(&mut player)).await;
         let reward = player.reward().await;
-        let why = match solving {
+        let reason = match solving {
             Err(_) => "it took longer than a minute".to_owned(),
-            Ok(Err(why)) if why == AMBIGUOUS => {
+            Ok(Err(reason)) if reason == AMBIGUOUS => {
                 eprintln!("{task} {seed}: {AMBIGUOUS}");
                 continue;
             }
-            Ok(Err(why)) => why,
+            Ok(Err(reason)) => reason,
             Ok(Ok(())) => String::new(),
         };
-        eprintln!("{task} {seed}: {reward} in {} acts, {} ms", player.acts, began.elapsed().as_millis());
+        eprintln!("{task} {seed}: {reward} in {} acts, {} ms", player.acts, started.elapsed().as_millis());
         // Some tasks pay less for slow input.
         if reward > 0.0 {
             return None;
@@ -89,7 +89,7 @@ async fn play(playground: &Playground, task: &str, oracle: oracles::Oracle, seed
         let end = player.text().await;
         let Player { goal, first, .. } = player;
         return Some(format!(
-            "{task} (seed {seed}): reward {reward}. {why}\ngoal: {goal}\nat first: {first}\nin the end: {end}"
+            "{task} (seed {seed}): reward {reward}. {reason}\ngoal: {goal}\nat first: {first}\nin the end: {end}"
         ));
     }
     Some(format!("{task} (seed {seed}): {AMBIGUOUS}, three times"))
@@ -101,7 +101,7 @@ async fn oracles_solve_their_tasks_from_text_and_numbers() {
     let Some(playground) = Playground::start().await else { return };
     let seeds = if is_soak() { 5 } else { 1 };
     let only = std::env::var("OCTO_MINIWOB").ok();
-    let began = Instant::now();
+    let started = Instant::now();
     let mut failed = Vec::new();
     let mut played = 0;
     for (task, oracle) in oracles::all() {
@@ -113,7 +113,7 @@ async fn oracles_solve_their_tasks_from_text_and_numbers() {
             failed.extend(play(&playground, task, *oracle, seed).await);
         }
     }
-    eprintln!("{played} tasks played in {:.0} s", began.elapsed().as_secs_f64());
+    eprintln!("{played} tasks played in {:.0} s", started.elapsed().as_secs_f64());
     assert!(failed.is_empty(), "{} of {played} failed:\n{}", failed.len(), failed.join("\n\n"));
 }
 
@@ -132,10 +132,10 @@ fn every_task_is_attempted_or_left_out_for_a_reason() {
     let Some(folder) = pages() else { return };
     let attempted: Vec<&str> = oracles::all().map(|(task, _)| *task).collect();
     let left_out = oracles::LEFT_OUT.iter().flat_map(|(_, tasks)| tasks.iter().copied());
-    let mut named: Vec<&str> = attempted.iter().copied().chain(left_out).collect();
-    named.sort_unstable();
-    assert_eq!(named, tasks(&folder), "each once");
-    assert_eq!(named.len(), 130);
+    let mut listed: Vec<&str> = attempted.iter().copied().chain(left_out).collect();
+    listed.sort_unstable();
+    assert_eq!(listed, tasks(&folder), "each once");
+    assert_eq!(listed.len(), 130);
     assert!(attempted.len() >= 60, "{} are attempted", attempted.len());
     for (reason, tasks) in oracles::LEFT_OUT {
         eprintln!("{reason:?}: {} left out", tasks.len());

@@ -52,12 +52,13 @@ impl Scene {
         let display = TestDisplay::start(frame).await;
         let urls = paths.iter().map(|path| site.url(path)).chain([PersonTab::url(&site)]);
         let urls: Vec<String> = urls.collect();
-        let all: Vec<&str> = arguments.iter().copied().chain(urls.iter().map(String::as_str)).collect();
-        let chromium = RealChromium::start(&display, DebuggingMode::Flag, &all).await;
+        let all_arguments: Vec<&str> =
+            arguments.iter().copied().chain(urls.iter().map(String::as_str)).collect();
+        let chromium = RealChromium::start(&display, DebuggingMode::Flag, &all_arguments).await;
         let recording = Recording::default();
         let connected = RealChromium::watched(&display, recording.wrap()).connect().await.expect("connected");
-        let own = PersonTab::find(&connected.tabs).await;
-        Self { site, display, _chromium: chromium, recording, connected, own_tab: own }
+        let person_tab = PersonTab::find(&connected.tabs).await;
+        Self { site, display, _chromium: chromium, recording, connected, own_tab: person_tab }
     }
 
     /// Checks that the person's other tab is unchanged at the end of every case.
@@ -84,16 +85,16 @@ async fn a_page_navigates_and_reports_its_document() {
     let page = scene.page("Start").await;
     assert_eq!(page.origin(), scene.site.origin());
     let mut events = page.events();
-    let old = page.document();
+    let former = page.document();
 
     assert_eq!(page.navigate(&scene.site.url("/next")).await, Ok(NavigationOutcome::Loaded));
     let Ok(PageEvent::Committed(committed)) = events.recv().await else { panic!("the commit is told first") };
     assert_eq!((committed.url, committed.origin), (scene.site.url("/next"), scene.site.origin()));
-    assert!(matches!(committed.document, DocumentChange::New(_)) && page.document() != old);
+    assert!(matches!(committed.document, DocumentChange::New(_)) && page.document() != former);
 
-    let began = Instant::now();
+    let started = Instant::now();
     assert_eq!(page.navigate(&scene.site.url("/next#end")).await, Ok(NavigationOutcome::SameDocument));
-    assert!(began.elapsed() < Duration::from_secs(3), "nothing is waited for that does not come");
+    assert!(started.elapsed() < Duration::from_secs(3), "nothing is waited for that does not come");
     assert_eq!(page.committed().url, scene.site.url("/next#end"));
 
     assert_eq!(page.travel_history(HistoryDirection::Back).await, Ok(NavigationOutcome::SameDocument));
@@ -119,7 +120,7 @@ async fn a_page_navigates_and_reports_its_document() {
     // The closing of a tab is reported at once, and pending requests to it fail.
     let mut events = page.events();
     let never = EvaluateParams { await_promise: Some(true), ..EvaluateParams::new("new Promise(() => {})") };
-    let asked = {
+    let waiting = {
         let page = page.clone();
         tokio::spawn(async move { page.call(never, PATIENCE).await })
     };
@@ -129,7 +130,7 @@ async fn a_page_navigates_and_reports_its_document() {
     );
     assert_eq!(other_tabs(&scene.connected.tabs, &start).await, before);
     scene.connected.tabs.close(&start, octo_browser::CloseScope::AnyTab).await.expect("closed");
-    assert_eq!(asked.await.expect("its end"), Err(PageError::Detached));
+    assert_eq!(waiting.await.expect("its end"), Err(PageError::Detached));
     while !matches!(events.recv().await.expect("told"), PageEvent::Detached) {}
 
     let closed: Vec<_> = scene
@@ -150,17 +151,17 @@ async fn a_dialog_ends_the_wait_and_is_answered() {
     }
     let scene = Scene::start(WindowFrames::None, &["/leave"], &[]).await;
     let page = scene.page("Leave").await;
-    let began = Instant::now();
-    let asked = page.call(EvaluateParams::new("window.said = prompt('Who?', 'me')"), PATIENCE).await;
-    let Err(PageError::Dialog(dialog)) = asked else { panic!("{asked:?}") };
-    assert!(began.elapsed() < Duration::from_secs(5));
+    let started = Instant::now();
+    let prompt = page.call(EvaluateParams::new("window.said = prompt('Who?', 'me')"), PATIENCE).await;
+    let Err(PageError::Dialog(dialog)) = prompt else { panic!("{prompt:?}") };
+    assert!(started.elapsed() < Duration::from_secs(5));
     assert_eq!(
         (dialog.kind, dialog.message.as_str(), dialog.default.as_str()),
         (DialogKind::Prompt, "Who?", "me")
     );
     assert_eq!(page.liveness().await, Ok(Liveness::DialogOpen));
-    let again = page.call(EvaluateParams::new("1"), PATIENCE).await;
-    assert!(matches!(again, Err(PageError::Dialog(_))), "at once: {again:?}");
+    let response = page.call(EvaluateParams::new("1"), PATIENCE).await;
+    assert!(matches!(response, Err(PageError::Dialog(_))), "at once: {response:?}");
     page.answer(DialogReply::AcceptWith("you".to_owned())).await.expect("answered");
     until("the end of the dialog", async || page.dialog().is_none().then_some(())).await;
     assert_eq!(script_result(&page, "said").await, "you");
@@ -206,17 +207,17 @@ async fn frames_of_other_sites_have_sessions_and_are_listed() {
     .await;
     let path = |url: &str| url.rsplit_once('/').expect("a path").1.to_owned();
     let inner = frames.iter().find(|frame| path(&frame.url) == "inner").expect("inner");
-    let deep = frames.iter().find(|frame| path(&frame.url) == "deep").expect("deep");
-    let near = frames.iter().find(|frame| path(&frame.url) == "near").expect("near");
+    let deep_frame = frames.iter().find(|frame| path(&frame.url) == "deep").expect("deep");
+    let near_frame = frames.iter().find(|frame| path(&frame.url) == "near").expect("near");
     assert_eq!(frames[0].id, *page.main_frame());
-    assert_eq!((&near.session, near.parent.as_ref()), (page.session(), Some(page.main_frame())));
+    assert_eq!((&near_frame.session, near_frame.parent.as_ref()), (page.session(), Some(page.main_frame())));
     assert_ne!(inner.session, *page.session());
     assert_eq!(inner.parent.as_ref(), Some(page.main_frame()));
-    assert_eq!(deep.parent.as_ref(), Some(&inner.id));
+    assert_eq!(deep_frame.parent.as_ref(), Some(&inner.id));
     assert!(inner.origin.starts_with("http://localhost:"), "{inner:?}");
-    let place =
+    let pathname =
         page.call_in(&inner.session, EvaluateParams::new("location.pathname"), PATIENCE).await.expect("said");
-    assert_eq!(place.result.value, Some("/inner".into()));
+    assert_eq!(pathname.result.value, Some("/inner".into()));
     scene.assert_other_tabs_unchanged().await;
 }
 
@@ -227,9 +228,9 @@ async fn an_unresponsive_tab_is_left_alone_with_a_reason() {
     }
     let scene = Scene::start(WindowFrames::None, &["/alert", "/other"], &[]).await;
     // A foreground page keeps its alert open; this one was open before anyone attached.
-    let held = tab(&scene.connected.tabs, "Alert").await;
+    let alert_tab = tab(&scene.connected.tabs, "Alert").await;
     // While the browser still starts, its other pages use the CPU and look like an endless script.
-    until("the alert", async || match Page::attach(&scene.connected.link, &held.target).await {
+    until("the alert", async || match Page::attach(&scene.connected.link, &alert_tab.target).await {
         Err(PageError::Silent(Liveness::DialogOpen)) => Some(()),
         Ok(_) | Err(PageError::Silent(Liveness::Hung)) => None,
         Err(other) => panic!("{other:?}"),
@@ -302,9 +303,9 @@ async fn a_picture_is_taken_of_a_tab_in_the_background_and_of_an_element() {
     }
     let scene = Scene::start(WindowFrames::None, &["/", "/other"], &[]).await;
     let page = scene.page("Other").await;
-    let whole = page.picture(PictureArea::Visible, PictureFormat::Png).await.expect("a picture");
-    let whole = image::load_from_memory(&whole.bytes).expect("a PNG");
-    assert!(whole.width() > 800 && whole.height() > 400, "{}x{}", whole.width(), whole.height());
+    let full = page.picture(PictureArea::Visible, PictureFormat::Png).await.expect("a picture");
+    let full = image::load_from_memory(&full.bytes).expect("a PNG");
+    assert!(full.width() > 800 && full.height() > 400, "{}x{}", full.width(), full.height());
     page.navigate(&scene.site.url("/")).await.expect("there");
     let heading = page
         .call(
@@ -317,13 +318,13 @@ async fn a_picture_is_taken_of_a_tab_in_the_background_and_of_an_element() {
         .await
         .expect("nodes")
         .root;
-    let mut left = vec![heading];
+    let mut pending = vec![heading];
     let mut found = None;
-    while let Some(node) = left.pop() {
+    while let Some(node) = pending.pop() {
         if node.node_name == "A" {
             found = Some(node.backend_node_id);
         }
-        left.extend(node.children.unwrap_or_default());
+        pending.extend(node.children.unwrap_or_default());
     }
     let link = page
         .picture(PictureArea::Element(found.expect("a link")), PictureFormat::Jpeg(80))
@@ -348,29 +349,29 @@ async fn a_hundred_tabs_cost_one_command_and_only_the_used_one_is_attached() {
     let tabs = until("all tabs", async || {
         let tabs = scene.connected.tabs.list().await.expect("tabs");
         // A page that is still loading has its address as its title.
-        let there = tabs.iter().filter(|tab| tab.title == "Other").count();
-        (tabs.len() == 100 && there == 98).then_some(tabs)
+        let listed = tabs.iter().filter(|tab| tab.title == "Other").count();
+        (tabs.len() == 100 && listed == 98).then_some(tabs)
     })
     .await;
     let sent = scene.recording.sent().len();
-    let began = Instant::now();
+    let started = Instant::now();
     assert_eq!(scene.connected.tabs.list().await.expect("tabs").len(), 100);
-    eprintln!("100 tabs listed in {:?}", began.elapsed());
+    eprintln!("100 tabs listed in {:?}", started.elapsed());
     assert_eq!(scene.recording.sent().len() - sent, 1, "one command");
     let start = tabs.iter().find(|tab| tab.title == "Start").expect("the first");
     let before = other_tabs(&scene.connected.tabs, start).await;
-    let began = Instant::now();
+    let started = Instant::now();
     let page = Page::attach(&scene.connected.link, &start.target).await.expect("attached");
-    eprintln!("attached in {:?}", began.elapsed());
+    eprintln!("attached in {:?}", started.elapsed());
     let session = page.session().clone();
     page.navigate(&scene.site.url("/next")).await.expect("there");
     page.picture(PictureArea::Visible, PictureFormat::Png).await.expect("a picture");
     drop(page);
-    let spoken: Vec<_> =
+    let session_calls: Vec<_> =
         scene.recording.sent().into_iter().filter_map(|(session, name, _)| Some((session?, name))).collect();
     assert!(
-        !spoken.is_empty() && spoken.iter().all(|(to, _)| *to == session),
-        "0 commands to other tabs: {spoken:?}"
+        !session_calls.is_empty() && session_calls.iter().all(|(session_id, _)| *session_id == session),
+        "0 commands to other tabs: {session_calls:?}"
     );
     let attached = scene.recording.names().iter().filter(|name| *name == "Target.attachToTarget").count();
     assert_eq!(attached, 1);
@@ -384,22 +385,23 @@ async fn two_sessions_share_the_link_and_a_popup_is_reported_with_its_opener() {
         return;
     }
     let scene = Scene::start(WindowFrames::None, &["/", "/next"], &[]).await;
-    let (one, two) = (scene.page("Start").await, scene.page("Next").await);
+    let (first, second) = (scene.page("Start").await, scene.page("Next").await);
     let mut opened = scene.connected.tabs.watch().await.expect("watching");
-    let (a, b) = tokio::join!(script_result(&one, "document.title"), script_result(&two, "document.title"));
+    let (a, b) =
+        tokio::join!(script_result(&first, "document.title"), script_result(&second, "document.title"));
     assert_eq!((a, b), ("Start".into(), "Next".into()));
     let open = EvaluateParams { user_gesture: Some(true), ..EvaluateParams::new("void open('/other')") };
-    one.call(open, PATIENCE).await.expect("opened");
+    first.call(open, PATIENCE).await.expect("opened");
     let popup = opened.next().await.expect("told");
-    assert_eq!(popup.opener.as_ref(), Some(one.target()));
-    drop(one);
-    assert_eq!(script_result(&two, "document.title").await, "Next", "the other goes on");
+    assert_eq!(popup.opener.as_ref(), Some(first.target()));
+    drop(first);
+    assert_eq!(script_result(&second, "document.title").await, "Next", "the other goes on");
     assert_eq!(tab(&scene.connected.tabs, "Other").await.number, popup.number);
-    let ours = scene.connected.tabs.open(&scene.site.url("/near")).await.expect("opened");
-    assert_eq!(ours.owner, octo_browser::TabOwner::Octo);
-    scene.connected.tabs.close(&ours, octo_browser::CloseScope::OwnTabs).await.expect("closed");
+    let own_tab = scene.connected.tabs.open(&scene.site.url("/near")).await.expect("opened");
+    assert_eq!(own_tab.owner, octo_browser::TabOwner::Octo);
+    scene.connected.tabs.close(&own_tab, octo_browser::CloseScope::OwnTabs).await.expect("closed");
     until("its end", async || {
-        matches!(scene.connected.tabs.find(ours.number).await, Err(octo_browser::TabError::Gone(_)))
+        matches!(scene.connected.tabs.find(own_tab.number).await, Err(octo_browser::TabError::Gone(_)))
             .then_some(())
     })
     .await;
@@ -414,8 +416,8 @@ async fn a_minimised_window_is_restored_for_a_picture() {
     let scene = Scene::start(WindowFrames::Managed, &["/"], &[]).await;
     let page = scene.page("Start").await;
     let window = || async {
-        let asked = GetWindowForTargetParams { target_id: Some(page.target().clone()) };
-        page.link().call(None, asked, PATIENCE).await.expect("a window")
+        let params = GetWindowForTargetParams { target_id: Some(page.target().clone()) };
+        page.link().call(None, params, PATIENCE).await.expect("a window")
     };
     until("its page", async || scene.display.is_white().then_some(())).await;
     let minimised = Bounds { window_state: Some(WindowState::Minimized), ..Default::default() };
@@ -437,8 +439,8 @@ async fn an_untrusted_certificate_still_warns() {
     let scene = Scene::start(WindowFrames::None, &["/"], &[]).await;
     let secure = Site::behind_tls("<title>Reached</title>").await;
     let page = scene.page("Start").await;
-    let refused = page.navigate(&secure.secure_url()).await;
-    assert_eq!(refused, Err(NavigateError::Failed { name: "ERR_CERT_AUTHORITY_INVALID".to_owned() }));
+    let error = page.navigate(&secure.secure_url()).await;
+    assert_eq!(error, Err(NavigateError::Failed { name: "ERR_CERT_AUTHORITY_INVALID".to_owned() }));
     until("the warning", async || (page.origin() == "null").then_some(())).await;
     assert_ne!(script_result(&page, "document.title").await, "Reached");
     scene.assert_other_tabs_unchanged().await;
@@ -470,8 +472,8 @@ async fn a_discarded_tab_stays_discarded_until_focused() {
         }
     })
     .await;
-    let again = Page::attach(&scene.connected.link, &other.target).await.map(drop);
-    assert_eq!(again, Err(PageError::Silent(Liveness::Discarded)), "asking woke it up");
+    let reattached = Page::attach(&scene.connected.link, &other.target).await.map(drop);
+    assert_eq!(reattached, Err(PageError::Silent(Liveness::Discarded)), "asking woke it up");
     scene.connected.tabs.activate(&other).await.expect("in front");
     let page =
         until("its return", async || Page::attach(&scene.connected.link, &other.target).await.ok()).await;

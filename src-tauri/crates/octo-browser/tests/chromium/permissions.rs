@@ -55,22 +55,22 @@ async fn asked_by_the_browser_alone(path: &str, title: &str) {
         RealChromium::start(&display, DebuggingMode::Flag, &[&PersonTab::url(&site), &site.url(path)]).await;
     let recording = Recording::default();
     let connected = RealChromium::watched(&display, recording.wrap()).connect().await.expect("connected");
-    let own = PersonTab::find(&connected.tabs).await;
+    let person_tab = PersonTab::find(&connected.tabs).await;
     let asking = tab(&connected.tabs, title).await;
     let page = Page::attach(&connected.link, &asking.target).await.expect("attached");
     page.bring_to_front().await.expect("in front");
     page.begin_focus_emulation().await.expect("acting");
     let mut view = TabView::default();
-    let ask = place(&mut view, &page, "button", "Ask").await;
-    let beside = place(&mut view, &page, "textbox", "Beside").await;
+    let ask_button = place(&mut view, &page, "button", "Ask").await;
+    let nearby_field = place(&mut view, &page, "textbox", "Beside").await;
     until("the permission", async || (stands(&page).await == ["", "prompt"]).then_some(())).await;
 
-    page.perform(&BrowserAct::Click(ask), Audience::Person).await.expect("pressed");
+    page.perform(&BrowserAct::Click(ask_button), Audience::Person).await.expect("pressed");
     for act in [
-        BrowserAct::Press(Some(beside.clone()), "Enter".to_owned()),
-        BrowserAct::Press(Some(beside.clone()), "Escape".to_owned()),
-        BrowserAct::Type(beside.clone(), "y".to_owned()),
-        BrowserAct::Click(beside.clone()),
+        BrowserAct::Press(Some(nearby_field.clone()), "Enter".to_owned()),
+        BrowserAct::Press(Some(nearby_field.clone()), "Escape".to_owned()),
+        BrowserAct::Type(nearby_field.clone(), "y".to_owned()),
+        BrowserAct::Click(nearby_field.clone()),
     ] {
         page.perform(&act, Audience::Person).await.expect("the page takes what is done in it");
         assert_eq!(stands(&page).await, ["", "prompt"], "{act:?}");
@@ -79,20 +79,20 @@ async fn asked_by_the_browser_alone(path: &str, title: &str) {
     let answers = ["Browser.grantPermissions", "Browser.setPermission", "Browser.resetPermissions"];
     assert!(!sent.iter().any(|name| answers.contains(&name.as_str())), "{sent:?}");
 
-    own.assert_unchanged(&connected.tabs).await;
+    person_tab.assert_unchanged(&connected.tabs).await;
 }
 
 /// Returns the page's result and the permission's state.
 async fn stands(page: &Page) -> [String; 2] {
-    let told = script_result(page, "[got.textContent, state.textContent]").await;
-    serde_json::from_value(told).expect("two texts")
+    let state = script_result(page, "[got.textContent, state.textContent]").await;
+    serde_json::from_value(state).expect("two texts")
 }
 
 async fn place(view: &mut TabView, page: &Page, role: &str, name: &str) -> octo_browser::snapshot::NodeRef {
     view.refresh(page).await.expect("a look");
     let query = FindQuery { text: name.to_owned(), role: role.to_owned() };
     let found = view.last().expect("a look").find(&query, WHOLE).text;
-    let rest = found.split_once(&format!("{role} \"{name}\" [")).expect("it is there").1;
-    let number = rest.split_once(']').expect("a number").0;
-    view.locate(page, number.parse().expect("a number")).await.expect("located").place
+    let remaining = found.split_once(&format!("{role} \"{name}\" [")).expect("it is there").1;
+    let number = remaining.split_once(']').expect("a number").0;
+    view.locate(page, number.parse().expect("a number")).await.expect("located").node_ref
 }

@@ -43,15 +43,15 @@ fn cases() -> u32 {
 }
 
 /// Returns one way to disguise a word.
-fn dressed(word: &str, way: u8, at: usize) -> String {
-    let mut letters: Vec<char> = word.chars().collect();
-    let at = at % (letters.len() + 1);
+fn dressed(word: &str, decoration: u8, index: usize) -> String {
+    let mut characters: Vec<char> = word.chars().collect();
+    let index = index % (characters.len() + 1);
     let hidden =
         ['\u{200b}', '\u{ad}', '\u{2060}', '\u{feff}', '\u{e0041}', '\u{fe0f}', '\u{34f}', '\u{200e}'];
-    match way % 9 {
+    match decoration % 9 {
         0 => {
-            letters.insert(at, hidden[at % hidden.len()]);
-            letters.into_iter().collect()
+            characters.insert(index, hidden[index % hidden.len()]);
+            characters.into_iter().collect()
         }
         1 => word.to_uppercase(),
         2 => format!("\u{1f5d1}\u{fe0f} {word}"),
@@ -59,8 +59,8 @@ fn dressed(word: &str, way: u8, at: usize) -> String {
         4 => format!("  \u{a0}\u{3000}{word}\n"),
         5 => word
             .chars()
-            .map(|letter| match letter {
-                '!'..='~' => char::from_u32(u32::from(letter) + 0xfee0).unwrap_or(letter),
+            .map(|character| match character {
+                '!'..='~' => char::from_u32(u32::from(character) + 0xfee0).unwrap_or(character),
                 other => other,
             })
             .collect(),
@@ -69,7 +69,7 @@ fn dressed(word: &str, way: u8, at: usize) -> String {
         // Lookalike letters of another script.
         _ => word
             .chars()
-            .map(|letter| match letter {
+            .map(|character| match character {
                 'a' => '\u{430}',
                 'e' => '\u{435}',
                 'o' => '\u{43e}',
@@ -90,7 +90,7 @@ proptest! {
         ways in proptest::collection::vec((any::<u8>(), any::<usize>()), 0..4),
         language in proptest::sample::select(vec![None, Some("en"), Some("zh-Hant"), Some("xx")]),
     ) {
-        let name = ways.iter().fold(word.to_owned(), |name, (way, at)| dressed(&name, *way, *at));
+        let name = ways.iter().fold(word.to_owned(), |name, (kind, index)| dressed(&name, *kind, *index));
         prop_assert!(!asked(language, &button(&name), PageAction::Click).is_empty(), "{name:?} of {word}");
     }
 

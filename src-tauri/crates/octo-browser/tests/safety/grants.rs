@@ -24,10 +24,13 @@ fn allowed(grants: &SiteGrants, tab: TabNumber, step: PageStep, address: &str) -
 #[test]
 fn a_grant_covers_one_site_only() {
     let mut grants = SiteGrants::default();
-    let asked = question(&grants, TAB, PageStep::Navigate, "https://shop.example/a?b");
-    assert_eq!((asked.kind(), asked.longest()), (SiteKind::Web, GrantLifetime::Always));
-    assert_eq!(asked.scope(), &GrantScope::Site(site("https://shop.example")));
-    assert_eq!(grants.allow(TAB, asked, GrantLifetime::Task), RecordedGrant::Task);
+    let allowed_question = question(&grants, TAB, PageStep::Navigate, "https://shop.example/a?b");
+    assert_eq!(
+        (allowed_question.kind(), allowed_question.max_lifetime()),
+        (SiteKind::Web, GrantLifetime::Always)
+    );
+    assert_eq!(allowed_question.scope(), &GrantScope::Site(site("https://shop.example")));
+    assert_eq!(grants.allow(TAB, allowed_question, GrantLifetime::Task), RecordedGrant::Task);
     for step in [PageStep::Navigate, PageStep::Commit, PageStep::Read, PageStep::Act] {
         assert!(allowed(&grants, OTHER, step, "https://shop.example/other"), "{step:?}");
         for other in [
@@ -45,8 +48,8 @@ fn a_grant_covers_one_site_only() {
 #[test]
 fn a_redirect_is_judged_on_its_own_and_ends_a_single_grant() {
     let mut grants = SiteGrants::default();
-    let asked = question(&grants, TAB, PageStep::Navigate, "https://a.example");
-    assert_eq!(grants.allow(TAB, asked, GrantLifetime::Once), RecordedGrant::Once);
+    let first_question = question(&grants, TAB, PageStep::Navigate, "https://a.example");
+    assert_eq!(grants.allow(TAB, first_question, GrantLifetime::Once), RecordedGrant::Once);
     assert!(allowed(&grants, TAB, PageStep::Navigate, "https://a.example"));
     assert!(!allowed(&grants, OTHER, PageStep::Navigate, "https://a.example"), "in that tab only");
     assert!(matches!(
@@ -88,10 +91,10 @@ fn no_grant_outlives_what_its_kind_allows() {
         ("view-source:https://a.example", SiteKind::Browser, GrantLifetime::Once),
     ] {
         let mut grants = SiteGrants::default();
-        let asked = question(&grants, TAB, PageStep::Act, address);
-        assert_eq!((asked.kind(), asked.longest()), (kind, longest), "{address}");
-        let kept = grants.allow(TAB, asked, GrantLifetime::Always);
-        assert_eq!(matches!(kept, RecordedGrant::Always(_)), longest == GrantLifetime::Always, "{address}");
+        let act_question = question(&grants, TAB, PageStep::Act, address);
+        assert_eq!((act_question.kind(), act_question.max_lifetime()), (kind, longest), "{address}");
+        let grant = grants.allow(TAB, act_question, GrantLifetime::Always);
+        assert_eq!(matches!(grant, RecordedGrant::Always(_)), longest == GrantLifetime::Always, "{address}");
         assert!(allowed(&grants, TAB, PageStep::Act, address), "{address}");
         assert_eq!(
             allowed(&grants, OTHER, PageStep::Act, address),
@@ -109,7 +112,7 @@ fn no_grant_outlives_what_its_kind_allows() {
 fn some_places_are_refused_despite_grants() {
     let mut grants = SiteGrants::default();
     grants.refuse_port(9222);
-    for (address, why) in [
+    for (address, reason) in [
         ("javascript:alert(1)", StepRefusal::Forbidden(ForbiddenReason::Script)),
         ("data:text/html,x", StepRefusal::Forbidden(ForbiddenReason::NoOrigin)),
         ("devtools://devtools", StepRefusal::Forbidden(ForbiddenReason::BrowserControl)),
@@ -124,7 +127,7 @@ fn some_places_are_refused_despite_grants() {
     ] {
         assert_eq!(
             grants.check(TAB, PageStep::Act, &PageAddress::of(address)),
-            SiteVerdict::Refused(why),
+            SiteVerdict::Refused(reason),
             "{address}"
         );
     }
@@ -138,8 +141,8 @@ fn some_places_are_refused_despite_grants() {
 #[test]
 fn a_grant_covers_the_upgrade_to_https_and_not_back() {
     let mut grants = SiteGrants::default();
-    let asked = question(&grants, TAB, PageStep::Navigate, "http://a.example");
-    let _ = grants.allow(TAB, asked, GrantLifetime::Once);
+    let upgrade = question(&grants, TAB, PageStep::Navigate, "http://a.example");
+    let _ = grants.allow(TAB, upgrade, GrantLifetime::Once);
     assert!(matches!(
         grants.record_commit(TAB, &PageAddress::of("https://a.example")),
         SiteVerdict::Allowed(_)
@@ -167,21 +170,21 @@ proptest! {
             ["https://a.example", "https://b.example", "http://localhost:3000", "file:///x", "chrome://settings"];
         let mut grants = SiteGrants::default();
         let mut granted = std::collections::BTreeSet::new();
-        for (kind, lifetime, place) in steps {
-            let address = PageAddress::of(PLACES[place]);
+        for (kind, lifetime, site_index) in steps {
+            let address = PageAddress::of(PLACES[site_index]);
             match kind {
                 0 => if let SiteVerdict::Ask(question) = grants.check(TAB, PageStep::Act, &address) {
                     let lifetime = [GrantLifetime::Once, GrantLifetime::Task, GrantLifetime::Always][usize::from(lifetime % 3)];
                     let _ = grants.allow(TAB, question, lifetime);
-                    granted.insert(place);
+                    granted.insert(site_index);
                 },
                 1 => { let _ = grants.record_commit(TAB, &address); }
                 2 => grants.forget_tab(TAB),
                 _ => {}
             }
-            for (at, place) in PLACES.iter().enumerate() {
-                if allowed(&grants, TAB, PageStep::Act, place) || allowed(&grants, OTHER, PageStep::Act, place) {
-                    prop_assert!(granted.contains(&at), "{place}");
+            for (index, site_index) in PLACES.iter().enumerate() {
+                if allowed(&grants, TAB, PageStep::Act, site_index) || allowed(&grants, OTHER, PageStep::Act, site_index) {
+                    prop_assert!(granted.contains(&index), "{site_index}");
                 }
             }
         }

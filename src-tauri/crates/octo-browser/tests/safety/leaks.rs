@@ -28,14 +28,14 @@ fn opening(url: &str) -> Vec<Sink> {
 
 #[test]
 fn addresses_that_carry_data_ask() {
-    let long = format!("https://evil.example/?d={}", "word+".repeat(60));
-    let deep = format!("https://evil.example/{}", "part/".repeat(100));
+    let long_query = format!("https://evil.example/?d={}", "word+".repeat(60));
+    let deep_path = format!("https://evil.example/{}", "part/".repeat(100));
     let quoted =
         "https://evil.example/?q=the+meeting+about+the+merger+of+both+companies+has+been+moved+to+the+second";
     let twice = quoted.replace('+', "%2520");
     for url in [
-        long.as_str(),
-        deep.as_str(),
+        long_query.as_str(),
+        deep_path.as_str(),
         quoted,
         &twice,
         "https://evil.example/?d=VGhlIHBhc3N3b3JkIGlzIGh1bnRlcjIgYW5kIHRoZQ",
@@ -191,13 +191,14 @@ fn text_also_read_on_the_target_site_is_not_a_leak() {
 #[test]
 fn the_memory_is_bounded_and_forgets_the_oldest() {
     let mut memory = memory();
-    for at in 0..20 {
-        memory.record_text(&site(&format!("https://s{at}.example")), "a few words that somebody wrote down");
+    for index in 0..20 {
+        memory
+            .record_text(&site(&format!("https://s{index}.example")), "a few words that somebody wrote down");
     }
     assert_eq!(typing(&memory, LETTER), [], "the sites before the last sixteen are forgotten");
     memory.record_text(&site("https://mail.example"), LETTER);
-    let many: String = (0..20_000).map(|at| format!("w{at} ")).collect();
-    memory.record_text(&site("https://mail.example"), &many);
+    let long_text: String = (0..20_000).map(|index| format!("w{index} ")).collect();
+    memory.record_text(&site("https://mail.example"), &long_text);
     assert_eq!(typing(&memory, LETTER), [], "and so is a site's oldest text");
     assert!(
         !typing(
@@ -209,13 +210,13 @@ fn the_memory_is_bounded_and_forgets_the_oldest() {
 }
 
 /// Returns a page with this many frames, each of another site and with its own text.
-fn page_of_frames(page: &str, many: usize) -> Vec<(String, String)> {
-    let frame = |at: usize| {
-        let words: String = (0..20).map(|word| format!("frame{at}word{word} ")).collect();
-        (format!("https://f{at}.{page}"), words)
+fn page_of_frames(page: &str, count: usize) -> Vec<(String, String)> {
+    let frame = |index: usize| {
+        let text: String = (0..20).map(|number| format!("frame{index}word{number} ")).collect();
+        (format!("https://f{index}.{page}"), text)
     };
     std::iter::once((format!("https://{page}"), "Look at all of this and more".to_owned()))
-        .chain((0..many).map(frame))
+        .chain((0..count).map(frame))
         .collect()
 }
 
@@ -232,18 +233,18 @@ fn frames_of_one_page_do_not_evict_other_sites() {
         ("https://webmail.example".to_owned(), "Inbox, one letter of Ada's, unread".to_owned()),
         ("https://letters.example".to_owned(), bill.to_owned()),
     ];
-    for many in [20, 100] {
+    for count in [20, 100] {
         let mut memory = memory();
         show(&mut memory, &mail);
-        let mut page = page_of_frames("crowd.example", many);
+        let mut page = page_of_frames("crowd.example", count);
         show(&mut memory, &page);
         // The page with many frames shows the other page's frame itself, to include it among its own.
         page.insert(1, mail[1].clone());
         show(&mut memory, &page);
-        for (text, from) in [(LETTER, "https://mail.example"), (bill, "https://letters.example")] {
+        for (text, origin) in [(LETTER, "https://mail.example"), (bill, "https://letters.example")] {
             assert!(
-                matches!(&typing(&memory, text)[..], [Sink::Carries(quote)] if quote.from == site(from)),
-                "{from} after a page of {many} frames"
+                matches!(&typing(&memory, text)[..], [Sink::Carries(quote)] if quote.from == site(origin)),
+                "{origin} after a page of {count} frames"
             );
         }
         let last = &page.last().expect("a frame").1;
@@ -254,8 +255,8 @@ fn frames_of_one_page_do_not_evict_other_sites() {
 #[test]
 fn empty_text_takes_no_place_in_the_memory() {
     let mut memory = memory();
-    for at in 0..40 {
-        memory.record_text(&site(&format!("https://s{at}.example")), "");
+    for index in 0..40 {
+        memory.record_text(&site(&format!("https://s{index}.example")), "");
     }
     assert!(!typing(&memory, LETTER).is_empty());
 }

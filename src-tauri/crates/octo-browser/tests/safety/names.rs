@@ -32,7 +32,7 @@ fn rows(table: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn irreversible_actions_ask_in_every_language() {
-    let (mut languages, mut count, mut wrong) = (Vec::new(), 0, Vec::new());
+    let (mut languages, mut count, mut failures) = (Vec::new(), 0, Vec::new());
     for row in rows(ASK) {
         let [language, effect, names] =
             row.splitn(3, '\t').collect::<Vec<_>>().try_into().expect("three columns");
@@ -43,23 +43,23 @@ fn irreversible_actions_ask_in_every_language() {
             count += 1;
             let sinks = asked(Some(language), &button(name), PageAction::Click);
             if !matches!(&sinks[..], [Sink::AnnouncesEffect(_)]) {
-                wrong.push(format!("{language} {effect} {name}: {sinks:?}"));
+                failures.push(format!("{language} {effect} {name}: {sinks:?}"));
             }
             // Whatever language the page claims, or none: it still asks.
             for other in [None, Some("xx-Unknown"), Some("")] {
                 let sinks = asked(other, &button(name), PageAction::Click);
                 if sinks.is_empty() {
-                    wrong.push(format!("{language} {name} in a page of {other:?}"));
+                    failures.push(format!("{language} {name} in a page of {other:?}"));
                 }
             }
             let exact = asked(Some(language), &button(name), PageAction::Click)
                 .contains(&Sink::AnnouncesEffect(deed_of(effect)));
             if !exact && language == "en" {
-                wrong.push(format!("en {effect} {name}: another deed {sinks:?}"));
+                failures.push(format!("en {effect} {name}: another deed {sinks:?}"));
             }
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert_eq!(languages.len(), 20, "{languages:?}");
     assert!(count >= 300, "{count} rows");
 }
@@ -67,15 +67,15 @@ fn irreversible_actions_ask_in_every_language() {
 #[test]
 fn disguised_names_ask() {
     let mut count = 0;
-    let mut wrong = Vec::new();
+    let mut failures = Vec::new();
     for row in rows(HOSTILE) {
         count += 1;
         let name: String = serde_json::from_str(&format!("\"{row}\"")).expect("a JSON string");
         if asked(Some("en"), &button(&name), PageAction::Click).is_empty() {
-            wrong.push(row);
+            failures.push(row);
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(count >= 50, "{count} rows");
 }
 

@@ -6,7 +6,7 @@ use base64::{
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
 use octo_browser::safety::{
-    BoundSecret, FieldFacts, Origin, Redactor, SecretFault, SecretName, SecretTarget, TypedPart,
+    FieldFacts, Origin, Redactor, SecretFault, SecretName, SecretTarget, SiteBoundSecret, TypedPart,
     split_secrets,
 };
 use proptest::prelude::*;
@@ -42,22 +42,23 @@ fn placeholders_are_read_and_broken_ones_are_not_typed() {
 
 #[test]
 fn a_secret_is_released_at_its_own_site_only() {
-    let secret = BoundSecret { name: name(), site: site("https://a.example") };
-    let plain = BoundSecret { name: name(), site: site("http://a.example") };
-    let local = BoundSecret { name: name(), site: site("http://localhost:3000") };
+    let secret = SiteBoundSecret { name: name(), site: site("https://a.example") };
+    let insecure = SiteBoundSecret { name: name(), site: site("http://a.example") };
+    let local = SiteBoundSecret { name: name(), site: site("http://localhost:3000") };
     let password = FieldFacts { kind: "password".into(), ..FieldFacts::default() };
-    let shown = FieldFacts { kind: "text".into(), name: "Search".into(), ..FieldFacts::default() };
+    let visible_field = FieldFacts { kind: "text".into(), name: "Search".into(), ..FieldFacts::default() };
     let card = FieldFacts { autocomplete: "section-a billing cc-number".into(), ..FieldFacts::default() };
-    let at = |secret: &BoundSecret, page: &str, frame: &str, to: Option<&str>, field: &FieldFacts| {
-        let to = to.map(Origin::parse);
-        let target = SecretTarget {
-            page: &Origin::parse(page),
-            frame: &Origin::parse(frame),
-            sends_to: to.as_ref(),
-            field,
+    let release_at =
+        |secret: &SiteBoundSecret, page: &str, frame: &str, to: Option<&str>, field: &FieldFacts| {
+            let to = to.map(Origin::parse);
+            let target = SecretTarget {
+                page: &Origin::parse(page),
+                frame: &Origin::parse(frame),
+                sends_to: to.as_ref(),
+                field,
+            };
+            secret.release(&target).map(|release| release.name().clone())
         };
-        secret.release(&target).map(|release| release.name().clone())
-    };
     let (a, b) = ("https://a.example/login", "https://b.example");
     for (secret, page, frame, to, field, expected) in [
         (&secret, a, a, None, &password, Ok(name())),
@@ -72,10 +73,10 @@ fn a_secret_is_released_at_its_own_site_only() {
         (&secret, a, "null", None, &password, Err(SecretFault::OtherFrame)),
         (&secret, a, a, Some(b), &password, Err(SecretFault::OtherTarget)),
         (&secret, a, a, Some("mailto:x"), &password, Err(SecretFault::OtherTarget)),
-        (&plain, "http://a.example", "http://a.example", None, &password, Err(SecretFault::NotEncrypted)),
-        (&secret, a, a, None, &shown, Err(SecretFault::VisibleField)),
+        (&insecure, "http://a.example", "http://a.example", None, &password, Err(SecretFault::NotEncrypted)),
+        (&secret, a, a, None, &visible_field, Err(SecretFault::VisibleField)),
     ] {
-        assert_eq!(at(secret, page, frame, to, field), expected, "{page} {frame} {to:?}");
+        assert_eq!(release_at(secret, page, frame, to, field), expected, "{page} {frame} {to:?}");
     }
 }
 
@@ -114,10 +115,10 @@ fn a_secret_is_redacted_in_every_encoding() {
 fn a_secret_split_over_two_texts_is_redacted_in_both() {
     let redactor = redactor("hunter2-long");
     assert_eq!(
-        redactor.redact_neighbours(&["my hunt", "er2-", "long one"]),
+        redactor.redact_adjacent(&["my hunt", "er2-", "long one"]),
         ["my {{secret:SHOP_PASSWORD}}", "", " one"]
     );
-    assert_eq!(redactor.redact_neighbours(&["a", "b"]), ["a", "b"]);
+    assert_eq!(redactor.redact_adjacent(&["a", "b"]), ["a", "b"]);
 }
 
 #[test]
@@ -133,8 +134,8 @@ proptest! {
         let text = format!("{before}{value}{after}");
         prop_assert!(!redactor.redact(&text).contains(&value) || "{{secret:SHOP_PASSWORD}}".contains(&value));
         let json = serde_json::to_string(&text).expect("JSON");
-        let back: Result<String, _> = serde_json::from_str(&redactor.redact(&json));
-        prop_assert!(back.is_ok_and(|back| !back.contains(&value)), "the JSON around it stays whole");
+        let decoded: Result<String, _> = serde_json::from_str(&redactor.redact(&json));
+        prop_assert!(decoded.is_ok_and(|decoded| !decoded.contains(&value)), "the JSON around it stays whole");
         let encoded = STANDARD.encode(&text);
         prop_assert_ne!(redactor.redact(&encoded), encoded);
     }

@@ -57,12 +57,12 @@ fn sensitive_fields_are_recognised() {
 #[test]
 fn submitting_a_sensitive_form_asks() {
     let login = || vec![field("text", "username", "Name"), field("password", "", "")];
-    let here = "https://a.example/login";
+    let address = "https://a.example/login";
     for (element, expected) in [
-        (submit(form(login(), here, &[])), vec![Sink::Submits(SensitiveData::Password)]),
+        (submit(form(login(), address, &[])), vec![Sink::Submits(SensitiveData::Password)]),
         (submit(form(login(), "", &[])), vec![Sink::Submits(SensitiveData::Password)]),
         (
-            submit(form(vec![field("text", "cc-number", "")], here, &[])),
+            submit(form(vec![field("text", "cc-number", "")], address, &[])),
             vec![Sink::Submits(SensitiveData::Payment)],
         ),
         (
@@ -77,20 +77,20 @@ fn submitting_a_sensitive_form_asks() {
             vec![Sink::SubmitsElsewhere(Some(site("http://a.example")))],
         ),
         (submit(form(vec![], "mailto:x@evil.example", &[])), vec![Sink::SubmitsElsewhere(None)]),
-        (submit(form(vec![field("text", "", "Name")], here, &[])), vec![]),
+        (submit(form(vec![field("text", "", "Name")], address, &[])), vec![]),
         // A script's button in the form may submit it too; a button that only shows the password does not.
         (
-            Element { form: form(login(), here, &[]), ..button("Go") },
+            Element { form: form(login(), address, &[]), ..button("Go") },
             vec![Sink::Submits(SensitiveData::Password)],
         ),
-        (Element { form: form(login(), here, &[]), ..button("Show password") }, vec![]),
+        (Element { form: form(login(), address, &[]), ..button("Show password") }, vec![]),
         (
-            Element { form: form(login(), here, &[]), ..button("Show password and go") },
+            Element { form: form(login(), address, &[]), ..button("Show password and go") },
             vec![Sink::Submits(SensitiveData::Password)],
         ),
         // A control with a harmless name that submits counts as submitting.
         (
-            Element { name: "Cancel".into(), ..submit(form(login(), here, &[])) },
+            Element { name: "Cancel".into(), ..submit(form(login(), address, &[])) },
             vec![Sink::Submits(SensitiveData::Password)],
         ),
         // The role says field; the tag does not.
@@ -110,24 +110,24 @@ fn submitting_a_sensitive_form_asks() {
 #[test]
 fn enter_submits_the_form() {
     let in_form = |form| Element { form, ..text_line("Name") };
-    let here = "https://a.example/x";
+    let address = "https://a.example/x";
     let enter = PageAction::Press { key: "Enter" };
     for (element, expected) in [
         (
-            in_form(form(vec![field("password", "", "")], here, &[])),
+            in_form(form(vec![field("password", "", "")], address, &[])),
             vec![Sink::Submits(SensitiveData::Password)],
         ),
-        (in_form(form(vec![], here, &["Place order"])), vec![Sink::AnnouncesEffect(ControlEffect::Buy)]),
+        (in_form(form(vec![], address, &["Place order"])), vec![Sink::AnnouncesEffect(ControlEffect::Buy)]),
         (
             in_form(form(vec![], "https://b.example", &["Search"])),
             vec![Sink::SubmitsElsewhere(Some(site("https://b.example")))],
         ),
-        (in_form(form(vec![], here, &["Search"])), vec![]),
+        (in_form(form(vec![], address, &["Search"])), vec![]),
         // A chat: its button is a picture, or missing.
-        (in_form(form(vec![], here, &[" \n \u{200b}"])), vec![Sink::Enter]),
-        (in_form(form(vec![], here, &["", "Help"])), vec![Sink::Enter]),
-        (in_form(form(vec![], here, &[])), vec![Sink::Enter]),
-        (Element { field: field("search", "", "Search"), ..in_form(form(vec![], here, &[""])) }, vec![]),
+        (in_form(form(vec![], address, &[" \n \u{200b}"])), vec![Sink::Enter]),
+        (in_form(form(vec![], address, &["", "Help"])), vec![Sink::Enter]),
+        (in_form(form(vec![], address, &[])), vec![Sink::Enter]),
+        (Element { field: field("search", "", "Search"), ..in_form(form(vec![], address, &[""])) }, vec![]),
         (in_form(OwningForm::Unknown), vec![Sink::Enter]),
         (text_line("Message"), vec![Sink::Enter]),
         (Element { field: field("search", "", "Search"), ..text_line("Search") }, vec![]),
@@ -220,17 +220,17 @@ fn a_typed_key_is_judged_with_the_fields_text() {
         }
         assert_eq!(press(&element, "Backspace"), [], "what takes away writes nothing");
     }
-    let holding = |holds: &str| Element { holds: holds.into(), ..text_line("Note") };
-    for (holds, key) in [
+    let holding = |value: &str| Element { holds: value.into(), ..text_line("Note") };
+    for (value, key) in [
         (LETTER.strip_suffix('d').expect("its last"), "d"),
         (LETTER.strip_prefix('t').expect("its first"), "t"),
         ("411111111111111", "1"),
         ("4111 1111 1111 111", "1"),
     ] {
-        let sinks = press(&holding(holds), key);
+        let sinks = press(&holding(value), key);
         assert!(
             matches!(&sinks[..], [Sink::Carries(quote)] if quote.from == site("https://mail.example")),
-            "{holds} and {key}: {sinks:?}"
+            "{value} and {key}: {sinks:?}"
         );
     }
     assert_eq!(press(&holding("the meeting"), "s"), []);
@@ -341,11 +341,11 @@ fn every_other_action_has_its_rule() {
         (button("Delete"), PageAction::Scroll, vec![]),
         (
             button("Card"),
-            PageAction::Drag { onto: ActionTarget::Element(&button("Trash: delete")) },
+            PageAction::Drag { drop_target: ActionTarget::Element(&button("Trash: delete")) },
             vec![Sink::AnnouncesEffect(ControlEffect::Delete)],
         ),
-        (button("Card"), PageAction::Drag { onto: ActionTarget::Element(&button("Done")) }, vec![]),
-        (button("Card"), PageAction::Drag { onto: ActionTarget::Unknown }, vec![Sink::Unknown]),
+        (button("Card"), PageAction::Drag { drop_target: ActionTarget::Element(&button("Done")) }, vec![]),
+        (button("Card"), PageAction::Drag { drop_target: ActionTarget::Unknown }, vec![Sink::Unknown]),
         (tick, PageAction::Click, vec![]),
         (text_line("Send message to"), PageAction::Click, vec![]),
         (
@@ -369,27 +369,27 @@ fn every_other_action_has_its_rule() {
 #[test]
 fn a_drag_asks_like_a_click_on_either_end() {
     let card = || form(vec![field("text", "cc-number", "")], "https://a.example/pay", &[]);
-    let plain = button("Card");
-    for (from, onto, expected) in [
-        (submit(card()), plain.clone(), vec![Sink::Submits(SensitiveData::Payment)]),
-        (plain.clone(), submit(card()), vec![Sink::Submits(SensitiveData::Payment)]),
+    let harmless = button("Card");
+    for (source, target, expected) in [
+        (submit(card()), harmless.clone(), vec![Sink::Submits(SensitiveData::Payment)]),
+        (harmless.clone(), submit(card()), vec![Sink::Submits(SensitiveData::Payment)]),
         (
             submit(form(vec![], "https://b.example", &[])),
-            plain.clone(),
+            harmless.clone(),
             vec![Sink::SubmitsElsewhere(Some(site("https://b.example")))],
         ),
         (
             Element { download: Some("a.exe".into()), ..link("Report", "https://a.example/r") },
-            plain.clone(),
+            harmless.clone(),
             vec![Sink::Downloads("a.exe".into())],
         ),
-        (link("Mail", "mailto:a@b.example"), plain.clone(), vec![Sink::OpensProgram]),
-        (button("Delete"), plain.clone(), vec![Sink::AnnouncesEffect(ControlEffect::Delete)]),
+        (link("Mail", "mailto:a@b.example"), harmless.clone(), vec![Sink::OpensProgram]),
+        (button("Delete"), harmless.clone(), vec![Sink::AnnouncesEffect(ControlEffect::Delete)]),
     ] {
         assert_eq!(
-            asked(None, &from, PageAction::Drag { onto: ActionTarget::Element(&onto) }),
+            asked(None, &source, PageAction::Drag { drop_target: ActionTarget::Element(&target) }),
             expected,
-            "{from:?} onto {onto:?}"
+            "{source:?} onto {target:?}"
         );
     }
 }

@@ -24,7 +24,7 @@ use octo_tools::{BrowserAssessment, PageInteraction, ToolError};
 /// Context for assessing an act in a page.
 pub(super) struct ActContext<'a> {
     pub session: &'a BrowserSession,
-    pub ground: PageContext<'a>,
+    pub page_context: PageContext<'a>,
     pub address: &'a PageAddress,
     pub secrets: &'a PersonSecrets,
     /// Whether the model has read the page in this state.
@@ -45,21 +45,25 @@ pub(super) type KnownElement = (NodeRef, Option<ElementFacts>);
 
 impl ActContext<'_> {
     /// Adds the consequences of an action. A question to the person is marked with everything it is based on.
-    pub(super) fn judged(
+    pub(super) fn add_consequences(
         &self,
         assessment: &mut BrowserAssessment,
         work: &BrowserWork,
         (frame, facts): (&Origin, Option<(&NodeRef, &ElementFacts)>),
         action: PageAction<'_>,
     ) {
-        let loose = facts.and_then(|(place, facts)| {
-            facts.loose.into_iter().chain(self.elsewhere(work, place, &facts.known)).min()
+        let form_data = facts.and_then(|(node_ref, facts)| {
+            facts
+                .outside_forms
+                .into_iter()
+                .chain(self.sensitive_data_elsewhere(work, node_ref, &facts.in_document))
+                .min()
         });
         let act = ActionContext {
             page: self.address,
             frame,
             language: facts.and_then(|(_, facts)| facts.language.as_deref()),
-            loose_fields: loose,
+            loose_fields: form_data,
             target: facts.map_or(ActionTarget::Unknown, |(_, facts)| ActionTarget::Element(&facts.element)),
             action,
         };
@@ -68,7 +72,7 @@ impl ActContext<'_> {
             return;
         }
         if let Some((_, facts)) = facts {
-            assessment.fingerprint.push_str(&format!(" {}", facts.mark()));
+            assessment.fingerprint.push_str(&format!(" {}", facts.fingerprint()));
         }
         for risk in found {
             if !assessment.risks.contains(&risk) {
@@ -79,14 +83,20 @@ impl ActContext<'_> {
 
     /// Returns the kinds of sensitive data that fields outside the element's own document ask for: in frames,
     /// above all of payment providers, and in shadow roots that the document cannot see.
-    fn elsewhere(&self, work: &BrowserWork, place: &NodeRef, known: &[SensitiveData]) -> Vec<SensitiveData> {
-        let Some(snapshot) = work.views.get(&self.ground.tab.number).and_then(octo_browser::TabView::last)
+    fn sensitive_data_elsewhere(
+        &self,
+        work: &BrowserWork,
+        node_ref: &NodeRef,
+        requested: &[SensitiveData],
+    ) -> Vec<SensitiveData> {
+        let Some(snapshot) =
+            work.views.get(&self.page_context.tab.number).and_then(octo_browser::TabView::last)
         else {
             return Vec::new();
         };
         let unknown = snapshot
             .requested_data()
-            .filter(|(frame, sensitive)| *frame != place.frame || !known.contains(sensitive))
+            .filter(|(frame, sensitive)| *frame != node_ref.frame || !requested.contains(sensitive))
             .map(|(_, sensitive)| sensitive);
         unknown.collect()
     }
@@ -99,42 +109,50 @@ impl ActContext<'_> {
         found: &mut AssessedCall,
         chosen: &[String],
     ) -> Result<KnownElement, ToolError> {
-        let located = work.view(self.ground.tab.number).locate(self.ground.page, number).await;
-        let LocatedElement { number: again, place, identity: known, how } = match located {
+        let located = work.view(self.page_context.tab.number).locate(self.page_context.page, number).await;
+        let LocatedElement { number: current, node_ref, identity, method } = match located {
             Ok(located) => located,
             Err(error @ LocateError::Stale { .. }) => {
-                return Err(self.gone(work, &faults::not_found(&error).text).await);
+                return Err(self.gone_error(work, &faults::not_found(&error).text).await);
             }
             Err(error) => return Err(faults::not_found(&error)),
         };
-        if how == LocateMethod::Similar {
-            found.note = Some(format!(
-                "(Element {number} was gone; {again}, the only one of the same kind, name and place, was taken.)"
+        if method == LocateMethod::Similar {
+            found.remark = Some(format!(
+                "(Element {number} was gone; {current}, the only one of the same kind, name and place, was taken.)"
             ));
         }
-        let facts = facts::of(self.ground.page, &place, (&known.role, &known.name), chosen).await;
+        let facts = facts::inspect_element(
+            self.page_context.page,
+            &node_ref,
+            (&identity.role, &identity.name),
+            chosen,
+        )
+        .await;
         let facts = match facts {
             Ok(facts) => facts,
             Err(PageError::Call(CallError::Refused { .. })) => {
-                return Err(self.gone(work, &format!("Element {number} is gone; nothing was done.")).await);
+                return Err(self
+                    .gone_error(work, &format!("Element {number} is gone; nothing was done."))
+                    .await);
             }
             Err(error) => return Err(faults::fault(&error)),
         };
-        found.assessment.target = Some(PageElement { role: known.role, name: known.name });
+        found.assessment.target = Some(PageElement { role: identity.role, name: identity.name });
         found
             .assessment
             .fingerprint
-            .push_str(&format!(" {}:{}:{}", place.document.0, place.session, place.node));
-        Ok((place, facts))
+            .push_str(&format!(" {}:{}:{}", node_ref.document.0, node_ref.session, node_ref.node));
+        Ok((node_ref, facts))
     }
 
     /// Builds the error for a gone element, with the current page. The comparison is with the last snapshot the
     /// model read, since an unread one would show no changes.
-    async fn gone(&self, work: &mut BrowserWork, words: &str) -> ToolError {
+    async fn gone_error(&self, work: &mut BrowserWork, message: &str) -> ToolError {
         if !self.is_read {
-            work.view(self.ground.tab.number).forget();
+            work.view(self.page_context.tab.number).forget_snapshot();
         }
-        self.session.gone(work, &self.ground, words).await
+        self.session.gone_error(work, &self.page_context, message).await
     }
 
     pub(super) async fn act(
@@ -149,19 +167,21 @@ impl ActContext<'_> {
             return Err(ToolError::new(format!("Not done: {}.", octo_browser::UnsupportedAct::UnknownKey)));
         }
         // The other frames' fields are known only from a snapshot of the page.
-        if work.view(self.ground.tab.number).last().is_none()
+        if work.view(self.page_context.tab.number).last().is_none()
             && !matches!(act, PageInteraction::Scroll(_) | PageInteraction::Wait(_))
         {
-            work.view(self.ground.tab.number)
-                .refresh(self.ground.page)
+            work.view(self.page_context.tab.number)
+                .refresh(self.page_context.page)
                 .await
                 .map_err(|error| faults::fault(&error))?;
         }
         match act {
             PageInteraction::Click(target) | PageInteraction::DoubleClick(target) => {
-                self.on(work, *target, &[PageAction::Click], found).await
+                self.assess_actions(work, *target, &[PageAction::Click], found).await
             }
-            PageInteraction::Hover(target) => self.on(work, *target, &[PageAction::Hover], found).await,
+            PageInteraction::Hover(target) => {
+                self.assess_actions(work, *target, &[PageAction::Hover], found).await
+            }
             PageInteraction::Select(target, values) => self.choose(work, *target, values, found).await,
             PageInteraction::Type(target, text) => {
                 self.write(work, *target, text, FieldEdit::Added, found).await
@@ -170,7 +190,7 @@ impl ActContext<'_> {
                 self.write(work, *target, text, FieldEdit::InPlace, found).await
             }
             PageInteraction::Press(Some(target), key) => {
-                self.on(work, *target, &[PageAction::Press { key }], found).await
+                self.assess_actions(work, *target, &[PageAction::Press { key }], found).await
             }
             PageInteraction::Press(None, key) => self.press(work, key, found).await,
             PageInteraction::Upload(target, files) => {
@@ -178,45 +198,55 @@ impl ActContext<'_> {
                 // Resolved now: a link with another target by then is another file.
                 found.assessment.fingerprint.push_str(&format!(" {files:?}"));
                 // An element other than a file field is clicked, to make it ask for files.
-                self.on(work, *target, &[PageAction::Upload { files: &files }, PageAction::Click], found)
-                    .await
+                self.assess_actions(
+                    work,
+                    *target,
+                    &[PageAction::Upload { files: &files }, PageAction::Click],
+                    found,
+                )
+                .await
             }
             PageInteraction::Drag(from, to) => {
-                let (onto, onto_facts) = self.element(work, *to, found, &[]).await?;
-                let (place, facts) = self.element(work, *from, found, &[]).await?;
+                let (destination, onto_facts) = self.element(work, *to, found, &[]).await?;
+                let (source, facts) = self.element(work, *from, found, &[]).await?;
                 let target = onto_facts
                     .as_ref()
                     .map_or(ActionTarget::Unknown, |facts| ActionTarget::Element(&facts.element));
                 if let Some(facts) = &onto_facts {
-                    found.assessment.fingerprint.push_str(&format!(" {}", facts.mark()));
+                    found.assessment.fingerprint.push_str(&format!(" {}", facts.fingerprint()));
                 }
-                let about = (&Origin::parse(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
-                self.judged(&mut found.assessment, work, about, PageAction::Drag { onto: target });
-                (found.element, found.onto) = (Some(place), Some(onto));
+                let about = (&Origin::parse(&source.origin), facts.as_ref().map(|facts| (&source, facts)));
+                self.add_consequences(
+                    &mut found.assessment,
+                    work,
+                    about,
+                    PageAction::Drag { drop_target: target },
+                );
+                (found.element, found.drop_target) = (Some(source), Some(destination));
                 Ok(())
             }
             PageInteraction::ClickAt(x, y) => self.click_at(work, (*x, *y), found).await,
             PageInteraction::Scroll(octo_tools::RequestedScroll::To(target)) => {
-                self.on(work, *target, &[PageAction::Scroll], found).await
+                self.assess_actions(work, *target, &[PageAction::Scroll], found).await
             }
             PageInteraction::Scroll(_) | PageInteraction::Wait(_) => Ok(()),
         }
     }
 
     /// Judges all actions that one act performs on an element, the most serious first.
-    pub(super) async fn on(
+    pub(super) async fn assess_actions(
         &self,
         work: &mut BrowserWork,
         target: u32,
         actions: &[PageAction<'_>],
         found: &mut AssessedCall,
     ) -> Result<(), ToolError> {
-        let (place, facts) = self.element(work, target, found, &[]).await?;
-        let about = (&Origin::parse(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
+        let (node_ref, facts) = self.element(work, target, found, &[]).await?;
+        let about = (&Origin::parse(&node_ref.origin), facts.as_ref().map(|facts| (&node_ref, facts)));
         for action in actions {
-            self.judged(&mut found.assessment, work, about, *action);
+            self.add_consequences(&mut found.assessment, work, about, *action);
         }
-        found.element = Some(place);
+        found.element = Some(node_ref);
         Ok(())
     }
 
@@ -227,13 +257,13 @@ impl ActContext<'_> {
         target: u32,
         found: &mut AssessedCall,
     ) -> Result<(), ToolError> {
-        let (place, facts) = self.element(work, target, found, &[]).await?;
-        let about = (&Origin::parse(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
+        let (node_ref, facts) = self.element(work, target, found, &[]).await?;
+        let about = (&Origin::parse(&node_ref.origin), facts.as_ref().map(|facts| (&node_ref, facts)));
         let name = facts.as_ref().and_then(|facts| facts.element.download.as_deref()).unwrap_or_default();
         for action in [PageAction::Click, PageAction::Download { name }] {
-            self.judged(&mut found.assessment, work, about, action);
+            self.add_consequences(&mut found.assessment, work, about, action);
         }
-        found.element = Some(place);
+        found.element = Some(node_ref);
         Ok(())
     }
 
@@ -244,11 +274,11 @@ impl ActContext<'_> {
         values: &[String],
         found: &mut AssessedCall,
     ) -> Result<(), ToolError> {
-        let (place, facts) = self.element(work, target, found, values).await?;
-        let about = (&Origin::parse(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
+        let (node_ref, facts) = self.element(work, target, found, values).await?;
+        let about = (&Origin::parse(&node_ref.origin), facts.as_ref().map(|facts| (&node_ref, facts)));
         let options = facts.as_ref().map(|facts| facts.options.clone()).unwrap_or_default();
-        self.judged(&mut found.assessment, work, about, PageAction::Select { options: &options });
-        found.element = Some(place);
+        self.add_consequences(&mut found.assessment, work, about, PageAction::Select { options: &options });
+        found.element = Some(node_ref);
         Ok(())
     }
 
@@ -260,24 +290,29 @@ impl ActContext<'_> {
         writing: FieldEdit,
         found: &mut AssessedCall,
     ) -> Result<(), ToolError> {
-        let (place, facts) = self.element(work, target, found, &[text.to_owned()]).await?;
+        let (node_ref, facts) = self.element(work, target, found, &[text.to_owned()]).await?;
         let PlainText { text, releases } =
-            self.secrets.release(self.ground.page, &place, facts.as_ref(), text)?;
+            self.secrets.release(self.page_context.page, &node_ref, facts.as_ref(), text)?;
         let text = text.as_str();
         if !releases.is_empty() {
             // Asked every time, in every mode: the page's later behaviour does not show who typed it.
             found.assessment.risks.push(PageRisk::Password);
             if let Some(facts) = &facts {
-                found.assessment.fingerprint.push_str(&format!(" {}", facts.mark()));
+                found.assessment.fingerprint.push_str(&format!(" {}", facts.fingerprint()));
             }
         }
         found.releases = releases.into();
-        let about = (&Origin::parse(&place.origin), facts.as_ref().map(|facts| (&place, facts)));
+        let about = (&Origin::parse(&node_ref.origin), facts.as_ref().map(|facts| (&node_ref, facts)));
         // A list is filled by choosing.
         if writing == FieldEdit::InPlace
             && let Some(facts) = facts.as_ref().filter(|facts| facts.element.tag == "select")
         {
-            self.judged(&mut found.assessment, work, about, PageAction::Select { options: &facts.options });
+            self.add_consequences(
+                &mut found.assessment,
+                work,
+                about,
+                PageAction::Select { options: &facts.options },
+            );
         }
         let holds = facts.as_ref().map(|facts| facts.element.holds.as_str()).unwrap_or_default();
         let mut wholes = vec![text.to_owned()];
@@ -286,37 +321,41 @@ impl ActContext<'_> {
             wholes.extend([format!("{holds} {text}"), format!("{holds}{text}")]);
         }
         for text in &wholes {
-            self.judged(
+            self.add_consequences(
                 &mut found.assessment,
                 work,
                 about,
                 PageAction::Type { text, keys: TypingMode::Insertion },
             );
         }
-        found.element = Some(place);
+        found.element = Some(node_ref);
         Ok(())
     }
 
     /// Judges a key at the focus: the focused element is judged, and the key is sent to no other.
     async fn press(&self, work: &BrowserWork, key: &str, found: &mut AssessedCall) -> Result<(), ToolError> {
-        let focused = self.ground.page.focused().await.map_err(|error| faults::fault(&error))?;
-        let Some(place) = focused else {
-            let nowhere = (&Origin::parse(&self.ground.page.origin()), None);
-            self.judged(&mut found.assessment, work, nowhere, PageAction::Press { key });
+        let focused = self.page_context.page.focused().await.map_err(|error| faults::fault(&error))?;
+        let Some(node_ref) = focused else {
+            let nowhere = (&Origin::parse(&self.page_context.page.origin()), None);
+            self.add_consequences(&mut found.assessment, work, nowhere, PageAction::Press { key });
             return Ok(());
         };
-        let facts = facts::of(self.ground.page, &place, ("", ""), &[]).await;
+        let facts = facts::inspect_element(self.page_context.page, &node_ref, ("", ""), &[]).await;
         let facts = facts.map_err(|error| faults::fault(&error))?;
-        let about = (&Origin::parse(&self.ground.page.origin()), facts.as_ref().map(|facts| (&place, facts)));
-        self.judged(&mut found.assessment, work, about, PageAction::Press { key });
-        found.assessment.fingerprint.push_str(&format!(" {}:{}", place.document.0, place.node));
+        let about = (
+            &Origin::parse(&self.page_context.page.origin()),
+            facts.as_ref().map(|facts| (&node_ref, facts)),
+        );
+        self.add_consequences(&mut found.assessment, work, about, PageAction::Press { key });
+        found.assessment.fingerprint.push_str(&format!(" {}:{}", node_ref.document.0, node_ref.node));
         // Without a focused element the body has the focus, which is not worth showing.
-        let shown = facts.as_ref().filter(|facts| !matches!(facts.element.tag.as_str(), "body" | "html"));
-        if let Some(facts) = shown {
+        let shown_facts =
+            facts.as_ref().filter(|facts| !matches!(facts.element.tag.as_str(), "body" | "html"));
+        if let Some(facts) = shown_facts {
             found.assessment.target = Some(named_by_page(&facts.element));
-            found.element = Some(place.clone());
+            found.element = Some(node_ref.clone());
         }
-        found.focus = Some(place);
+        found.focus = Some(node_ref);
         Ok(())
     }
 
@@ -326,18 +365,18 @@ impl ActContext<'_> {
         (x, y): (f64, f64),
         found: &mut AssessedCall,
     ) -> Result<(), ToolError> {
-        let place = self.ground.page.element_at(x, y).await.map_err(|_| {
+        let node_ref = self.page_context.page.element_at(x, y).await.map_err(|_| {
             ToolError::new("Nothing can be pressed at that point of what is seen of the page.")
         })?;
-        let facts = facts::of(self.ground.page, &place, ("", ""), &[]).await;
+        let facts = facts::inspect_element(self.page_context.page, &node_ref, ("", ""), &[]).await;
         let facts = facts.map_err(|error| faults::fault(&error))?;
-        found.assessment.fingerprint.push_str(&format!(" {}:{}", place.document.0, place.node));
+        found.assessment.fingerprint.push_str(&format!(" {}:{}", node_ref.document.0, node_ref.node));
         found.assessment.target = facts.as_ref().map(|facts| named_by_page(&facts.element));
         // An element without any text could do anything: the act was given only a point.
-        let known = facts.as_ref().filter(|facts| !facts.is_mute());
-        let about = (&Origin::parse(&place.origin), known.map(|facts| (&place, facts)));
-        self.judged(&mut found.assessment, work, about, PageAction::Click);
-        found.element = Some(place);
+        let described = facts.as_ref().filter(|facts| !facts.is_unlabelled());
+        let about = (&Origin::parse(&node_ref.origin), described.map(|facts| (&node_ref, facts)));
+        self.add_consequences(&mut found.assessment, work, about, PageAction::Click);
+        found.element = Some(node_ref);
         Ok(())
     }
 }

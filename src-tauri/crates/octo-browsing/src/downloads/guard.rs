@@ -22,7 +22,7 @@ const OPENED_TAB_WINDOW: Duration = Duration::from_secs(20);
 /// How long to wait for a frame event to be processed, and the polling interval. It is already processed unless
 /// another query of the page is running.
 const FRAME_EVENT_TIMEOUT: Duration = Duration::from_secs(1);
-const GLANCE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The page whose downloads are watched, and which of them are accepted.
 #[derive(Debug, Default)]
@@ -40,15 +40,16 @@ impl DownloadGuard {
     /// person controls the page are theirs.
     ///
     /// Consent covers one file: the first download that begins uses it up.
-    fn stops(&mut self) -> bool {
-        let is_agents = self.hand.as_ref().is_none_or(|hand| *hand.borrow() == PageController::Agent);
+    fn needs_consent(&mut self) -> bool {
+        let is_agents =
+            self.hand.as_ref().is_none_or(|controller| *controller.borrow() == PageController::Agent);
         is_agents && std::mem::take(&mut self.awaiting) == ExpectedDownload::Nothing
     }
 }
 
 /// Listens until it is dropped.
 pub(super) struct DownloadListener {
-    pub heard: mpsc::UnboundedReceiver<DownloadUpdate>,
+    pub receiver: mpsc::UnboundedReceiver<DownloadUpdate>,
     task: JoinHandle<()>,
 }
 
@@ -69,7 +70,7 @@ impl DownloadListener {
         guard: Arc<Mutex<DownloadGuard>>,
     ) -> Result<Self, CallError> {
         let (downloads, opened) = tokio::join!(Downloads::watch(&connected.link), connected.tabs.watch());
-        let (tell, heard) = mpsc::unbounded_channel();
+        let (sender, receiver) = mpsc::unbounded_channel();
         let watcher = DownloadWatcher {
             downloads: downloads?,
             opened: opened?,
@@ -78,9 +79,9 @@ impl DownloadListener {
             guard,
             unasked: HashMap::new(),
             known: HashMap::new(),
-            tell,
+            sender,
         };
-        Ok(Self { heard, task: tokio::spawn(watcher.watch()) })
+        Ok(Self { receiver, task: tokio::spawn(watcher.watch()) })
     }
 }
 
@@ -97,46 +98,54 @@ struct DownloadWatcher {
     unasked: HashMap<String, String>,
     /// The page's downloads in progress, with their names.
     known: HashMap<String, String>,
-    tell: mpsc::UnboundedSender<DownloadUpdate>,
+    sender: mpsc::UnboundedSender<DownloadUpdate>,
 }
 
 impl DownloadWatcher {
     async fn watch(mut self) {
         while let Some(event) = self.downloads.next().await {
             let news = match event {
-                DownloadEvent::Began { guid, frame, url, name } => self.began(guid, &frame, &url, name).await,
-                DownloadEvent::Done { guid, path, bytes } => self.done(guid, path, bytes).await,
+                DownloadEvent::Began { guid, frame, url, name } => {
+                    self.begin_download(guid, &frame, &url, name).await
+                }
+                DownloadEvent::Done { guid, path, bytes } => self.finish_download(guid, path, bytes).await,
                 DownloadEvent::Stopped { guid } => self.known.remove(&guid).map(|_| {
                     let unasked = self.unasked.remove(&guid);
-                    let course = unasked
-                        .map_or(DownloadStatus::Stopped, |from| DownloadStatus::Unasked { from, kept: None });
-                    DownloadUpdate::Came { guid, course }
+                    let progress = unasked.map_or(DownloadStatus::Stopped, |origin| {
+                        DownloadStatus::Unasked { from: origin, kept: None }
+                    });
+                    DownloadUpdate::Came { guid, course: progress }
                 }),
             };
-            if news.is_some_and(|news| self.tell.send(news).is_err()) {
+            if news.is_some_and(|news| self.sender.send(news).is_err()) {
                 return;
             }
         }
     }
 
-    async fn done(&mut self, guid: String, path: Option<PathBuf>, bytes: u64) -> Option<DownloadUpdate> {
+    async fn finish_download(
+        &mut self,
+        guid: String,
+        path: Option<PathBuf>,
+        bytes: u64,
+    ) -> Option<DownloadUpdate> {
         let name = self.known.remove(&guid)?;
-        let Some(from) = self.unasked.remove(&guid) else {
+        let Some(origin) = self.unasked.remove(&guid) else {
             return Some(DownloadUpdate::Came { guid, course: DownloadStatus::Done { path, bytes } });
         };
         // It completed before the browser received the cancellation.
-        let gone = match &path {
+        let removed = match &path {
             Some(path) => tokio::fs::remove_file(path).await,
             None => Err(std::io::ErrorKind::NotFound.into()),
         };
-        let kept = gone.err().map(|error| {
+        let kept_path = removed.err().map(|error| {
             tracing::debug!(%error, "a file that nobody was asked about stays");
             path.unwrap_or_else(|| PathBuf::from(name))
         });
-        Some(DownloadUpdate::Came { guid, course: DownloadStatus::Unasked { from, kept } })
+        Some(DownloadUpdate::Came { guid, course: DownloadStatus::Unasked { from: origin, kept: kept_path } })
     }
 
-    async fn began(
+    async fn begin_download(
         &mut self,
         guid: String,
         frame: &FrameId,
@@ -144,22 +153,22 @@ impl DownloadWatcher {
         name: String,
     ) -> Option<DownloadUpdate> {
         let page = self.guard.lock().page.as_ref().and_then(WeakPage::upgrade)?;
-        if !self.is_of(&page, frame).await {
+        if !self.belongs_to_page(&page, frame).await {
             return None;
         }
         // A download of another page uses up no consent.
-        if self.guard.lock().stops() {
+        if self.guard.lock().needs_consent() {
             self.downloads.stop(&guid);
-            let from = PageAddress::of(url);
-            let from = from.site().map_or_else(|| "the page itself".to_owned(), ToString::to_string);
-            self.unasked.insert(guid.clone(), from);
+            let origin = PageAddress::of(url);
+            let origin = origin.site().map_or_else(|| "the page itself".to_owned(), ToString::to_string);
+            self.unasked.insert(guid.clone(), origin);
         }
         self.known.insert(guid.clone(), name.clone());
         Some(DownloadUpdate::Began { guid, name })
     }
 
     /// Returns whether a frame belongs to the page, or to a tab that the page opened.
-    async fn is_of(&mut self, page: &Page, frame: &FrameId) -> bool {
+    async fn belongs_to_page(&mut self, page: &Page, frame: &FrameId) -> bool {
         if page.has_frame(frame) {
             return true;
         }
@@ -173,21 +182,21 @@ impl DownloadWatcher {
         if self.openers.get(&tab).is_some_and(|(opener, _)| opener == page.target()) {
             return true;
         }
-        if self.tabs.list().await.is_ok_and(|tabs| tabs.iter().any(|other| other.target == tab)) {
+        if self.tabs.list().await.is_ok_and(|tabs| tabs.iter().any(|listed| listed.target == tab)) {
             return false;
         }
-        if page.frames().await.is_ok_and(|frames| frames.iter().any(|one| one.id == *frame)) {
+        if page.frames().await.is_ok_and(|frames| frames.iter().any(|present| present.id == *frame)) {
             return true;
         }
         // The frame may be gone, or the page may be blocked by a dialog or its own script. But the page
         // reported each frame before its download, so wait for pending events. A download without a matching
         // frame belongs to another page.
-        let until = Instant::now() + FRAME_EVENT_TIMEOUT;
+        let deadline = Instant::now() + FRAME_EVENT_TIMEOUT;
         while !page.has_frame(frame) {
-            if Instant::now() >= until || !page.is_attached() {
+            if Instant::now() >= deadline || !page.is_attached() {
                 return false;
             }
-            tokio::time::sleep(GLANCE).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         true
     }
@@ -198,16 +207,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_yes_is_for_one_file_and_what_the_person_fetches_uses_none_up() {
-        let hand = watch::Sender::new(PageController::Person);
+    fn one_consent_covers_one_file_and_the_persons_downloads_use_none() {
+        let controller = watch::Sender::new(PageController::Person);
         let mut guard = DownloadGuard {
             awaiting: ExpectedDownload::AFile,
-            hand: Some(hand.subscribe()),
+            hand: Some(controller.subscribe()),
             ..DownloadGuard::default()
         };
-        assert!(!guard.stops(), "the person's own");
-        hand.send_replace(PageController::Agent);
-        assert!(!guard.stops(), "the one that was asked about");
-        assert!(guard.stops(), "and no other");
+        assert!(!guard.needs_consent(), "the person's own");
+        controller.send_replace(PageController::Agent);
+        assert!(!guard.needs_consent(), "the one that was asked about");
+        assert!(guard.needs_consent(), "and no other");
     }
 }

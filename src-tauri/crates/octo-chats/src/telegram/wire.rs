@@ -117,28 +117,28 @@ struct CallbackQuery {
 
 impl Update {
     /// Parses an update; one of an unknown form yields only its number.
-    pub(super) fn of(value: Value) -> Option<Self> {
+    pub(super) fn parse(value: Value) -> Option<Self> {
         let update_id = value.get("update_id")?.as_i64()?;
         Some(serde_json::from_value(value).unwrap_or(Self { update_id, message: None, callback_query: None }))
     }
 
-    pub(super) fn read(self) -> InboundUpdate {
+    pub(super) fn into_update(self) -> InboundUpdate {
         let number = self.update_id;
-        let nobody = InboundUpdate { number, from: None, letter: None };
+        let nobody = InboundUpdate { number, from: None, content: None };
         if let Some(callback) = self.callback_query {
             let Some(data) = callback.data.filter(|_| !callback.from.is_bot) else { return nobody };
             let press = ButtonPress { id: callback.id, data };
             return InboundUpdate {
                 number,
                 from: Some(callback.from.person()),
-                letter: Some(InboundContent::Pressed(press)),
+                content: Some(InboundContent::Pressed(press)),
             };
         }
         let Some(message) = self.message else { return nobody };
         // Alone with the bot, a person's chat has their own id. In a group, all members would read the answers.
-        let alone =
-            |from: &User| message.chat.kind == "private" && message.chat.id == from.id && !from.is_bot;
-        let Some(from) = message.from.filter(alone) else { return nobody };
+        let is_private =
+            |sender: &User| message.chat.kind == "private" && message.chat.id == sender.id && !sender.is_bot;
+        let Some(sender) = message.from.filter(is_private) else { return nobody };
         let picture =
             message.photo.into_iter().max_by_key(|size| u64::from(size.width) * u64::from(size.height));
         let mut files: Vec<InboundFile> = picture
@@ -158,8 +158,8 @@ impl Update {
         }
         InboundUpdate {
             number,
-            from: Some(from.person()),
-            letter: Some(InboundContent::Message { text, files, more }),
+            from: Some(sender.person()),
+            content: Some(InboundContent::Message { text, files, more }),
         }
     }
 }
@@ -183,7 +183,7 @@ mod tests {
     use serde_json::json;
 
     fn read(update: Value) -> InboundUpdate {
-        serde_json::from_value::<Update>(update).unwrap().read()
+        serde_json::from_value::<Update>(update).unwrap().into_update()
     }
 
     fn me() -> Value {
@@ -192,60 +192,60 @@ mod tests {
 
     #[test]
     fn a_message_to_the_bot_alone_is_read_with_its_largest_picture() {
-        let alone = json!({ "id": 7, "type": "private" });
-        let said = read(json!({ "update_id": 5, "message": {
-            "message_id": 1, "date": 1, "from": me(), "chat": alone, "text": "Hello" } }));
-        assert_eq!(said.from, Some(Person { id: "7".into(), name: "Ada L (@ada)".into() }));
+        let private_chat = json!({ "id": 7, "type": "private" });
+        let text = read(json!({ "update_id": 5, "message": {
+            "message_id": 1, "date": 1, "from": me(), "chat": private_chat, "text": "Hello" } }));
+        assert_eq!(text.from, Some(Person { id: "7".into(), name: "Ada L (@ada)".into() }));
         assert_eq!(
-            said.letter,
+            text.content,
             Some(InboundContent::Message { text: "Hello".into(), files: vec![], more: false })
         );
-        let shown = read(json!({ "update_id": 6, "message": {
-            "message_id": 2, "date": 1, "from": me(), "chat": alone, "caption": "This",
+        let photo = read(json!({ "update_id": 6, "message": {
+            "message_id": 2, "date": 1, "from": me(), "chat": private_chat, "caption": "This",
             "photo": [{ "file_id": "s", "file_unique_id": "s", "width": 90, "height": 60 },
                       { "file_id": "l", "file_unique_id": "l", "width": 900, "height": 600, "file_size": 5 }] } }));
         let file = InboundFile { id: "l".into(), name: None, bytes: Some(5) };
         assert_eq!(
-            shown.letter,
+            photo.content,
             Some(InboundContent::Message { text: "This".into(), files: vec![file], more: false })
         );
         let film = read(
-            json!({ "update_id": 7, "message": { "message_id": 3, "date": 1, "from": me(), "chat": alone,
+            json!({ "update_id": 7, "message": { "message_id": 3, "date": 1, "from": me(), "chat": private_chat,
             "video": { "file_id": "v" }, "caption": "What is said?" } }),
         );
         let more = InboundContent::Message { text: "What is said?".into(), files: vec![], more: true };
-        assert_eq!(film.letter, Some(more));
-        let spoken = read(json!({ "update_id": 7, "message": {
-            "message_id": 3, "date": 1, "from": me(), "chat": alone, "voice": { "file_id": "v" } } }));
+        assert_eq!(film.content, Some(more));
+        let voice = read(json!({ "update_id": 7, "message": {
+            "message_id": 3, "date": 1, "from": me(), "chat": private_chat, "voice": { "file_id": "v" } } }));
         assert_eq!(
-            spoken.letter,
+            voice.content,
             Some(InboundContent::Message { text: String::new(), files: vec![], more: true })
         );
         let pressed =
             read(json!({ "update_id": 8, "callback_query": { "id": "c", "from": me(), "data": "d" } }));
         assert_eq!(
-            pressed.letter,
+            pressed.content,
             Some(InboundContent::Pressed(ButtonPress { id: "c".into(), data: "d".into() }))
         );
     }
 
     #[test]
-    fn an_update_of_another_form_is_passed_over_by_its_number() {
-        let odd = json!({ "update_id": 9, "message": { "chat": "?" } });
-        let read = Update::of(odd).map(Update::read);
-        assert_eq!(read, Some(InboundUpdate { number: 9, from: None, letter: None }));
-        assert!(Update::of(json!({ "message": {} })).is_none());
+    fn an_unknown_update_yields_only_its_number() {
+        let malformed = json!({ "update_id": 9, "message": { "chat": "?" } });
+        let read = Update::parse(malformed).map(Update::into_update);
+        assert_eq!(read, Some(InboundUpdate { number: 9, from: None, content: None }));
+        assert!(Update::parse(json!({ "message": {} })).is_none());
     }
 
     #[test]
-    fn nobody_but_a_person_alone_with_the_bot_is_heard() {
+    fn only_private_messages_of_people_are_accepted() {
         let group = json!({ "id": -9, "type": "supergroup" });
-        let other = json!({ "id": 8, "type": "private" });
+        let other_chat = json!({ "id": 8, "type": "private" });
         let bot = json!({ "id": 7, "is_bot": true, "first_name": "B" });
         let channel = json!({ "id": -3, "type": "channel" });
         for update in [
             json!({ "update_id": 1, "message": { "message_id": 1, "date": 1, "from": me(), "chat": group, "text": "x" } }),
-            json!({ "update_id": 1, "message": { "message_id": 1, "date": 1, "from": me(), "chat": other, "text": "x" } }),
+            json!({ "update_id": 1, "message": { "message_id": 1, "date": 1, "from": me(), "chat": other_chat, "text": "x" } }),
             json!({ "update_id": 1, "message": { "message_id": 1, "date": 1, "from": bot,
                 "chat": { "id": 7, "type": "private" }, "text": "x" } }),
             json!({ "update_id": 1, "message": { "message_id": 1, "date": 1, "chat": channel, "text": "x" } }),
@@ -254,7 +254,7 @@ mod tests {
             json!({ "update_id": 1, "edited_message": { "message_id": 1 } }),
             json!({ "update_id": 1, "callback_query": { "id": "c", "from": me() } }),
         ] {
-            assert_eq!(read(update), InboundUpdate { number: 1, from: None, letter: None });
+            assert_eq!(read(update), InboundUpdate { number: 1, from: None, content: None });
         }
     }
 }

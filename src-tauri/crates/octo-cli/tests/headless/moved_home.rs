@@ -2,7 +2,7 @@
 
 use crate::support::{BINARY, environment, exec, model};
 use octo_protocol::{
-    BackUpHome, GetResidence, HomePlan, ListSessions, MoveHome, RestoreHome, SessionFilter, SetNewDraft,
+    BackUpHome, GetHomeState, HomePlan, ListSessions, MoveHome, RestoreHome, SessionFilter, SetNewDraft,
 };
 use octo_testkit::{ModelServer, Script, ServeProcess, TempHome};
 use std::{
@@ -63,7 +63,7 @@ fn every_process_finds_a_moved_home() {
     // The first process to start moves it.
     work(&home);
     let mut core = serve(&home);
-    let state = core.call(GetResidence {}).unwrap();
+    let state = core.call(GetHomeState {}).unwrap();
     assert_eq!((state.home.as_str(), state.planned), (text(&to).as_str(), None));
     assert_eq!(sessions(&mut core), 2, "both runs are in it");
     core.close(Duration::from_secs(30));
@@ -122,7 +122,7 @@ fn kill_9_leaves_the_home_whole_and_the_move_resumes() {
         killed(&home, Duration::from_micros(mixed(number) % 120_000));
     }
     let mut core = serve(&home);
-    let state = core.call(GetResidence {}).unwrap();
+    let state = core.call(GetHomeState {}).unwrap();
     assert_eq!((state.home.as_str(), state.planned), (text(&to).as_str(), None));
     assert_eq!((sessions(&mut core), fs::read_dir(to.join("skills")).unwrap().count()), (1, 300));
     fs::remove_dir_all(to.join("skills/one-7")).unwrap();
@@ -132,7 +132,7 @@ fn kill_9_leaves_the_home_whole_and_the_move_resumes() {
         killed(&home, Duration::from_micros(mixed(100 + number) % 30_000));
     }
     let mut core = serve(&home);
-    let state = core.call(GetResidence {}).unwrap();
+    let state = core.call(GetHomeState {}).unwrap();
     assert_eq!((state.home.as_str(), state.planned, state.kept.len()), (text(&to).as_str(), None, 2));
     assert_eq!((sessions(&mut core), fs::read_dir(to.join("skills")).unwrap().count()), (1, 300));
     core.close(Duration::from_secs(30));

@@ -240,7 +240,7 @@ fn without_environment_rm_finds_the_trash_or_removes_nothing() {
     let mut command = Command::new(place.bin.join("rm"));
     command.arg("file").current_dir(&place.work).env_clear().env("PATH", &place.bin);
     assert_eq!(output_of(command, "").status, Some(0));
-    assert_eq!(place.in_trash()[0].removal.who, RemovedBy::Person);
+    assert_eq!(place.in_trash()[0].removal.remover, RemovedBy::Person);
     let mut command = Command::new(place.bin.join("rm"));
     command.arg("void").current_dir(&place.work).env_clear();
     let said = output_of(command, "");
@@ -254,7 +254,7 @@ fn a_trash_slip_names_the_remover_and_the_command() {
     output_of(place.ours("rm", &["-rf", "full"]), "");
     let slip = place.in_trash().pop().unwrap();
     assert_eq!(slip.path, place.work.join("full"));
-    assert_eq!(slip.removal.who, RemovedBy::Agent);
+    assert_eq!(slip.removal.remover, RemovedBy::Agent);
     assert_eq!(slip.removal.command.as_deref(), Some("rm -rf full"));
     assert_eq!(slip.removal.project, Some(place.work.display().to_string()));
 }

@@ -111,7 +111,7 @@ impl HomeCommands {
                             FindingLevel::Fault => "fault",
                             FindingLevel::Advice => "advice",
                         };
-                        format!("{level}: {}\n", in_english(&remark(&finding.remark)))
+                        format!("{level}: {}\n", in_english(&remark(&finding.warning)))
                     })
                     .collect())
             }

@@ -148,7 +148,7 @@ impl HomeCommands {
             ToolError::new(format!("Not done: --{what} {given:?} cannot be read. Write one of: {forms}"))
         };
         if let Some(when) = draft.when {
-            plan.when = wording::read(&when).ok_or_else(|| wrong("when", &when, wording::FORMS))?;
+            plan.when = wording::parse(&when).ok_or_else(|| wrong("when", &when, wording::FORMS))?;
         }
         if let Some(mode) = draft.mode {
             plan.mode =
@@ -174,8 +174,8 @@ impl HomeCommands {
                 file::missed_named(&missed).ok_or_else(|| wrong("missed", &missed, "skip, run-once, ask"))?;
         }
         if let Some(tell) = draft.tell {
-            plan.tell =
-                file::news_named(&tell).ok_or_else(|| wrong("tell", &tell, "all, trouble, nothing"))?;
+            plan.tell = file::notifications_named(&tell)
+                .ok_or_else(|| wrong("tell", &tell, "all, trouble, nothing"))?;
         }
         plan.name = draft.name.unwrap_or(plan.name);
         plan.prompt = draft.prompt.unwrap_or(plan.prompt);
@@ -231,7 +231,7 @@ fn line(card: &TaskCard) -> String {
         "- {} ({}{state}): {}, {}{next}{last}\n",
         card.file,
         plan.name,
-        wording::written(&plan.when),
+        wording::to_words(&plan.when),
         plan.zone
     )
 }
@@ -320,7 +320,7 @@ fn in_words(language: Language, plan: &TaskPlan, next: &[Millis], models: &Model
     };
     let args = [
         ("name", name.clone()),
-        ("when", wording::said(language, when)),
+        ("when", wording::to_sentence(language, when)),
         ("zone", zone_name.clone()),
         ("next", if times.is_empty() { say("taskdesk.never") } else { times.join(words::LIST_SEPARATOR) }),
         ("folder", folder.clone()),

@@ -111,7 +111,7 @@ impl Fetcher {
         let Some(line) = self.line.clone() else { return Pause::None };
         // Messages stored but not handled by an earlier process or round.
         if let Err(error) = hand::all(&bridge, &line, &mut self.held).await {
-            return self.trouble(&bridge, &ChatError::Here(error));
+            return self.trouble(&bridge, &ChatError::Local(error));
         }
         let wait = if self.held.is_empty() { wait } else { wait.min(LOOK) };
         let (store, known) = (bridge.base.store.clone(), bridge.chats.stored());
@@ -123,7 +123,7 @@ impl Fetcher {
                 return Pause::None;
             }
             () = chosen_elsewhere(&mut self.beside, &store, &known) => return Pause::None,
-            news = line.client.news(next, wait) => news,
+            news = line.client.fetch_updates(next, wait) => news,
         };
         let Some(bridge) = self.bridge.upgrade() else { return Pause::Gone };
         let batch = match news {
@@ -140,7 +140,7 @@ impl Fetcher {
                 Pause::None
             }
             // None of it was stored: it will be fetched again.
-            Err(error) => self.trouble(&bridge, &ChatError::Here(error)),
+            Err(error) => self.trouble(&bridge, &ChatError::Local(error)),
         }
     }
 
@@ -156,16 +156,16 @@ impl Fetcher {
     }
 
     async fn plan(&mut self, bridge: &ChatBridge) -> Result<Plan, ChatError> {
-        bridge.chats.look().await.map_err(ChatError::Here)?;
+        bridge.chats.look().await.map_err(ChatError::Local)?;
         let service = self.service;
         let Some(known) = bridge.chats.service(service).filter(|known| known.on == Switch::On) else {
             bridge.chats.is_now(self.service, ChatConnection::Off);
             return Ok(Plan::Rest(None));
         };
         if known.token == KeyState::Missing {
-            return Err(ChatError::Way(ApiError::new("chat.token_missing")));
+            return Err(ChatError::Connection(ApiError::new("chat.token_missing")));
         }
-        if !bridge.is_in_charge().await.map_err(ChatError::Here)? {
+        if !bridge.is_in_charge().await.map_err(ChatError::Local)? {
             bridge.chats.is_now(self.service, ChatConnection::Elsewhere);
             return Ok(Plan::Rest(Some(LOOK)));
         }
@@ -176,10 +176,10 @@ impl Fetcher {
         let account = line.account.clone();
         self.line = Some(line);
         if known.bot.as_ref() != Some(&account) {
-            bridge.learn_account(service, account.clone()).await.map_err(ChatError::Here)?;
+            bridge.learn_account(service, account.clone()).await.map_err(ChatError::Local)?;
         }
         let fetched = bridge.base.store.read(move |reader| reader.fetch_position(service, &account.id)).await;
-        let fetched = fetched.map_err(|error| ChatError::Here(error.into()))?;
+        let fetched = fetched.map_err(|error| ChatError::Local(error.into()))?;
         // A time in the future is from a clock that was ahead.
         let is_fresh = |fetched: &FetchPosition| (0..NUMBERED_ANEW).contains(&(now() - fetched.fetched_at));
         let next = fetched.filter(is_fresh).map(|fetched| fetched.next_update);
@@ -214,18 +214,18 @@ async fn chosen_elsewhere(beside: &mut watch::Receiver<u64>, store: &Store, know
 /// Returns the account in the settings. Asks the service for its name if the token was never tested or belongs
 /// to another account than the settings say.
 pub(super) async fn line(bridge: &ChatBridge, service: ChatService) -> Result<ServiceLink, ChatError> {
-    let missing = || ChatError::Way(ApiError::new("chat.token_missing"));
+    let missing = || ChatError::Connection(ApiError::new("chat.token_missing"));
     let settings = bridge.chats.service(service).ok_or_else(missing)?;
     let server = settings.server.as_deref();
     let token = bridge.chats.token(service, server).await.map_err(|error| match error.key.as_str() {
-        "key.not_read" => ChatError::Here(error),
-        _ => ChatError::Way(error),
+        "key.not_read" => ChatError::Local(error),
+        _ => ChatError::Connection(error),
     })?;
     let client = ServiceClient::new(service, &bridge.models.reach(), server, token)?;
     let account = match settings.bot.filter(|account| client.known_id() == Some(&*account.id)) {
         Some(account) => account,
         None => {
-            let found = client.me().await?;
+            let found = client.account().await?;
             ChatAccount { id: found.id, name: found.name }
         }
     };
@@ -243,7 +243,7 @@ async fn keep(
     let (service, account) = (line.client.service(), line.account.id.clone());
     let mut letters: Vec<(octo_chats::Person, String)> = Vec::new();
     for one in batch {
-        if let (Some(from), Some(letter)) = (one.from, one.letter) {
+        if let (Some(from), Some(letter)) = (one.from, one.content) {
             let json =
                 serde_json::to_string(&letter).map_err(|error| ApiError::new("internal").detail(error))?;
             letters.push((from, json));

@@ -361,7 +361,7 @@ impl Talk<'_> {
         }
         let bytes = self.line.client.file(&file.id, LARGEST_FILE).await.map_err(|error| match error {
             // It is still on the server, and fetching it again costs nothing.
-            error @ (ChatError::TooMuch(_) | ChatError::Unreachable(_) | ChatError::Unanswered(_)) => {
+            error @ (ChatError::RateLimited(_) | ChatError::Unreachable(_) | ChatError::Unanswered(_)) => {
                 error.to_api()
             }
             error => ApiError::new("chat.file_missing").arg("name", &name).detail(error.to_api()),

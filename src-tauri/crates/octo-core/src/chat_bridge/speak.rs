@@ -45,8 +45,8 @@ pub(super) async fn say(bridge: &ChatBridge, line: &ServiceLink, person: &str, p
     for _ in 0..TRIES {
         let wait = match line.client.send(person, &post).await {
             Ok(()) => return PostResult::Over,
-            Err(ChatError::TooMuch(wait)) if wait <= LONGEST => wait,
-            Err(ChatError::TooMuch(_)) => return PostResult::NotYet,
+            Err(ChatError::RateLimited(wait)) if wait <= LONGEST => wait,
+            Err(ChatError::RateLimited(_)) => return PostResult::NotYet,
             Err(ChatError::Unreachable(_)) => waits.next(),
             Err(error) => {
                 tracing::warn!(%error, "something could not be said in a chat");
@@ -105,12 +105,12 @@ pub(super) async fn send_all(
                 next = rest.next();
                 continue;
             }
-            Err(ChatError::TooMuch(wait)) => wait,
+            Err(ChatError::RateLimited(wait)) => wait,
             Err(
                 error @ (ChatError::Unreachable(_)
-                | ChatError::Token(_)
+                | ChatError::UnknownToken(_)
                 | ChatError::Conflict(_)
-                | ChatError::Here(_)),
+                | ChatError::Local(_)),
             ) => {
                 tracing::debug!(%error, "an answer waits for its chat service");
                 waits.next()
@@ -121,7 +121,7 @@ pub(super) async fn send_all(
                 next = rest.next();
                 continue;
             }
-            Err(error @ (ChatError::Unanswered(_) | ChatError::Way(_))) => {
+            Err(error @ (ChatError::Unanswered(_) | ChatError::Connection(_))) => {
                 tracing::warn!(%error, "whether an answer arrived in a chat is not known");
                 return Sending::Doubtful;
             }
@@ -143,12 +143,12 @@ pub(super) fn connection(error: &ChatError, at: octo_protocol::Millis) -> octo_p
     use octo_protocol::ChatConnection;
     let said = error.to_api();
     match error {
-        ChatError::Token(_) | ChatError::Way(_) => ChatConnection::Refused { error: said },
+        ChatError::UnknownToken(_) | ChatError::Connection(_) => ChatConnection::Refused { error: said },
         ChatError::Conflict(_)
-        | ChatError::TooMuch(_)
+        | ChatError::RateLimited(_)
         | ChatError::Refused(_)
         | ChatError::Unreachable(_)
-        | ChatError::Here(_)
+        | ChatError::Local(_)
         | ChatError::Unanswered(_) => ChatConnection::Reconnecting { error: said, at },
     }
 }
@@ -156,7 +156,7 @@ pub(super) fn connection(error: &ChatError, at: octo_protocol::Millis) -> octo_p
 /// How long to pause requests to a service after an error.
 pub(super) fn pause(error: &ChatError, waits: &mut SendDelay) -> Duration {
     match error {
-        ChatError::TooMuch(wait) => *wait,
+        ChatError::RateLimited(wait) => *wait,
         // Another program is reading the bot: frequent requests would only take its updates away.
         ChatError::Conflict(_) => LONGEST,
         _ => waits.next(),

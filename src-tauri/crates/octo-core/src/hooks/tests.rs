@@ -17,7 +17,7 @@ impl Bench {
             file: keep.path().join("hooks.toml"),
             folder: keep.path().to_owned(),
             tools: vec!["terminal", "write"],
-            login: LoginEnvironment::fixed([path]),
+            login: LoginEnvironment::from_variables([path]),
             secret_variables: Vec::new(),
         };
         Self { keep, hooks }

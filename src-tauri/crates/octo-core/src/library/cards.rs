@@ -65,7 +65,7 @@ pub(super) fn tools(skill: &octo_skills::Fields) -> Vec<String> {
     skill
         .allowed_tools
         .iter()
-        .map(|grant| grant.tool.map_or_else(|| grant.written.clone(), str::to_owned))
+        .map(|grant| grant.tool.map_or_else(|| grant.text.clone(), str::to_owned))
         .collect()
 }
 

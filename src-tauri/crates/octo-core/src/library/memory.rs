@@ -98,7 +98,7 @@ impl Library {
         let path = self.0.memories.path(&file).map_err(explained)?;
         let memories = self.0.memories.clone();
         blocking(move || memories.get(&file).map(|_| ()).map_err(explained)).await?;
-        trash.throw_away(path, Removal { who, session, project: None, command: None }).await?;
+        trash.throw_away(path, Removal { remover: who, session, project: None, command: None }).await?;
         self.changed();
         Ok(())
     }
@@ -149,14 +149,14 @@ impl Library {
         };
         let mut old = None;
         if path.symlink_metadata().is_ok() {
-            let removal = Removal { who: RemovedBy::Person, session: None, project: None, command: None };
+            let removal = Removal { remover: RemovedBy::Person, session: None, project: None, command: None };
             old = Some(trash.throw_away(path.clone(), removal).await?);
         }
         if let Some(draft) = draft
             && let Err(error) = blocking(move || draft.commit().map_err(unwritable)).await
         {
             if let Some(old) = old
-                && let Err(error) = trash.put_back(old, path, TakenNamePolicy::Refuse).await?
+                && let Err(error) = trash.restore_content(old, path, TakenNamePolicy::Refuse).await?
             {
                 tracing::error!(%error, "what was there stays in the trash");
             }

@@ -178,7 +178,7 @@ impl Library {
         // Moved to the trash from its own place, so that the trash can restore it there.
         let mut removed = Vec::new();
         for folder in going {
-            let removal = Removal { who: RemovedBy::Person, session: None, project: None, command: None };
+            let removal = Removal { remover: RemovedBy::Person, session: None, project: None, command: None };
             removed.push((trash.throw_away(folder.clone(), removal).await?, folder));
         }
         let into = self.own_skills();
@@ -191,7 +191,7 @@ impl Library {
                 .await;
         if done.is_err() {
             for (id, folder) in removed {
-                match trash.put_back(id, folder, TakenNamePolicy::Refuse).await {
+                match trash.restore_content(id, folder, TakenNamePolicy::Refuse).await {
                     Ok(Ok(_)) => {}
                     Ok(Err(error)) => {
                         tracing::warn!(%id, %error, "a skill that was to be replaced stays in the trash")
@@ -213,7 +213,7 @@ impl Library {
         let own = all.filter(|skill| skill.source == SkillOrigin::User && skill.name == name);
         let mut present: BTreeSet<PathBuf> = own.map(|skill| skill.folder.clone()).collect();
         let own = self.own_skills();
-        let own = octo_workspace::real(&own).unwrap_or(own);
+        let own = octo_workspace::resolve_links(&own).unwrap_or(own);
         let place = own.join(name);
         blocking(move || {
             if place.symlink_metadata().is_ok() {

@@ -95,10 +95,10 @@ fn search_folders(
         person.iter().flat_map(|home| AGENT_FOLDERS.iter().map(|(agent, at)| (*agent, home.join(at))));
     let places = usual.chain(picked.map(|folder| (OtherAgent::Picked, folder.to_owned())));
     // Octo's own folder belongs to no other agent.
-    let mut seen: Vec<PathBuf> = octo_workspace::real(into).into_iter().collect();
+    let mut seen: Vec<PathBuf> = octo_workspace::resolve_links(into).into_iter().collect();
     let (mut folders, mut found) = (Vec::new(), Vec::new());
     for (agent, place) in places {
-        let Ok(real) = octo_workspace::real(&place) else { continue };
+        let Ok(real) = octo_workspace::resolve_links(&place) else { continue };
         // One may be a link to another.
         if !real.is_dir() || seen.contains(&real) {
             continue;

@@ -173,8 +173,12 @@ impl Library {
         if !skill.source.is_writable() {
             return Err(ApiError::new("skills.not_yours").arg("name", &wanted.name));
         }
-        let removal =
-            Removal { who: RemovedBy::Person, session: None, project: wanted.project.clone(), command: None };
+        let removal = Removal {
+            remover: RemovedBy::Person,
+            session: None,
+            project: wanted.project.clone(),
+            command: None,
+        };
         trash.throw_away(skill.folder.clone(), removal).await?;
         self.changed();
         Ok(())
@@ -191,7 +195,7 @@ impl Library {
             }
             let export = octo_skills::export(skill).map_err(|error| ApiError::from(&error))?;
             unfinished.write_private(&to, &export.bytes).map_err(|error| unwritable(&to, &error))?;
-            let left_out = export.notes.iter().filter_map(|note| note.args.get("field").cloned()).collect();
+            let left_out = export.remarks.iter().filter_map(|note| note.args.get("field").cloned()).collect();
             Ok(SkillExport { path: to.display().to_string(), left_out })
         })
         .await

@@ -132,7 +132,7 @@ fn called<'a>(shelf: &'a SkillSet, ask: &SkillRequest) -> Result<&'a Skill, Skil
     let name = ask.name.trim().to_ascii_lowercase();
     let found = shelf.catalogue.call(&name, ask.profile.name(), SkillCallOrigin::Model);
     found.map_err(|refusal| match refusal {
-        CallRefusal::Unknown { name, near } => SkillError::Unknown { name, near },
+        CallRefusal::Unknown { name, similar: near } => SkillError::Unknown { name, near },
         refusal @ (CallRefusal::Broken { .. }
         | CallRefusal::NotForPeople { .. }
         | CallRefusal::NotInProfile { .. }

@@ -19,7 +19,7 @@ pub async fn request_of_damaged(
     why: ApiError,
 ) -> Result<Value, ApiError> {
     match request {
-        HomeRequest::LookAtDamage(_) if is_damage(&why) => json(blocking(move || Ok(look(&home))).await?),
+        HomeRequest::InspectDamage(_) if is_damage(&why) => json(blocking(move || Ok(look(&home))).await?),
         HomeRequest::ReplaceDatabase(call) if is_damage(&why) => {
             json(blocking(move || Ok(replace(&home, call.backup.map(PathBuf::from))?)).await?)
         }

@@ -23,14 +23,14 @@ impl Octo {
         match request {
             HomeRequest::MeasureHome(_) => json(self.measure().await?),
             HomeRequest::BackUpHome(call) => json(self.back_up(PathBuf::from(call.to)).await?),
-            HomeRequest::GetResidence(_) => json(self.residence().await?),
-            HomeRequest::LookAtCopy(call) => json(self.look_at_copy(PathBuf::from(call.from)).await?),
+            HomeRequest::GetHomeState(_) => json(self.residence().await?),
+            HomeRequest::InspectHomeCopy(call) => json(self.look_at_copy(PathBuf::from(call.from)).await?),
             HomeRequest::RestoreHome(call) => json(self.restore_home(PathBuf::from(call.from)).await?),
             HomeRequest::MoveHome(call) => json(self.move_home(PathBuf::from(call.to)).await?),
             HomeRequest::CancelHomePlan(_) => json(self.cancel_home_plan().await?),
-            HomeRequest::DropKeptHome(call) => json(self.drop_kept_home(PathBuf::from(call.path)).await?),
+            HomeRequest::DeleteOldHome(call) => json(self.drop_kept_home(PathBuf::from(call.path)).await?),
             HomeRequest::EraseHome(call) => json(self.erase(&call.confirm).await?),
-            HomeRequest::LookAtDamage(_) | HomeRequest::ReplaceDatabase(_) => Err(damage::not_damaged()),
+            HomeRequest::InspectDamage(_) | HomeRequest::ReplaceDatabase(_) => Err(damage::not_damaged()),
             HomeRequest::MakeDiagnostics(_) => json(self.diagnose().await?),
             HomeRequest::SaveDiagnostics(call) => json(self.save_report(call.id, Path::new(&call.to)).await?),
         }
@@ -57,8 +57,8 @@ impl Octo {
     /// Copies the home into a new folder. The database is first, so that the files it refers to exist in the
     /// copy.
     async fn back_up(&self, to: PathBuf) -> Result<HomeBackup, ApiError> {
-        let home = self.base.paths.real_home();
-        let real = octo_workspace::real(&to).ok().filter(|real| real.is_dir() && to.is_absolute());
+        let home = self.base.paths.resolved_home();
+        let real = octo_workspace::resolve_links(&to).ok().filter(|real| real.is_dir() && to.is_absolute());
         let real = real.ok_or_else(|| ApiError::new("home.no_folder").arg("path", to.display()))?;
         if octo_workspace::is_inside(&real, &home) {
             return Err(ApiError::new("home.backup_inside").arg("path", to.display()));

@@ -119,7 +119,7 @@ fn state(residence: &HomeLocation) -> Result<HomeState, ApiError> {
         .into_iter()
         .map(|kept| OldHome { path: kept.path.display().to_string(), bytes: kept.bytes })
         .collect();
-    Ok(HomeState { home: residence.home.display().to_string(), fixed, planned, kept })
+    Ok(HomeState { home: residence.home.display().to_string(), move_obstacle: fixed, planned, kept })
 }
 
 fn changed_not(path: &Path, error: std::io::Error) -> ApiError {

@@ -9,14 +9,14 @@ use std::{sync::Arc, time::Duration};
 impl Octo {
     /// Repairs the trash after the last run and maintains it for as long as the application runs.
     pub(super) async fn tend_trash(&self) {
-        self.services.trash.look(TrashScan::All).await;
+        self.services.trash.scan_and_log(TrashScan::All).await;
         self.services.trash.expire_in_background(self.base.preferences().trash);
         let (services, base) = (Arc::downgrade(&self.services), Arc::downgrade(&self.base));
         tokio::spawn(async move {
             loop {
                 tokio::time::sleep(DAILY).await;
                 let (Some(services), Some(base)) = (services.upgrade(), base.upgrade()) else { return };
-                services.trash.look(TrashScan::New).await;
+                services.trash.scan_and_log(TrashScan::New).await;
                 services.trash.expire_in_background(base.preferences().trash);
             }
         });

@@ -109,7 +109,7 @@ fn what_becomes_instructions_is_asked_about_in_every_mode_and_every_folder() {
 #[test]
 fn a_start_up_file_of_a_shell_is_asked_about_in_every_mode_and_every_folder() {
     let (_keep, elsewhere) = work();
-    let home = octo_workspace::real(&std::env::home_dir().unwrap()).unwrap();
+    let home = octo_workspace::resolve_links(&std::env::home_dir().unwrap()).unwrap();
     let file = home.join(".profile").display().to_string();
     let asks = Some(AskReason::Startup { path: file.clone() });
     let rules = vec![Rule::Write { path: file.clone() }, Rule::Line { line: format!("make >> {file}") }];

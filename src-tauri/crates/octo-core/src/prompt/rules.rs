@@ -1,6 +1,6 @@
 //! A folder's own rules for agents, limited in size because every request contains them.
 
-use octo_workspace::{is_inside, is_secret, real};
+use octo_workspace::{is_inside, is_secret, resolve_links};
 use std::{fs::File, io::Read, path::Path};
 
 /// The rule files; the first non-empty one counts.
@@ -77,7 +77,7 @@ enum Truncation {
 /// file (a pipe would block the read), or a link that leads out of the folder or to a secret: a project's files
 /// are written by strangers, and their text goes to the model without asking.
 fn read_beginning(folder: &Path, path: &Path, longest: usize) -> Option<(String, Truncation)> {
-    let real = real(path).ok()?;
+    let real = resolve_links(path).ok()?;
     if !is_inside(folder, &real) || is_secret(&real) || !std::fs::metadata(&real).ok()?.is_file() {
         return None;
     }

@@ -81,7 +81,7 @@ impl PersonRules {
             writable: Vec::new(),
             rules: base.folder_rules(shown.clone()).await?,
             granted: Vec::new(),
-            home: base.paths.real_home(),
+            home: base.paths.resolved_home(),
             home_others: base.paths.other_homes(),
             policy: policy.await?,
             desk: BuiltinGrant::Ask,

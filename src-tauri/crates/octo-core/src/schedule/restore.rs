@@ -31,8 +31,8 @@ impl HomeTasks {
         let (tasks, task) = (self.clone(), name.clone());
         let is_here = blocking(move || {
             let place = tasks.schedule().files.path(&task)?;
-            Ok(octo_workspace::real(&place)
-                .is_ok_and(|place| octo_workspace::real(&at).is_ok_and(|at| at == place)))
+            Ok(octo_workspace::resolve_links(&place)
+                .is_ok_and(|place| octo_workspace::resolve_links(&at).is_ok_and(|at| at == place)))
         });
         if !is_here.await.unwrap_or(false) {
             return Ok(None);

@@ -9,8 +9,8 @@ use octo_protocol::{
 };
 use octo_runtime::blocking;
 use octo_schedule::{
-    TaskFile, card, ended, file, is_accepted, is_further_try, is_in_the_way, own_zone, preview, replaced,
-    run_of, unrunnable,
+    TaskFile, blocks_other_runs, card, end_run, file, is_accepted, is_waiting_retry, own_zone, preview,
+    replace_retry, run_of, unrunnable,
 };
 use octo_skills::SkillWatch;
 use octo_store::{RunRow, RunStopReason, Store, StoreError, TaskStateRow, Tx};
@@ -338,7 +338,7 @@ impl HomeTasks {
             place.symlink_metadata().map(drop).map_err(missing)
         })
         .await?;
-        let removal = Removal { who, session, project: None, command: None };
+        let removal = Removal { remover: who, session, project: None, command: None };
         self.0.trash.throw_away(path, removal).await?;
         let now = self.now();
         self.schedule().deleted(|deleted| deleted.insert(task.clone(), now));
@@ -388,7 +388,7 @@ impl HomeTasks {
                 }
                 MissedAnswer::Skip => {
                     let status = RunStatus::Skipped { reason: SkipReason::Declined };
-                    tx.put_run(&ended(&row, status, now))?;
+                    tx.put_run(&end_run(&row, status, now))?;
                 }
             }
             Ok(Ok(()))
@@ -439,11 +439,11 @@ impl HomeTasks {
 fn replace_waiting_retry(tx: &mut Tx<'_>, row: &RunRow, now: Millis) -> Result<bool, StoreError> {
     let others: Vec<RunRow> =
         tx.open_runs()?.into_iter().filter(|other| other.run.task == row.run.task).collect();
-    if others.iter().any(is_in_the_way) {
+    if others.iter().any(blocks_other_runs) {
         return Ok(false);
     }
-    for other in others.iter().filter(|other| is_further_try(other)) {
-        tx.put_run(&replaced(other, row.run.due, now))?;
+    for other in others.iter().filter(|other| is_waiting_retry(other)) {
+        tx.put_run(&replace_retry(other, row.run.due, now))?;
     }
     Ok(true)
 }
@@ -454,8 +454,8 @@ fn stopped_run(row: RunRow, now: Millis) -> RunRow {
         RunStatus::Running | RunStatus::NeedsYou => {
             RunRow { stop_reason: row.stop_reason.or(Some(RunStopReason::Stopped)), ..row }
         }
-        RunStatus::Asked => ended(&row, RunStatus::Skipped { reason: SkipReason::Declined }, now),
-        _ => ended(&row, RunStatus::Stopped, now),
+        RunStatus::Asked => end_run(&row, RunStatus::Skipped { reason: SkipReason::Declined }, now),
+        _ => end_run(&row, RunStatus::Stopped, now),
     }
 }
 

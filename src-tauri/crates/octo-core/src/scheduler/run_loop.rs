@@ -14,8 +14,8 @@ use octo_protocol::{
     StoredTopic, Switch, TaskPlan,
 };
 use octo_schedule::{
-    LookKind, QuietPeriod, RunSessionAction, TaskFile, TaskInputs, TimesDecision, ZonedTiming, begins,
-    decide, ended, follow, is_accepted, left_out, unrunnable,
+    LookKind, QuietPeriod, RunSessionAction, TaskFile, TaskInputs, TimesDecision, ZonedTiming, decide,
+    end_run, follow, is_accepted, is_starting, skip_times, unrunnable,
 };
 use octo_store::{LeaseOutcome, RunRow, SessionDigest, TaskStateRow, probe};
 use std::{
@@ -122,7 +122,7 @@ impl SchedulerLoop {
         let quiet = self.quiet.take().filter(|_| because == Because::Time && !stirred);
         let now = scheduler.base.clock.now();
         if let Some(mut quiet) = quiet
-            && let Some(rest) = quiet.rest(now)
+            && let Some(rest) = quiet.remaining(now)
         {
             self.steady = scheduler.base.clock.steady();
             self.quiet = Some(quiet);
@@ -220,7 +220,7 @@ impl SchedulerLoop {
                     let why = file.and_then(|file| Some((file, unrunnable(file, Some(state))?)));
                     let said = why.filter(|_| state.on == Switch::On).map(|(file, error)| {
                         let name = file.plan.as_ref().map_or(task, |plan| &plan.name);
-                        left_out(task, name, error, scene.now)
+                        skip_times(task, name, error, scene.now)
                     });
                     over.push((task.clone(), said));
                 }
@@ -249,7 +249,7 @@ impl SchedulerLoop {
                 for row in &decision.add {
                     let added = tx.add_run(row)?;
                     news |= added;
-                    begun |= added && begins(row);
+                    begun |= added && is_starting(row);
                 }
                 // A time that already had its run replaces nothing.
                 for row in decision.replace.iter().filter(|_| begun) {
@@ -299,7 +299,7 @@ impl SchedulerLoop {
                         DAY_BUDGET => SkipReason::DayBudget,
                         _ => SkipReason::CouldNotStart { error },
                     };
-                    let row = ended(row, RunStatus::Skipped { reason }, scene.now);
+                    let row = end_run(row, RunStatus::Skipped { reason }, scene.now);
                     scheduler.base.store.write(move |tx| tx.put_run(&row)).await?;
                     news = true;
                 }

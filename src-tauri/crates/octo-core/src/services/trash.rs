@@ -27,14 +27,14 @@ impl Services {
         let (trash, store) = (&self.trash, &base.store);
         match request {
             TrashRequest::GetTrash(_) => {
-                trash.look(TrashScan::New).await;
+                trash.scan_and_log(TrashScan::New).await;
                 let read = store.read(|reader| {
                     Ok(TrashOverview { totals: reader.trash_totals()?, projects: reader.trash_projects()? })
                 });
                 json(read.await?)
             }
             TrashRequest::ListTrash(call) => {
-                trash.look(TrashScan::New).await;
+                trash.scan_and_log(TrashScan::New).await;
                 let filter = TrashFilter { query: call.query, kind: call.kind, project: call.project };
                 let limit = call.limit.min(PAGE);
                 let read = store.read(move |reader| reader.trash_page(&filter, call.offset, limit)).await;
@@ -51,7 +51,7 @@ impl Services {
                 json(TrashRestoreResult { outcomes })
             }
             TrashRequest::CountTrash(call) => {
-                trash.look(TrashScan::New).await;
+                trash.scan_and_log(TrashScan::New).await;
                 json(trash.count(call.which).await?)
             }
             TrashRequest::EmptyTrash(call) => json(trash.empty(call.which).await?),
@@ -120,8 +120,8 @@ impl Services {
         let row = self.trash.row(id).await?;
         let (look, present) = match row.entry.kind {
             TrashKind::File | TrashKind::Skill | TrashKind::Memory | TrashKind::Task => {
-                let look = self.trash.look_at(id, base.blobs.clone()).await?;
-                (look, self.trash.present(row.path).await?)
+                let look = self.trash.preview(id, base.blobs.clone()).await?;
+                (look, self.trash.item_at_path(row.path).await?)
             }
             TrashKind::Session => (last_words(base, &row.entry).await?, None),
         };
@@ -133,7 +133,7 @@ impl Services {
             }
             _ => None,
         };
-        let counted = self.trash.counted(row.entry.at).await?;
+        let counted = self.trash.effective_deletion_time(row.entry.at).await?;
         let until = days.map(|days| counted.saturating_add(days * DAY));
         Ok(TrashPreview { entry: row.entry, look, present, until, session_title })
     }

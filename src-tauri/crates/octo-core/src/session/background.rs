@@ -168,7 +168,7 @@ impl Session {
         }
         match news {
             BackgroundNews::StateChanged(command) => self.background.put(command),
-            BackgroundNews::Reported { command, by } => {
+            BackgroundNews::Reported { command, call: by } => {
                 self.background.tell_by(&command, by);
                 self.background.put(command);
             }

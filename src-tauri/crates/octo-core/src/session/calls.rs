@@ -69,7 +69,7 @@ impl Session {
             writable: vec![self.workspace.scratch().to_owned()],
             rules: if unattended { Vec::new() } else { self.grants.rules() },
             granted: self.grants.sites(),
-            home: self.runtime.base.paths.real_home(),
+            home: self.runtime.base.paths.resolved_home(),
             home_others: self.runtime.base.paths.other_homes(),
             policy: self.runtime.services.rules.policy(),
             desk: self.desk_leave(),

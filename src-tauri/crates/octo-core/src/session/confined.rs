@@ -50,8 +50,8 @@ impl SessionConfinement {
         if self.base.preferences().confinement == Switch::Off || !octo_shell::confines() {
             return None;
         }
-        let home = std::env::home_dir().and_then(|home| octo_workspace::real(&home).ok());
-        let octo = self.base.paths.real_home();
+        let home = std::env::home_dir().and_then(|home| octo_workspace::resolve_links(&home).ok());
+        let octo = self.base.paths.resolved_home();
         let mut writable = temporary_folders();
         writable.extend([self.folder.clone(), self.scratch.clone()]);
         let (mut secrets, mut enterable) = (Vec::new(), Vec::new());

@@ -327,7 +327,7 @@ impl Session {
             CacheKind::None
             | CacheKind::Prefix { .. }
             | CacheKind::Units { .. }
-            | CacheKind::Chance { .. } => Usage { input: tokens, ..Usage::default() },
+            | CacheKind::Probabilistic { .. } => Usage { input: tokens, ..Usage::default() },
         };
         let present = self.warmth.warm_card();
         let read = Usage { cache_read: tokens, ..Usage::default() };

@@ -136,11 +136,11 @@ impl CallRunner {
             folder: ground.folder.clone(),
             cwd: Some(ground.folder.clone()),
             env: Vec::new(),
-            carried: CarryScope::FolderOnly,
+            carry_scope: CarryScope::FolderOnly,
             live: Arc::new(|_| {}),
             cancel: cancel.clone(),
             wait: DEFAULT_WAIT,
-            pace: RunMode::Foreground,
+            mode: RunMode::Foreground,
             confinement,
         };
         let mut running = std::pin::pin!(shell.run(run));

@@ -109,7 +109,7 @@ impl Session {
     pub(super) fn cancel_turn(&self) {
         if let Some(turn) = self.turn.get() {
             turn.cancel();
-            self.seat.let_go();
+            self.seat.release();
         }
     }
 
@@ -123,7 +123,7 @@ impl Session {
         }
         self.bill_running_calls(retry).await;
         self.actor.end();
-        self.seat.let_go();
+        self.seat.release();
         self.workspace.shell().shutdown().await;
         self.record_last().await;
         // Until then the lease is held: a restore cannot be stopped half-way.

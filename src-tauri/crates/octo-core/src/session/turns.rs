@@ -266,7 +266,7 @@ impl Session {
             step.job(move |session| session.run_end_hooks(turn));
         }
         step.job(Session::begin_pause);
-        step.job(|session| session.seat.let_go());
+        step.job(|session| session.seat.release());
         if is_finished && self.queue.is_empty() {
             step.job(move |session| {
                 let report = session.reporter();

@@ -107,7 +107,7 @@ impl Warmth {
     /// Returns the model whose cache, judging by the clocks, still contains the conversation.
     pub(super) fn warm_card(&self) -> Option<&Arc<ModelCard>> {
         let card = self.card.as_ref()?;
-        self.pause.used_at?.is_within(card.caching.life()?).then_some(card)
+        self.pause.used_at?.is_within(card.caching.min_lifetime()?).then_some(card)
     }
 
     /// Returns the time since the last request that used the cache began.

@@ -48,7 +48,7 @@ impl Sessions {
     }
 
     async fn look_beside(&self, written: &mut bool) -> Result<(), StoreError> {
-        *written |= self.runtime.base.store.others_wrote().await?;
+        *written |= self.runtime.base.store.has_foreign_writes().await?;
         if !*written {
             return Ok(());
         }

@@ -114,7 +114,7 @@ impl Sessions {
         };
         let session =
             NewSession { info: info.clone(), system, toolset: self.runtime.services.toolset_row()? };
-        let new = NewImport { session, file: file.unwrap_or_default(), conversation: incoming.told };
+        let new = NewImport { session, file: file.unwrap_or_default(), conversation: incoming.conversation };
         let created = self.runtime.base.store.write(move |tx| tx.create_import(&new));
         created.await?;
         self.settings.remember_folder(&folder).await?;

@@ -105,7 +105,7 @@ impl LiveSettings {
         let seat = self.services.browser.existing_session(session).filter(|seat| seat.live().is_some());
         match seat {
             Some(seat) => {
-                seat.hand(hand);
+                seat.set_controller(hand);
                 json(Acknowledgement {})
             }
             // Handing back a page that was released meanwhile is not an error.

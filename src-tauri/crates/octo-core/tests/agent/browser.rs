@@ -84,7 +84,7 @@ async fn a_form_is_filled_and_sent_after_the_site_was_granted_and_a_sink_asks_in
     super::time::settled(&mut rig).await;
     let changes = rig.octo.call(GetTaskChanges { session, task: 1 }).await.unwrap();
     let lasting: Vec<_> =
-        changes.lasting.marks.iter().map(|mark| (mark.kind, mark.what.as_str(), mark.times)).collect();
+        changes.lasting.effects.iter().map(|mark| (mark.kind, mark.what.as_str(), mark.times)).collect();
     let at = site.origin();
     assert_eq!(lasting, [(LastingKind::Acted, at.as_str(), 2), (LastingKind::Visited, at.as_str(), 1)]);
     assert_eq!(changes.paths, [], "and it changed no file");

@@ -274,7 +274,7 @@ async fn a_lost_connection_is_shown_and_nothing_is_answered_twice() {
     let mut settings = rig.octo.subscribe(StoredTopic::Settings).await.expect("a subscription");
     telegram.send_text(ADA, "one");
     post(&telegram, "first", |post| post.text.contains("First")).await;
-    telegram.go_down();
+    telegram.stop_service();
     let lost = async {
         loop {
             for update in settings.next().await.expect("updates go on") {
@@ -289,7 +289,7 @@ async fn a_lost_connection_is_shown_and_nothing_is_answered_twice() {
     let error: ApiError = tokio::time::timeout(rig::PATIENCE, lost).await.expect("it is shown");
     assert_eq!(error.key, "chat.unreachable");
     telegram.send_text(ADA, "two");
-    telegram.come_up();
+    telegram.resume_service();
     post(&telegram, "second", |post| post.text.contains("Second")).await;
     until(&rig.octo, "connected", |state| state.telegram == ChatConnection::Connected).await;
 

@@ -15,7 +15,7 @@ use std::fs;
 
 /// Returns kind, text and count of each effect.
 fn listed(lasting: &LastingEffects) -> Vec<(LastingKind, &str, u32)> {
-    lasting.marks.iter().map(|mark| (mark.kind, mark.what.as_str(), mark.times)).collect()
+    lasting.effects.iter().map(|mark| (mark.kind, mark.what.as_str(), mark.times)).collect()
 }
 
 async fn preview(rig: &Rig, session: SessionId, task: u32) -> LastingEffects {
@@ -53,7 +53,7 @@ async fn pushes_and_paths_outside_are_listed_and_what_stays_inside_is_not() {
         listed(&changes.lasting).into_iter().filter(|mark| mark.0 != LastingKind::Unheld).collect();
     assert_eq!(named, first);
     let calls = rig.snapshot(session).await.page.calls;
-    assert_eq!(changes.lasting.marks[0].call, calls[1].id, "the call that did it");
+    assert_eq!(changes.lasting.effects[0].call, calls[1].id, "the call that did it");
 
     turn(&mut rig, session, "Push it again").await;
     let tree = rig.octo.call(GetTaskTree { session }).await.unwrap();
@@ -103,9 +103,9 @@ async fn a_command_nothing_holds_is_listed_itself_and_a_list_has_an_end() {
 
     turn(&mut rig, session, "Push it everywhere").await;
     let lasting = rig.octo.call(GetTaskChanges { session, task: 2 }).await.unwrap().lasting;
-    let pushed = lasting.marks.iter().filter(|mark| mark.kind == LastingKind::Pushed).count();
+    let pushed = lasting.effects.iter().filter(|mark| mark.kind == LastingKind::Pushed).count();
     assert_eq!((pushed, lasting.more), (20, 10), "{lasting:?}");
-    let unheld = lasting.marks.iter().find(|mark| mark.kind == LastingKind::Unheld).unwrap();
+    let unheld = lasting.effects.iter().find(|mark| mark.kind == LastingKind::Unheld).unwrap();
     assert!(unheld.what.starts_with("git push r0 git push r1 ") && unheld.what.ends_with('…'), "{unheld:?}");
     rig.assert_sound();
 }

@@ -4,7 +4,7 @@ use super::rig::{Rig, config, open, process};
 use octo_core::{Octo, request_of_damaged};
 use octo_protocol::{
     ApiError, ChangeSettings, DatabaseDamage, DatabaseReplacement, ErrorCode, GetSettings, HomeRequest,
-    LookAtDamage, MakeDiagnostics, MeasureHome, Mode, ReplaceDatabase, SettingsPatch, Theme, TurnEnd,
+    InspectDamage, MakeDiagnostics, MeasureHome, Mode, ReplaceDatabase, SettingsPatch, Theme, TurnEnd,
 };
 use octo_testkit::{Script, TempHome};
 use rusqlite::Connection;
@@ -89,7 +89,7 @@ fn refused(home: &TempHome) -> ApiError {
 }
 
 fn look(home: &TempHome) -> DatabaseDamage {
-    let request = HomeRequest::LookAtDamage(LookAtDamage {});
+    let request = HomeRequest::InspectDamage(InspectDamage {});
     let reply = process(request_of_damaged(home.octo(), request, refused(home))).unwrap();
     serde_json::from_value(reply).unwrap()
 }
@@ -125,7 +125,7 @@ fn theme(home: &TempHome) -> Theme {
         let settings = octo.call(GetSettings {}).await.unwrap().settings;
         for refused in [
             octo.call(ReplaceDatabase { backup: None }).await.map(drop),
-            octo.call(LookAtDamage {}).await.map(drop),
+            octo.call(InspectDamage {}).await.map(drop),
         ] {
             assert_eq!(refused.unwrap_err().key, "store.not_damaged");
         }

@@ -3,8 +3,8 @@
 use super::rig::{Rig, config, open, process};
 use octo_core::{Config, HomeLocation, Octo};
 use octo_protocol::{
-    BackUpHome, CancelHomePlan, DropKeptHome, EraseHome, GetResidence, HomePlan, ListSessions, LookAtCopy,
-    Mode, MoveHome, RestoreHome, SessionFilter, TurnEnd,
+    BackUpHome, CancelHomePlan, DeleteOldHome, EraseHome, GetHomeState, HomePlan, InspectHomeCopy,
+    ListSessions, Mode, MoveHome, RestoreHome, SessionFilter, TurnEnd,
 };
 use octo_testkit::{Script, TempHome};
 use octo_workspace::carry_out_home_plan;
@@ -34,12 +34,12 @@ fn a_copy_is_looked_at_and_comes_back_at_the_next_start() {
         let octo = start_at(&home).await;
         assert!(octo.remarks().is_empty(), "{:?}", octo.remarks());
         assert_eq!(titles(&octo).await, 1, "as of the copy");
-        let state = octo.call(GetResidence {}).await.expect("where it is");
+        let state = octo.call(GetHomeState {}).await.expect("where it is");
         assert_eq!((state.planned, state.kept.len()), (None, 1));
         assert_eq!(state.kept[0].path, aside);
-        let refused = octo.call(DropKeptHome { path: text(&home.work()) }).await.expect_err("none of them");
+        let refused = octo.call(DeleteOldHome { path: text(&home.work()) }).await.expect_err("none of them");
         assert_eq!(refused.key, "home.not_kept");
-        let dropped = octo.call(DropKeptHome { path: aside.clone() }).await.expect("it is deleted");
+        let dropped = octo.call(DeleteOldHome { path: aside.clone() }).await.expect("it is deleted");
         assert_eq!((dropped.left, dropped.state.kept), (vec![], vec![]));
         assert!(!Path::new(&aside).exists());
         octo.shutdown().await;
@@ -56,10 +56,10 @@ async fn plans_a_restore() -> (TempHome, String) {
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert_eq!(titles(&rig.octo).await, 2);
 
-    let look = rig.octo.call(LookAtCopy { from: copy.path.clone() }).await.expect("it is looked at");
+    let look = rig.octo.call(InspectHomeCopy { from: copy.path.clone() }).await.expect("it is looked at");
     assert_eq!((look.sessions, look.octo.as_deref()), (1, Some(env!("CARGO_PKG_VERSION"))));
     assert_eq!(look.files, copy.files + 1, "with the text on how to go back");
-    let none = rig.octo.call(LookAtCopy { from: text(&rig.home.work()) }).await.expect_err("no copy");
+    let none = rig.octo.call(InspectHomeCopy { from: text(&rig.home.work()) }).await.expect_err("no copy");
     assert_eq!(none.key, "home.no_copy");
 
     rig.octo.call(RestoreHome { from: copy.path.clone() }).await.expect("it is planned");
@@ -81,12 +81,12 @@ fn a_home_moves_and_is_worked_in_there_and_no_more_where_it_was() {
     process(async {
         let octo = start_at(&home).await;
         let planned = octo.call(MoveHome { to: text(&to) }).await.expect("it is planned");
-        assert_eq!((planned.planned, planned.fixed), (Some(HomePlan::Move { to: text(&to) }), None));
+        assert_eq!((planned.planned, planned.move_obstacle), (Some(HomePlan::Move { to: text(&to) }), None));
         octo.shutdown().await;
     });
     process(async {
         let octo = start_at(&home).await;
-        let state = octo.call(GetResidence {}).await.expect("where it is");
+        let state = octo.call(GetHomeState {}).await.expect("where it is");
         assert_eq!((state.home.as_str(), state.kept.len()), (text(&to).as_str(), 1));
         let behind = Octo::start(config(&home)).await.err().expect("it is not worked in any more");
         assert_eq!(behind.key, "start.home_moved");
@@ -96,7 +96,7 @@ fn a_home_moves_and_is_worked_in_there_and_no_more_where_it_was() {
     });
     process(async {
         let anew = start_at(&home).await;
-        assert_eq!(anew.call(GetResidence {}).await.expect("where it is").home, text(&home.octo()));
+        assert_eq!(anew.call(GetHomeState {}).await.expect("where it is").home, text(&home.octo()));
         anew.shutdown().await;
     });
 }
@@ -105,8 +105,8 @@ fn a_home_moves_and_is_worked_in_there_and_no_more_where_it_was() {
 async fn nothing_is_planned_for_a_home_that_is_another_ones_too_or_was_chosen_by_the_variable() {
     let home = TempHome::new();
     let one = open(&home).await;
-    let state = one.call(GetResidence {}).await.expect("where it is");
-    assert_eq!(state.fixed.map(|error| error.key).as_deref(), Some("home.by_variable"));
+    let state = one.call(GetHomeState {}).await.expect("where it is");
+    assert_eq!(state.move_obstacle.map(|error| error.key).as_deref(), Some("home.by_variable"));
     let refused = one.call(MoveHome { to: text(&home.work()) }).await.expect_err("it is the variable's");
     assert_eq!(refused.key, "home.by_variable");
     let copy = one.call(BackUpHome { to: text(&home.work()) }).await.expect("a copy").path;
@@ -114,7 +114,7 @@ async fn nothing_is_planned_for_a_home_that_is_another_ones_too_or_was_chosen_by
     let refused = one.call(RestoreHome { from: copy }).await.expect_err("another one is there");
     assert_eq!(refused.key, "home.change_in_use");
     for octo in [one, other] {
-        assert_eq!(octo.call(GetResidence {}).await.expect("where it is").planned, None);
+        assert_eq!(octo.call(GetHomeState {}).await.expect("where it is").planned, None);
         octo.shutdown().await;
     }
 }

@@ -23,8 +23,12 @@ async fn listed(octo: &Octo) -> Vec<TrashEntry> {
 
 fn removed(rig: &Rig, name: &str, content: &str) {
     let path = rig.home.write(name, content).canonicalize().unwrap();
-    let removal =
-        Removal { who: RemovedBy::Agent, session: None, project: None, command: Some(format!("rm {name}")) };
+    let removal = Removal {
+        remover: RemovedBy::Agent,
+        session: None,
+        project: None,
+        command: Some(format!("rm {name}")),
+    };
     Trash::in_home(&rig.home.octo()).move_in(&path, &removal).unwrap();
 }
 
@@ -164,7 +168,7 @@ async fn a_smaller_limit_takes_effect_at_once_and_spares_the_last_day() {
     rig.home.write("package.json", "{}");
     let modules = rig.home.write("node_modules/x/index.js", "x").canonicalize().unwrap();
     let modules = modules.parent().unwrap().parent().unwrap().to_owned();
-    let removal = Removal { who: RemovedBy::Agent, session: None, project: None, command: None };
+    let removal = Removal { remover: RemovedBy::Agent, session: None, project: None, command: None };
     Trash::in_home(&rig.home.octo()).move_in(&modules, &removal).unwrap();
     assert_eq!(listed(&rig.octo).await.len(), 2);
     rig.event("both", |event| matches!(event, Event::TrashChanged { .. }).then_some(())).await;

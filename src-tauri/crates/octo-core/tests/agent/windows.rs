@@ -143,7 +143,7 @@ async fn two_windows_show_the_same_list_and_what_is_read_in_one_is_read_in_both(
 }
 
 async fn unread(rig: &Rig) -> Vec<octo_protocol::SessionId> {
-    let filter = SessionFilter { mark: Some(SessionMark::Unread), ..SessionFilter::default() };
+    let filter = SessionFilter { status: Some(SessionMark::Unread), ..SessionFilter::default() };
     let list = ListSessions { query: String::new(), filter, offset: 0, limit: 10 };
     let sessions: Vec<SessionInfo> = rig.octo.call(list).await.unwrap().sessions;
     sessions.into_iter().map(|info| info.id).collect()

@@ -18,7 +18,7 @@ pub struct Decoder {
     next: u32,
     billed: BilledUsage,
     finish: FinishReason,
-    done: bool,
+    is_done: bool,
 }
 
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Decoder {
             next: 0,
             billed: BilledUsage::default(),
             finish: FinishReason::Stop,
-            done: false,
+            is_done: false,
         }
     }
 
@@ -106,28 +106,28 @@ impl Decoder {
             return Err(wire::malformed(format!("Block {index} grew without being open.")));
         };
         let delta = data.get("delta").unwrap_or(&Value::Null);
-        let piece = |field: &str| delta.get(field).and_then(Value::as_str).unwrap_or_default();
+        let text_of = |field: &str| delta.get(field).and_then(Value::as_str).unwrap_or_default();
         let kind = delta.get("type").and_then(Value::as_str).unwrap_or_default();
-        let grown = match (kind, part) {
+        let added = match (kind, part) {
             (_, AnthropicContent::Unknown) => "",
-            ("text_delta", AnthropicContent::Text { text }) => append(text, piece("text")),
-            ("thinking_delta", AnthropicContent::Thinking { text, .. }) => append(text, piece("thinking")),
+            ("text_delta", AnthropicContent::Text { text }) => append(text, text_of("text")),
+            ("thinking_delta", AnthropicContent::Thinking { text, .. }) => append(text, text_of("thinking")),
             ("signature_delta", AnthropicContent::Thinking { signature, .. }) => {
-                signature.push_str(piece("signature"));
+                signature.push_str(text_of("signature"));
                 ""
             }
             ("input_json_delta", AnthropicContent::Call { arguments, .. }) => {
-                append(arguments, piece("partial_json"))
+                append(arguments, text_of("partial_json"))
             }
             ("text_delta" | "thinking_delta" | "signature_delta" | "input_json_delta", _) => {
                 return Err(wire::malformed(format!("Block {index} does not take a {kind}.")));
             }
             _ => "",
         };
-        if grown.is_empty() {
+        if added.is_empty() {
             return Ok(Vec::new());
         }
-        Ok(vec![ModelEvent::Delta { block: *block, text: grown.to_owned() }])
+        Ok(vec![ModelEvent::Delta { block: *block, text: added.to_owned() }])
     }
 
     fn stop(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
@@ -142,10 +142,10 @@ impl Decoder {
             AnthropicContent::Redacted { raw } => {
                 Block::Reasoning { text: String::new(), replay: Some(self.replay(raw)) }
             }
-            AnthropicContent::Call { provider_id, name, arguments, whole } => {
+            AnthropicContent::Call { provider_id, name, arguments, whole: input } => {
                 // Some servers send the complete input with the start of the block.
-                let arguments = match whole {
-                    whole if arguments.is_empty() && !whole.is_null() => whole.to_string(),
+                let arguments = match input {
+                    input if arguments.is_empty() && !input.is_null() => input.to_string(),
                     _ if arguments.is_empty() => "{}".to_owned(),
                     _ => arguments,
                 };
@@ -179,7 +179,7 @@ impl Decoder {
         if let Some(open) = self.open.values().find(|open| !matches!(open.part, AnthropicContent::Unknown)) {
             return Err(wire::malformed(format!("The answer ended while block {} was open.", open.block)));
         }
-        self.done = true;
+        self.is_done = true;
         Ok(vec![ModelEvent::Finished(self.finish)])
     }
 
@@ -194,8 +194,8 @@ impl Decoder {
             ("/output_tokens", &mut self.billed.usage.output),
             ("/cache_creation/ephemeral_1h_input_tokens", &mut self.billed.written_for_an_hour),
         ];
-        for (place, count) in counts {
-            if let Some(number) = usage.pointer(place).and_then(wire::tokens) {
+        for (slot, count) in counts {
+            if let Some(number) = usage.pointer(slot).and_then(wire::tokens) {
                 *count = number;
             }
         }
@@ -205,7 +205,7 @@ impl Decoder {
 
 impl Decode for Decoder {
     fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
-        if self.done || event.data.is_empty() {
+        if self.is_done || event.data.is_empty() {
             return Ok(Vec::new());
         }
         let data = wire::json(&event.data)?;
@@ -228,11 +228,11 @@ impl Decode for Decoder {
     }
 
     fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
-        if self.done { Ok(Vec::new()) } else { Err(wire::cut_off()) }
+        if self.is_done { Ok(Vec::new()) } else { Err(wire::cut_off()) }
     }
 
     fn is_done(&self) -> bool {
-        self.done
+        self.is_done
     }
 }
 
@@ -242,9 +242,9 @@ fn index_of(data: &Value) -> Result<u64, ProviderError> {
         .ok_or_else(|| wire::malformed("A block event without an index."))
 }
 
-fn append<'a>(text: &mut String, piece: &'a str) -> &'a str {
-    text.push_str(piece);
-    piece
+fn append<'a>(text: &mut String, addition: &'a str) -> &'a str {
+    text.push_str(addition);
+    addition
 }
 
 fn finish_reason(reason: &str) -> FinishReason {

@@ -18,8 +18,8 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
     body.insert("model".into(), request.model.as_str().into());
     body.insert("max_tokens".into(), request.max_output.into());
     body.insert("stream".into(), true.into());
-    if let Some(asked) = request.effort {
-        body.extend(effort::anthropic(asked));
+    if let Some(effort) = request.effort {
+        body.extend(effort::anthropic(effort));
     }
     if let (CacheKeyField::SessionId, Some(key)) = (dialect.cache_key, &request.cache.key) {
         body.insert("session_id".into(), key.as_str().into());
@@ -30,26 +30,26 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
     if !tools.is_empty() {
         let mut tools = tools;
         // The system prompt's marker covers the tools before it.
-        if let (false, Some(life)) = (has_system, request.cache.fixed) {
-            fixed_marks += usize::from(tools.last_mut().is_some_and(|tool| mark(tool, life)));
+        if let (false, Some(lifetime)) = (has_system, request.cache.fixed) {
+            fixed_marks += usize::from(tools.last_mut().is_some_and(|tool| add_marker(tool, lifetime)));
         }
         body.insert("tools".into(), tools.into());
     }
     if has_system {
         let mut system = json!({ "type": "text", "text": &*request.system });
-        if let Some(life) = request.cache.fixed {
-            fixed_marks += usize::from(mark(&mut system, life));
+        if let Some(lifetime) = request.cache.fixed {
+            fixed_marks += usize::from(add_marker(&mut system, lifetime));
         }
         body.insert("system".into(), json!([system]));
     }
     let mut encoder = Encoder { request, provider, ids: CallIds::default() };
     let mut messages: Vec<Value> = request.messages.iter().map(|message| encoder.message(message)).collect();
     // If there are too many, the last ones are worth most.
-    let known: Vec<(usize, CacheLifetime)> =
+    let in_range: Vec<(usize, CacheLifetime)> =
         request.cache.messages.iter().copied().filter(|(index, _)| *index < messages.len()).collect();
-    for (index, life) in known.into_iter().rev().take(MAX_MARKERS - fixed_marks) {
+    for (index, lifetime) in in_range.into_iter().rev().take(MAX_MARKERS - fixed_marks) {
         if let Some(message) = messages.get_mut(index) {
-            mark_last_block(message, life);
+            mark_last_block(message, lifetime);
         }
     }
     body.insert("messages".into(), messages.into());
@@ -62,8 +62,8 @@ fn tools(request: &ModelRequest) -> Vec<Value> {
 }
 
 /// Marks a block. Adds only this field: a marker never changes content.
-fn mark(block: &mut Value, life: CacheLifetime) -> bool {
-    let marker = match life {
+fn add_marker(block: &mut Value, lifetime: CacheLifetime) -> bool {
+    let marker = match lifetime {
         CacheLifetime::FiveMinutes => json!({ "type": "ephemeral" }),
         CacheLifetime::Hour => json!({ "type": "ephemeral", "ttl": "1h" }),
     };
@@ -74,13 +74,13 @@ fn mark(block: &mut Value, life: CacheLifetime) -> bool {
 }
 
 /// Marks the last block that is not reasoning, since reasoning takes no marker.
-fn mark_last_block(message: &mut Value, life: CacheLifetime) {
+fn mark_last_block(message: &mut Value, lifetime: CacheLifetime) {
     let blocks = message.get_mut("content").and_then(Value::as_array_mut);
     let takes_marker = |block: &&mut Value| {
         !matches!(block.get("type").and_then(Value::as_str), Some("thinking" | "redacted_thinking"))
     };
     if let Some(block) = blocks.and_then(|blocks| blocks.iter_mut().rev().find(takes_marker)) {
-        mark(block, life);
+        add_marker(block, lifetime);
     }
 }
 
@@ -102,11 +102,11 @@ impl Encoder<'_> {
 
     fn block(&mut self, block: &Block) -> Option<Value> {
         match block {
-            Block::Text { text: said } | Block::Summary { text: said, .. } => {
-                wire::has_content(said).then(|| text(said))
+            Block::Text { text: content } | Block::Summary { text: content, .. } => {
+                wire::has_content(content).then(|| text(content))
             }
-            Block::Notice { kind, text: said } => Some(text(&wire::notice(*kind, said))),
-            Block::CommandsEnded { text: said, .. } => Some(text(&wire::commands_ended(said))),
+            Block::Notice { kind, text: content } => Some(text(&wire::notice(*kind, content))),
+            Block::CommandsEnded { text: content, .. } => Some(text(&wire::commands_ended(content))),
             Block::File { path } => Some(text(&wire::file_mention(path))),
             Block::Image { blob, media_type, name } => Some(encode_picture(
                 wire::wire_picture(&self.request.images, self.request.vision, blob, media_type, name),
@@ -132,8 +132,8 @@ impl Encoder<'_> {
     }
 
     fn result(&self, result: &ToolResult) -> Value {
-        let said = if wire::has_content(&result.text) { &result.text } else { wire::NO_OUTPUT };
-        let mut content = vec![text(said)];
+        let output_text = if wire::has_content(&result.text) { &result.text } else { wire::NO_OUTPUT };
+        let mut content = vec![text(output_text)];
         content.extend(result.images.iter().map(|image| {
             let found = wire::wire_picture(
                 &self.request.images,
@@ -166,7 +166,7 @@ fn text(text: &str) -> Value {
 
 fn encode_picture(picture: WirePicture, media_type: &str) -> Value {
     match picture {
-        WirePicture::Words(words) => text(&words),
+        WirePicture::Words(text_block) => text(&text_block),
         WirePicture::Bytes(data) => {
             json!({ "type": "image", "source": { "type": "base64", "media_type": media_type, "data": data } })
         }

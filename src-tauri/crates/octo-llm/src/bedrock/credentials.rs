@@ -151,8 +151,9 @@ impl AwsEnvironment {
         let config = read(self.file("AWS_CONFIG_FILE", "config"));
         let credentials = read(self.file("AWS_SHARED_CREDENTIALS_FILE", "credentials"));
         // The config file prefixes a profile's name with `profile `, except for the default one.
-        let named = if profile == "default" { profile.to_owned() } else { format!("profile {profile}") };
-        let mut settings = parse_section(&config, &named);
+        let profile_name =
+            if profile == "default" { profile.to_owned() } else { format!("profile {profile}") };
+        let mut settings = parse_section(&config, &profile_name);
         settings.extend(parse_section(&credentials, profile));
         settings
     }
@@ -169,9 +170,9 @@ impl AwsEnvironment {
                 session_token: setting("aws_session_token").cloned(),
             });
         }
-        let elsewhere = ["sso_session", "sso_start_url", "role_arn", "credential_process", "login_session"];
+        let unsupported = ["sso_session", "sso_start_url", "role_arn", "credential_process", "login_session"];
         let profile = self.profile();
-        let why = match elsewhere.into_iter().find(|name| setting(name).is_some()) {
+        let reason = match unsupported.into_iter().find(|name| setting(name).is_some()) {
             Some(name) => format!(
                 "The AWS profile \"{profile}\" gets its credentials by {name}. Export them with `aws configure export-credentials`, or enter a Bedrock API key."
             ),
@@ -179,7 +180,7 @@ impl AwsEnvironment {
                 "There are no AWS credentials: not in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and not in the profile \"{profile}\"."
             ),
         };
-        Err(ProviderError::new(ErrorClass::Auth, why))
+        Err(ProviderError::new(ErrorClass::Auth, reason))
     }
 }
 
@@ -207,31 +208,31 @@ fn region(base: &Url, environment: &AwsEnvironment) -> Result<String, ProviderEr
 /// Extracts the region from `bedrock-runtime.us-east-1.amazonaws.com` and similar hosts (FIPS, China, private
 /// endpoints).
 fn region_of_host(host: &str) -> Option<&str> {
-    let named = [".amazonaws.com", ".amazonaws.com.cn", ".api.aws"];
-    let name = named.iter().find_map(|end| host.strip_suffix(end))?;
+    let suffixes = [".amazonaws.com", ".amazonaws.com.cn", ".api.aws"];
+    let name = suffixes.iter().find_map(|end| host.strip_suffix(end))?;
     let mut labels = name.split('.').skip_while(|label| !label.starts_with("bedrock-runtime"));
     labels.next()?;
     labels.next().filter(|region| !region.is_empty())
 }
 
 /// Parses the settings of a section, in the format that both AWS files share.
-fn parse_section(file: &str, wanted: &str) -> HashMap<String, SecretString> {
+fn parse_section(file: &str, section: &str) -> HashMap<String, SecretString> {
     let mut settings = HashMap::new();
-    let mut inside = false;
+    let mut in_section = false;
     for line in file.lines() {
         let text = line.trim();
-        if let Some(name) = text.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
-            let words: Vec<&str> = name.split_whitespace().collect();
-            inside = words.join(" ") == wanted;
-        } else if inside
+        if let Some(name) = text.strip_prefix('[').and_then(|heading| heading.split(']').next()) {
+            let tokens: Vec<&str> = name.split_whitespace().collect();
+            in_section = tokens.join(" ") == section;
+        } else if in_section
             // An indented line belongs to a nested setting.
             && !line.starts_with([' ', '\t', '#', ';'])
             && let Some((name, value)) = text.split_once('=')
         {
             // A comment after a value begins with white space.
-            let value = value.split([' ', '\t']).skip_while(|word| word.is_empty());
-            let words: Vec<&str> = value.take_while(|word| !word.starts_with(['#', ';'])).collect();
-            let value = SecretString::from(words.join(" ").trim());
+            let value = value.split([' ', '\t']).skip_while(|token| token.is_empty());
+            let tokens: Vec<&str> = value.take_while(|token| !token.starts_with(['#', ';'])).collect();
+            let value = SecretString::from(tokens.join(" ").trim());
             settings.insert(name.trim().to_ascii_lowercase(), value);
         }
     }
@@ -262,13 +263,13 @@ mod tests {
     fn the_first_source_with_credentials_wins() {
         let home = home();
         let keys = [("AWS_ACCESS_KEY_ID", "AKIENV"), ("AWS_SECRET_ACCESS_KEY", "s3cretenv")];
-        let with = |more: &[(&'static str, &'static str)]| [&keys[..], more].concat();
+        let combined = |more: &[(&'static str, &'static str)]| [&keys[..], more].concat();
         for (variables, expected) in [
             (vec![], ("AKIDEFAULT", "s3cretdefault==", None)),
             (vec![("AWS_PROFILE", "work")], ("AKIWORK", "s3cret#work", Some("tok"))),
-            (with(&[]), ("AKIENV", "s3cretenv", None)),
+            (combined(&[]), ("AKIENV", "s3cretenv", None)),
             (
-                with(&[("AWS_SESSION_TOKEN", " t "), ("AWS_PROFILE", "work")]),
+                combined(&[("AWS_SESSION_TOKEN", " t "), ("AWS_PROFILE", "work")]),
                 ("AKIENV", "s3cretenv", Some("t")),
             ),
             // Half a pair does not count.
@@ -279,7 +280,7 @@ mod tests {
             let token = found.session_token.as_ref().map(|token| token.expose_secret());
             assert_eq!((found.access_key.as_str(), found.secret_key.expose_secret(), token), expected);
         }
-        let variables = with(&[("AWS_BEARER_TOKEN_BEDROCK", "bedrock-key")]);
+        let variables = combined(&[("AWS_BEARER_TOKEN_BEDROCK", "bedrock-key")]);
         let environment = environment(&variables, &home.home());
         for (base, sent) in [
             ("https://bedrock-runtime.eu-west-1.amazonaws.com", true),
@@ -301,7 +302,7 @@ mod tests {
     #[test]
     fn missing_credentials_name_the_searched_sources() {
         let home = home();
-        for (profile, said) in [
+        for (profile, expected) in [
             ("single", "sso_session"),
             ("role", "role_arn"),
             ("empty", "AWS_ACCESS_KEY_ID"),
@@ -309,7 +310,7 @@ mod tests {
         ] {
             let error = environment(&[("AWS_PROFILE", profile)], &home.home()).credentials().unwrap_err();
             assert_eq!(error.class, ErrorClass::Auth);
-            assert!(error.message.contains(said) && !error.message.contains("s3cret"), "{error}");
+            assert!(error.message.contains(expected) && !error.message.contains("s3cret"), "{error}");
         }
         assert!(AwsEnvironment::new([], None).credentials().is_err());
     }
@@ -317,9 +318,10 @@ mod tests {
     #[test]
     fn files_may_be_elsewhere() {
         let home = home();
-        let other = home.home().join("elsewhere");
-        fs::write(&other, "[default]\naws_access_key_id = AKIOTHER\naws_secret_access_key = x\n").unwrap();
-        let variables = [("AWS_SHARED_CREDENTIALS_FILE", other.to_str().unwrap())];
+        let other_folder = home.home().join("elsewhere");
+        fs::write(&other_folder, "[default]\naws_access_key_id = AKIOTHER\naws_secret_access_key = x\n")
+            .unwrap();
+        let variables = [("AWS_SHARED_CREDENTIALS_FILE", other_folder.to_str().unwrap())];
         let found = environment(&variables, &home.home()).credentials().unwrap();
         assert_eq!(found.access_key, "AKIOTHER");
     }

@@ -104,9 +104,9 @@ impl Decoder {
             open = BedrockBlock { block: Some(block), part };
             events.push(ModelEvent::BlockStarted { block, kind });
         }
-        let grown = open.part.append_delta(index, delta)?;
-        if let Some(block) = open.block.filter(|_| !grown.is_empty()) {
-            events.push(ModelEvent::Delta { block, text: grown });
+        let added = open.part.append_delta(index, delta)?;
+        if let Some(block) = open.block.filter(|_| !added.is_empty()) {
+            events.push(ModelEvent::Delta { block, text: added });
         }
         self.open.insert(index, open);
         Ok(events)
@@ -180,18 +180,18 @@ impl Decoder {
 impl BedrockContent {
     /// Returns the visible part of a delta; signatures and redacted reasoning are kept but not shown.
     fn append_delta(&mut self, index: u64, delta: &Value) -> Result<String, ProviderError> {
-        let piece = |pointer: &str| delta.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-        let (held, piece) = match self {
+        let text_of = |pointer: &str| delta.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let (stored, text_of) = match self {
             Self::Unknown => return Ok(String::new()),
-            Self::Text(text) if delta.get("text").is_some() => (text, piece("/text")),
+            Self::Text(text) if delta.get("text").is_some() => (text, text_of("/text")),
             Self::Reasoning { text, signature, redacted } if delta.get("reasoningContent").is_some() => {
-                signature.push_str(piece("/reasoningContent/signature"));
-                let more = STANDARD.decode(piece("/reasoningContent/redactedContent"));
+                signature.push_str(text_of("/reasoningContent/signature"));
+                let more = STANDARD.decode(text_of("/reasoningContent/redactedContent"));
                 redacted.extend(more.map_err(|_| wire::malformed("Redacted reasoning is not base64."))?);
-                (text, piece("/reasoningContent/text"))
+                (text, text_of("/reasoningContent/text"))
             }
             Self::Call { arguments, .. } if delta.get("toolUse").is_some() => {
-                (arguments, piece("/toolUse/input"))
+                (arguments, text_of("/toolUse/input"))
             }
             // An unknown kind of delta is ignored; a known one in the wrong block is an error.
             _ if ["text", "reasoningContent", "toolUse"].iter().any(|kind| delta.get(kind).is_some()) => {
@@ -199,8 +199,8 @@ impl BedrockContent {
             }
             _ => return Ok(String::new()),
         };
-        held.push_str(piece);
-        Ok(piece.to_owned())
+        stored.push_str(text_of);
+        Ok(text_of.to_owned())
     }
 }
 

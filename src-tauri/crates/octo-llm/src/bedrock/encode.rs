@@ -14,17 +14,18 @@ const MAX_POINTS: usize = 4;
 /// is sent back only to the endpoint that produced it.
 pub fn encode(request: &ModelRequest, provider: &ProviderId) -> Value {
     let has_system = wire::has_content(&request.system);
-    let known = request.cache.messages.iter().copied().filter(|(index, _)| *index < request.messages.len());
+    let positions =
+        request.cache.messages.iter().copied().filter(|(index, _)| *index < request.messages.len());
     let fixed = request.cache.fixed.filter(|_| has_system || !request.tools.is_empty());
     // If there are too many, the last ones are worth most.
     let points: Vec<(usize, CacheLifetime)> =
-        known.rev().take(MAX_POINTS - usize::from(fixed.is_some())).collect();
+        positions.rev().take(MAX_POINTS - usize::from(fixed.is_some())).collect();
     let mut encoder = Encoder { request, provider, ids: CallIds::default(), documents: 0 };
     let mut messages: Vec<(Role, Vec<Value>)> = Vec::new();
     for (index, message) in request.messages.iter().enumerate() {
         let mut content = encoder.content(message);
-        if let Some((_, life)) = points.iter().find(|(marked, _)| *marked == index) {
-            insert_point(&mut content, *life);
+        if let Some((_, lifetime)) = points.iter().find(|(position, _)| *position == index) {
+            insert_point(&mut content, *lifetime);
         }
         match messages.last_mut().filter(|(role, _)| *role == message.role) {
             Some((_, before)) => before.extend(content),
@@ -64,17 +65,17 @@ fn tool(tool: &crate::ToolSchema) -> Value {
     } })
 }
 
-fn point(life: CacheLifetime) -> Value {
-    match life {
+fn point(lifetime: CacheLifetime) -> Value {
+    match lifetime {
         CacheLifetime::FiveMinutes => json!({ "cachePoint": { "type": "default" } }),
         CacheLifetime::Hour => json!({ "cachePoint": { "type": "default", "ttl": "1h" } }),
     }
 }
 
 /// Inserts the point after the last block that is not reasoning, since reasoning takes none.
-fn insert_point(content: &mut Vec<Value>, life: CacheLifetime) {
-    if let Some(last) = content.iter().rposition(|block| !is_reasoning(block)) {
-        content.insert(last + 1, point(life));
+fn insert_point(content: &mut Vec<Value>, lifetime: CacheLifetime) {
+    if let Some(index) = content.iter().rposition(|block| !is_reasoning(block)) {
+        content.insert(index + 1, point(lifetime));
     }
 }
 
@@ -94,11 +95,11 @@ impl Encoder<'_> {
 
     fn block(&mut self, block: &Block) -> Option<Value> {
         match block {
-            Block::Text { text: said } | Block::Summary { text: said, .. } => {
-                wire::has_content(said).then(|| text(said))
+            Block::Text { text: content } | Block::Summary { text: content, .. } => {
+                wire::has_content(content).then(|| text(content))
             }
-            Block::Notice { kind, text: said } => Some(text(&wire::notice(*kind, said))),
-            Block::CommandsEnded { text: said, .. } => Some(text(&wire::commands_ended(said))),
+            Block::Notice { kind, text: content } => Some(text(&wire::notice(*kind, content))),
+            Block::CommandsEnded { text: content, .. } => Some(text(&wire::commands_ended(content))),
             Block::File { path } => Some(text(&wire::file_mention(path))),
             Block::Image { blob, media_type, name } => Some(self.encode_picture(blob, media_type, name)),
             Block::Document { blob, media_type, .. } => {
@@ -127,8 +128,8 @@ impl Encoder<'_> {
     }
 
     fn result(&self, result: &ToolResult) -> Value {
-        let said = if wire::has_content(&result.text) { &result.text } else { wire::NO_OUTPUT };
-        let mut content = vec![text(said)];
+        let output_text = if wire::has_content(&result.text) { &result.text } else { wire::NO_OUTPUT };
+        let mut content = vec![text(output_text)];
         content.extend(
             result
                 .images
@@ -150,7 +151,7 @@ impl Encoder<'_> {
 
     fn encode_picture(&self, blob: &octo_protocol::BlobHash, media_type: &str, name: &str) -> Value {
         match wire::wire_picture(&self.request.images, self.request.vision, blob, media_type, name) {
-            WirePicture::Words(words) => text(&words),
+            WirePicture::Words(description) => text(&description),
             WirePicture::Bytes(data) => {
                 let format = media_type.trim_start_matches("image/");
                 json!({ "image": { "format": format, "source": { "bytes": data } } })

@@ -38,7 +38,7 @@ pub(crate) fn sign(
     service: &str,
     now: SystemTime,
 ) -> Result<Vec<SignedHeader>, ProviderError> {
-    let refused =
+    let error =
         || ProviderError::new(ErrorClass::Auth, "The request cannot be signed with these AWS credentials.");
     let identity = AwsCredentials::new(
         credentials.access_key.as_str(),
@@ -55,7 +55,7 @@ pub(crate) fn sign(
         .time(now)
         .settings(SigningSettings::default())
         .build()
-        .map_err(|_| refused())?
+        .map_err(|_| error())?
         .into();
     let signable = SignableRequest::new(
         request.method,
@@ -63,8 +63,8 @@ pub(crate) fn sign(
         request.headers.iter().copied(),
         SignableBody::Bytes(request.body),
     )
-    .map_err(|_| refused())?;
-    let (instructions, _) = sign_request(signable, &parameters).map_err(|_| refused())?.into_parts();
+    .map_err(|_| error())?;
+    let (instructions, _) = sign_request(signable, &parameters).map_err(|_| error())?.into_parts();
     Ok(instructions.headers().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
 
@@ -75,7 +75,7 @@ mod tests {
     use std::time::Duration;
 
     /// 2015-08-30T12:36:00Z.
-    const THEN: Duration = Duration::from_secs(1_440_938_160);
+    const SIGNING_TIME: Duration = Duration::from_secs(1_440_938_160);
     const TOKEN: &str = "6e86291e8372ff2a2260956d9b8aae1d763fbf315fa00fa31553b73ebf194267";
 
     fn signed(request: &UnsignedRequest<'_>, token: Option<&str>, service: &str) -> Vec<SignedHeader> {
@@ -84,7 +84,7 @@ mod tests {
             secret_key: SecretString::from("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"),
             session_token: token.map(SecretString::from),
         };
-        sign(request, &credentials, "us-east-1", service, SystemTime::UNIX_EPOCH + THEN).unwrap()
+        sign(request, &credentials, "us-east-1", service, SystemTime::UNIX_EPOCH + SIGNING_TIME).unwrap()
     }
 
     const FORM_HASH: &str = "9095672bbd1f56dfc5b65f3e153adc8731a4a654192329106275f4c7b24d0b6e";
@@ -205,8 +205,9 @@ mod tests {
                 body: vector.body,
             };
             let found = signed(&request, vector.token, "service");
-            let header =
-                |name: &str| found.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+            let header = |name: &str| {
+                found.iter().find(|(header_name, _)| header_name == name).map(|(_, value)| value.as_str())
+            };
             let expected = format!(
                 "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders={}, Signature={}",
                 vector.signed_headers, vector.signature
@@ -229,7 +230,7 @@ mod tests {
         let url =
             "https://tj9n5r0m12.execute-api.us-east-1.amazonaws.com/test/@connections/JBDvjfGEIAMCERw%3D";
         let request = UnsignedRequest { method: "POST", url, headers: &[], body: b"" };
-        let now = SystemTime::UNIX_EPOCH + THEN;
+        let now = SystemTime::UNIX_EPOCH + SIGNING_TIME;
         let found = sign(&request, &credentials, "us-east-1", "service", now).unwrap();
         let signature = "57d157672191bac40bae387e48bbe14b15303c001fdbb01f4abf295dccb09705";
         assert!(found.iter().any(|(_, value)| value.ends_with(signature)), "{found:?}");
@@ -239,17 +240,17 @@ mod tests {
     fn every_part_of_a_request_is_covered() {
         let url = "https://bedrock-runtime.us-east-1.amazonaws.com/model/a%3A0/converse-stream";
         let headers = [("content-type", "application/json")];
-        let plain = UnsignedRequest { method: "POST", url, headers: &headers, body: b"{}" };
+        let unsigned = UnsignedRequest { method: "POST", url, headers: &headers, body: b"{}" };
         let signature = |request: &UnsignedRequest<'_>| signed(request, None, "bedrock");
-        let expected = signature(&plain);
-        assert_eq!(signature(&plain), expected);
-        let shown = format!("{expected:?}");
-        assert!(shown.contains("SignedHeaders=content-type;host;x-amz-date,"), "{shown}");
+        let expected = signature(&unsigned);
+        assert_eq!(signature(&unsigned), expected);
+        let debug = format!("{expected:?}");
+        assert!(debug.contains("SignedHeaders=content-type;host;x-amz-date,"), "{debug}");
         for other in [
-            UnsignedRequest { body: b"{ }", ..plain },
-            UnsignedRequest { url: &url.replace("%3A", ":"), ..plain },
-            UnsignedRequest { url: &url.replace("us-east-1", "us-east-2"), ..plain },
-            UnsignedRequest { headers: &[("content-type", "text/plain")], ..plain },
+            UnsignedRequest { body: b"{ }", ..unsigned },
+            UnsignedRequest { url: &url.replace("%3A", ":"), ..unsigned },
+            UnsignedRequest { url: &url.replace("us-east-1", "us-east-2"), ..unsigned },
+            UnsignedRequest { headers: &[("content-type", "text/plain")], ..unsigned },
         ] {
             assert_ne!(signature(&other), expected, "{}", other.url);
         }
@@ -264,7 +265,7 @@ mod tests {
         };
         let request =
             UnsignedRequest { method: "POST", url: "https://host.example/", headers: &[], body: b"" };
-        match sign(&request, &credentials, "us-east-1", "bedrock", SystemTime::UNIX_EPOCH + THEN) {
+        match sign(&request, &credentials, "us-east-1", "bedrock", SystemTime::UNIX_EPOCH + SIGNING_TIME) {
             Ok(found) => {
                 let token = found.iter().find(|(name, _)| name == "x-amz-security-token").unwrap();
                 assert!(reqwest::header::HeaderValue::from_str(&token.1).is_err());

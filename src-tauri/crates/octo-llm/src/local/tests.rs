@@ -15,8 +15,8 @@ const VLLM: &str = r#"{"object":"list","data":[{"id":"zai-org/GLM-5","object":"m
 
 /// Returns the presets with a single local server of this kind at this address.
 fn at(kind: &str, url: &str) -> Presets {
-    let gone = |id: &str| format!(r#"{{ "id": "{id}", "name": "gone", "protocol": "openai-chat" }}"#);
-    let others = ["ollama", "lmstudio", "llamacpp", "vllm"].map(gone).join(",");
+    let unavailable = |id: &str| format!(r#"{{ "id": "{id}", "name": "gone", "protocol": "openai-chat" }}"#);
+    let others = ["ollama", "lmstudio", "llamacpp", "vllm"].map(unavailable).join(",");
     let text = format!(
         r#"{{ "version": 1, "providers": [{others}, {{ "id": "here", "name": "Here", "protocol": "openai-chat",
                "local": {{ "kind": "{kind}" }}, "addresses": [{{ "url": "{url}/v1" }}] }}] }}"#
@@ -44,8 +44,8 @@ async fn a_server_is_found_if_its_answer_matches() {
             ("here", &models.iter().map(|model| (*model).to_owned()).collect::<Vec<_>>()[..])
         );
         assert_eq!(found.base_url, format!("{}/v1", server.url()));
-        for asked in server.requests() {
-            assert!(!asked.headers.contains_key("authorization"), "no key goes to what is not known yet");
+        for request in server.requests() {
+            assert!(!request.headers.contains_key("authorization"), "no key goes to what is not known yet");
         }
     }
 }
@@ -81,14 +81,14 @@ async fn a_closed_port_is_no_error() {
 #[test]
 fn the_built_in_presets_know_the_usual_ports() {
     let presets = Presets::built_in();
-    let places: Vec<(&str, &str)> = presets
+    let addresses: Vec<(&str, &str)> = presets
         .providers()
         .iter()
         .filter(|preset| preset.local.is_some())
         .flat_map(|preset| preset.addresses.iter().map(|address| (preset.id.as_str(), address.url.as_str())))
         .collect();
     assert_eq!(
-        places,
+        addresses,
         [
             ("ollama", "http://127.0.0.1:11434/v1"),
             ("lmstudio", "http://127.0.0.1:1234/v1"),

@@ -73,17 +73,18 @@ impl Decoder {
     fn choice(&mut self, choice: &Value, events: &mut Vec<ModelEvent>) -> Result<(), ProviderError> {
         // Some servers send the last piece as a complete message.
         let delta = choice.get("delta").or_else(|| choice.get("message")).unwrap_or(&Value::Null);
-        let piece = |field: &str| delta.get(field).and_then(Value::as_str).filter(|piece| !piece.is_empty());
+        let text_of =
+            |field: &str| delta.get(field).and_then(Value::as_str).filter(|text_of| !text_of.is_empty());
         // OpenRouter sends the same reasoning under both names.
         if let Some((field, text)) =
-            REASONING_FIELDS.into_iter().find_map(|field| Some((field, piece(field)?)))
+            REASONING_FIELDS.into_iter().find_map(|field| Some((field, text_of(field)?)))
         {
             self.append_text(OpenTextKind::Reasoning(field), text, events);
         }
-        if let Some(text) = piece("content").or_else(|| piece("refusal")) {
+        if let Some(text) = text_of("content").or_else(|| text_of("refusal")) {
             self.append_text(OpenTextKind::Text, text, events);
         }
-        if piece("refusal").is_some() {
+        if text_of("refusal").is_some() {
             self.finish = Some(FinishReason::Refused);
         }
         self.details.add(delta);
@@ -147,23 +148,23 @@ impl Decoder {
     }
 
     /// Merges a piece of a call: by its index where it has one, else by its id, else into the last call.
-    fn merge_call(&mut self, piece: &Value, events: &mut Vec<ModelEvent>) {
+    fn merge_call(&mut self, delta: &Value, events: &mut Vec<ModelEvent>) {
         self.end_prose(events);
-        let extra = piece.get(CALL_FIELD).filter(|extra| extra.is_object());
+        let extra = delta.get(CALL_FIELD).filter(|extra| extra.is_object());
         if extra.is_some() {
             self.begin_sealed(events);
         }
-        let index = piece.get("index").and_then(Value::as_u64);
+        let index = delta.get("index").and_then(Value::as_u64);
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
-        let id = text(piece.get("id"));
-        let name = text(piece.pointer("/function/name"));
-        let arguments = match piece.pointer("/function/arguments") {
+        let id = text(delta.get("id"));
+        let name = text(delta.pointer("/function/name"));
+        let arguments = match delta.pointer("/function/arguments") {
             Some(Value::String(text)) => text.clone(),
             // Some servers send the arguments as an object.
             Some(object @ Value::Object(_)) => object.to_string(),
             _ => String::new(),
         };
-        let place = match index {
+        let position = match index {
             Some(_) => self.calls.iter().rposition(|call| {
                 // Some servers number every call 0: another id under the same index is another call.
                 call.index == index
@@ -174,7 +175,7 @@ impl Decoder {
             None if !name.is_empty() => None,
             None => self.calls.len().checked_sub(1),
         };
-        let place = place.unwrap_or_else(|| {
+        let position = position.unwrap_or_else(|| {
             self.calls.push(GrowingCall {
                 index,
                 block: None,
@@ -185,7 +186,7 @@ impl Decoder {
             });
             self.calls.len() - 1
         });
-        let Some(call) = self.calls.get_mut(place) else { return };
+        let Some(call) = self.calls.get_mut(position) else { return };
         // The first id and the first name win: some servers repeat them with every piece.
         if call.provider_id.is_empty() {
             call.provider_id = id;
@@ -217,10 +218,10 @@ impl Decoder {
         self.end_prose(&mut events);
         let mut calls = std::mem::take(&mut self.calls);
         let extras = calls.iter_mut().map(|call| call.extra.take()).collect();
-        let kept = std::mem::take(&mut self.details).into_kept(extras);
+        let sealed = std::mem::take(&mut self.details).into_kept(extras);
         // A started block is finished whatever its content: later blocks wait for it.
         if let Some(block) = self.sealed {
-            let replay = kept.map(|raw| Replay { provider: self.provider.0.clone(), raw });
+            let replay = sealed.map(|raw| Replay { provider: self.provider.0.clone(), raw });
             let content = Block::Reasoning { text: String::new(), replay };
             events.push(ModelEvent::BlockFinished { block, content });
         }
@@ -304,13 +305,14 @@ fn usage_of(usage: &Value) -> Usage {
 /// Returns the answer's tokens including reasoning. xAI and Gemini count reasoning only in the total; the
 /// excess over the other counts is reasoning, unless it may be a cache write.
 fn output_tokens(count: &dyn Fn(&[&str]) -> Option<u64>) -> Option<u64> {
-    let said = count(&["/completion_tokens"])?;
-    let rest = count(&["/total_tokens"]).zip(count(&["/prompt_tokens"]));
-    let above = rest.map_or(0, |(total, prompt)| total.saturating_sub(prompt).saturating_sub(said));
+    let output = count(&["/completion_tokens"])?;
+    let total_and_prompt = count(&["/total_tokens"]).zip(count(&["/prompt_tokens"]));
+    let beyond_output =
+        total_and_prompt.map_or(0, |(total, prompt)| total.saturating_sub(prompt).saturating_sub(output));
     let reasoned = match count(&["/completion_tokens_details/reasoning_tokens"]) {
-        Some(reasoned) => reasoned.min(above),
+        Some(reasoned) => reasoned.min(beyond_output),
         None if count(CACHE_WRITE).unwrap_or(0) > 0 => 0,
-        None => above,
+        None => beyond_output,
     };
-    Some(said.saturating_add(reasoned))
+    Some(output.saturating_add(reasoned))
 }

@@ -36,8 +36,8 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
     body.insert(limit.into(), request.max_output.into());
     body.insert("stream".into(), true.into());
     body.insert("stream_options".into(), json!({ "include_usage": true }));
-    if let Some(asked) = request.effort {
-        body.insert("reasoning_effort".into(), effort::openai(asked).into());
+    if let Some(effort) = request.effort {
+        body.insert("reasoning_effort".into(), effort::openai(effort).into());
     }
     if let Some(key) = &request.cache.key {
         let field = match dialect.cache_key {
@@ -67,13 +67,13 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
         signed: dialect.signatures == CallSignatures::Required && sealed::requires_signatures(&request.model),
         messages: Vec::with_capacity(request.messages.len() + 1),
     };
-    let marks = MarkerPositions::of_request(request, dialect);
+    let positions = MarkerPositions::of_request(request, dialect);
     if wire::has_content(&request.system) {
         let mut parts = ContentParts::default();
         parts.push_text(&request.system);
         let content = parts.content(encoder.shape);
         encoder.messages.push(json!({ "role": "system", "content": content }));
-        marks.mark_fixed(&mut encoder.messages);
+        positions.mark_fixed(&mut encoder.messages);
     }
     for (index, message) in request.messages.iter().enumerate() {
         let first = encoder.messages.len();
@@ -81,7 +81,7 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
             Role::User => encoder.user(message),
             Role::Assistant => encoder.assistant(message),
         }
-        marks.mark_message(index, encoder.messages.get_mut(first..).unwrap_or_default());
+        positions.mark_message(index, encoder.messages.get_mut(first..).unwrap_or_default());
     }
     body.insert("messages".into(), encoder.messages.into());
     Value::Object(body)
@@ -107,15 +107,15 @@ struct ContentParts {
 }
 
 impl ContentParts {
-    fn push_text(&mut self, words: &str) {
-        if wire::has_content(words) {
-            self.parts.push(json!({ "type": "text", "text": words }));
+    fn push_text(&mut self, text: &str) {
+        if wire::has_content(text) {
+            self.parts.push(json!({ "type": "text", "text": text }));
         }
     }
 
     fn push_picture(&mut self, picture: WirePicture, media_type: &str) {
         match picture {
-            WirePicture::Words(words) => self.push_text(&words),
+            WirePicture::Words(text_part) => self.push_text(&text_part),
             WirePicture::Bytes(data) => {
                 self.pictures += 1;
                 let url = format!("data:{media_type};base64,{data}");
@@ -135,9 +135,9 @@ impl ContentParts {
         if self.pictures > 0 || (shape == ContentShape::Parts && !self.parts.is_empty()) {
             return self.parts.into();
         }
-        let words: Vec<&str> =
+        let texts: Vec<&str> =
             self.parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect();
-        words.join("\n\n").into()
+        texts.join("\n\n").into()
     }
 }
 
@@ -166,11 +166,11 @@ impl Encoder<'_> {
     }
 
     fn result(&mut self, result: &ToolResult, parts: &mut ContentParts) {
-        let said = if wire::has_content(&result.text) { &result.text } else { wire::NO_OUTPUT };
+        let output_text = if wire::has_content(&result.text) { &result.text } else { wire::NO_OUTPUT };
         let id = self.ids.of_result(result.call, &result.provider_id);
-        let mut answer = ContentParts::default();
-        answer.push_text(said);
-        let content = answer.content(self.shape);
+        let mut output = ContentParts::default();
+        output.push_text(output_text);
+        let content = output.content(self.shape);
         self.messages.push(json!({ "role": "tool", "tool_call_id": id, "content": content }));
         for image in &result.images {
             let found = self.encode_picture(&image.blob, &image.media_type, &image.name);
@@ -215,16 +215,16 @@ impl Encoder<'_> {
                     let arguments =
                         wire::arguments(&call.arguments).map_or("{}", |_| call.arguments.as_str());
                     let number = calls.len();
-                    let mut said = json!({
+                    let mut fields = json!({
                         "id": self.ids.of_call(call.id, &call.provider_id),
                         "type": "function",
                         "function": { "name": wire::tool_name(&call.name), "arguments": arguments },
                     });
                     let stand_in = || seals.substitute_signature(number).filter(|_| self.signed);
                     if let Some(extra) = seals.of_call(number).or_else(stand_in) {
-                        said[CALL_FIELD] = extra;
+                        fields[CALL_FIELD] = extra;
                     }
-                    calls.push(said);
+                    calls.push(fields);
                 }
                 Block::Reasoning { replay: Some(replay), .. } if replay.provider == self.provider.0 => {
                     for field in REASONING_FIELDS {
@@ -242,25 +242,25 @@ impl Encoder<'_> {
         if parts.parts.is_empty() && calls.is_empty() {
             parts.push_text(wire::EMPTY_MESSAGE);
         }
-        let mut said = Map::new();
-        said.insert("role".into(), "assistant".into());
+        let mut fields = Map::new();
+        fields.insert("role".into(), "assistant".into());
         // Next to calls the text may be empty, and is written nevertheless: some servers' templates fail on a
         // missing or null one.
-        said.insert("content".into(), parts.content(self.shape));
+        fields.insert("content".into(), parts.content(self.shape));
         if reasoning.is_empty() {
             if let Some(field) = self.padding {
-                said.insert(field.into(), "".into());
+                fields.insert(field.into(), "".into());
             }
         } else {
             let field = REASONING_FIELDS.into_iter().find(|field| reasoning.contains_key(*field));
             self.padding = self.padding.or(field);
-            said.extend(reasoning);
+            fields.extend(reasoning);
         }
-        said.extend(seals.details().map(|details| (MESSAGE_FIELD.to_owned(), details)));
+        fields.extend(seals.details().map(|details| (MESSAGE_FIELD.to_owned(), details)));
         if !calls.is_empty() {
-            said.insert("tool_calls".into(), calls.into());
+            fields.insert("tool_calls".into(), calls.into());
         }
-        self.messages.push(Value::Object(said));
+        self.messages.push(Value::Object(fields));
     }
 }
 

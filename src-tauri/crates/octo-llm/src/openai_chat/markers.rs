@@ -43,35 +43,35 @@ enum MarkerKind {
 impl MarkerPositions {
     /// Selects the markers of a request. If there are too many, the last ones are worth most.
     pub(super) fn of_request(request: &ModelRequest, dialect: &Dialect) -> Self {
-        let (kind, most) = match (dialect.markers, dialect.breakpoints) {
+        let (kind, limit) = match (dialect.markers, dialect.breakpoints) {
             (MarkerStyle::CacheControl, _) => (MarkerKind::CacheControl, MAX_MARKERS),
             (MarkerStyle::Unknown, BreakpointSupport::Explicit) => (MarkerKind::Breakpoint, MAX_BREAKPOINTS),
             (MarkerStyle::Unknown, BreakpointSupport::Unknown) => (MarkerKind::None, 0),
         };
         let fixed = request.cache.fixed;
-        let known = request.cache.messages.iter().copied();
-        let known = known.filter(|(index, _)| *index < request.messages.len());
-        let messages = known.rev().take(most.saturating_sub(usize::from(fixed.is_some()))).collect();
+        let positions = request.cache.messages.iter().copied();
+        let positions = positions.filter(|(index, _)| *index < request.messages.len());
+        let messages = positions.rev().take(limit.saturating_sub(usize::from(fixed.is_some()))).collect();
         Self { kind, fixed, messages }
     }
 
     /// Marks the end of the system prompt, which also covers the tools before it.
     pub(super) fn mark_fixed(&self, messages: &mut [Value]) {
-        if let Some(life) = self.fixed {
-            self.mark_last_part(messages, life);
+        if let Some(lifetime) = self.fixed {
+            self.mark_last_part(messages, lifetime);
         }
     }
 
     /// Marks the end of the wire messages that one of Octo's messages became.
     pub(super) fn mark_message(&self, index: usize, messages: &mut [Value]) {
-        if let Some((_, life)) = self.messages.iter().find(|(marked, _)| *marked == index) {
-            self.mark_last_part(messages, *life);
+        if let Some((_, lifetime)) = self.messages.iter().find(|(position, _)| *position == index) {
+            self.mark_last_part(messages, *lifetime);
         }
     }
 
     /// Adds only a field: a marker never changes content. OpenAI allows no breakpoints on the model's messages.
-    fn mark_last_part(&self, messages: &mut [Value], life: CacheLifetime) {
-        let (field, marker) = match (self.kind, life) {
+    fn mark_last_part(&self, messages: &mut [Value], lifetime: CacheLifetime) {
+        let (field, marker) = match (self.kind, lifetime) {
             (MarkerKind::None, _) => return,
             (MarkerKind::CacheControl, CacheLifetime::FiveMinutes) => {
                 ("cache_control", json!({ "type": "ephemeral" }))

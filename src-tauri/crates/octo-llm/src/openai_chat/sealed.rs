@@ -26,21 +26,21 @@ pub(super) struct ReasoningDetails(Vec<Map<String, Value>>);
 impl ReasoningDetails {
     /// Adds the details of a piece.
     pub(super) fn add(&mut self, delta: &Value) {
-        for piece in delta.get(MESSAGE_FIELD).and_then(Value::as_array).into_iter().flatten() {
-            let Some(piece) = piece.as_object() else { continue };
-            match self.0.iter_mut().rev().find(|detail| continues_detail(detail, piece)) {
-                Some(detail) => extend(detail, piece),
-                None => self.0.push(piece.clone()),
+        for fragment in delta.get(MESSAGE_FIELD).and_then(Value::as_array).into_iter().flatten() {
+            let Some(fragment) = fragment.as_object() else { continue };
+            match self.0.iter_mut().rev().find(|detail| continues_detail(detail, fragment)) {
+                Some(detail) => extend(detail, fragment),
+                None => self.0.push(fragment.clone()),
             }
         }
     }
 
     /// Returns whether they contain more than text, which is sent back anyway.
     pub(super) fn are_sealed(&self) -> bool {
-        let holds = |detail: &Map<String, Value>, field: &str| {
+        let has_field = |detail: &Map<String, Value>, field: &str| {
             detail.get(field).and_then(Value::as_str).is_some_and(|text| !text.is_empty())
         };
-        self.0.iter().any(|detail| holds(detail, "signature") || holds(detail, "data"))
+        self.0.iter().any(|detail| has_field(detail, "signature") || has_field(detail, "data"))
     }
 
     /// Returns the data to keep of an answer: its details, and the sealed data of each of its calls. `None` if
@@ -58,16 +58,17 @@ impl ReasoningDetails {
 }
 
 /// Returns whether a piece continues a detail: text arrives in many pieces, encrypted data in one.
-fn continues_detail(detail: &Map<String, Value>, piece: &Map<String, Value>) -> bool {
-    let same = |field: &str| detail.get(field) == piece.get(field);
+fn continues_detail(detail: &Map<String, Value>, fragment: &Map<String, Value>) -> bool {
+    let matches = |field: &str| detail.get(field) == fragment.get(field);
     // Text after a signature belongs to another detail.
     let is_signed = detail.get("signature").and_then(Value::as_str).is_some_and(|text| !text.is_empty());
-    let has_words = ["text", "summary"].iter().any(|field| piece.get(*field).is_some_and(|text| text != ""));
-    !piece.contains_key("data") && same("type") && same("index") && !(is_signed && has_words)
+    let has_words =
+        ["text", "summary"].iter().any(|field| fragment.get(*field).is_some_and(|text| text != ""));
+    !fragment.contains_key("data") && matches("type") && matches("index") && !(is_signed && has_words)
 }
 
-fn extend(detail: &mut Map<String, Value>, piece: &Map<String, Value>) {
-    for (field, value) in piece {
+fn extend(detail: &mut Map<String, Value>, fragment: &Map<String, Value>) {
+    for (field, value) in fragment {
         match (detail.get_mut(field), value) {
             (Some(Value::String(text)), Value::String(more))
                 if matches!(field.as_str(), "text" | "summary") =>
@@ -76,7 +77,7 @@ fn extend(detail: &mut Map<String, Value>, piece: &Map<String, Value>) {
             }
             (_, Value::Null) => {}
             // A received value is never cleared.
-            (Some(_), Value::String(nothing)) if nothing.is_empty() => {}
+            (Some(_), Value::String(empty)) if empty.is_empty() => {}
             _ => {
                 detail.insert(field.clone(), value.clone());
             }
@@ -127,7 +128,7 @@ impl<'a> SealedData<'a> {
 /// Returns whether a Google model requires signatures: from the third generation on.
 pub(super) fn requires_signatures(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or_default();
-    let generation = name.strip_prefix("gemini-").and_then(|rest| rest.split(['-', '.']).next());
+    let generation = name.strip_prefix("gemini-").and_then(|version| version.split(['-', '.']).next());
     // A name without a number (`gemini-flash-latest`) is a recent one.
     generation.is_some_and(|generation| generation.parse::<u32>().map_or(true, |number| number >= 3))
 }
@@ -139,7 +140,7 @@ mod tests {
     #[test]
     fn details_are_assembled_from_their_pieces() {
         let mut details = ReasoningDetails::default();
-        for piece in [
+        for fragment in [
             json!([{ "type": "reasoning.text", "index": 0, "text": "First ", "signature": null, "format": "f" }]),
             json!([{ "type": "reasoning.text", "index": 0, "text": "this." }]),
             json!([{ "type": "reasoning.text", "index": 0, "signature": "c2ln" }]),
@@ -148,7 +149,7 @@ mod tests {
             json!([{ "type": "reasoning.encrypted", "index": 1, "data": "RU5D", "id": "a" },
                    { "type": "reasoning.encrypted", "index": 1, "data": "VFdP", "id": "b" }, 7]),
         ] {
-            details.add(&json!({ MESSAGE_FIELD: piece }));
+            details.add(&json!({ MESSAGE_FIELD: fragment }));
         }
         details.add(&json!({ MESSAGE_FIELD: "no list" }));
         let raw = details.into_kept(vec![None]).unwrap();

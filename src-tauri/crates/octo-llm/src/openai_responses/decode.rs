@@ -120,9 +120,9 @@ impl Decoder {
         let Some(mut open) = self.open.remove(&index) else { return Ok(events) };
         self.finished.insert(index);
         let item = data.get("item").unwrap_or(&Value::Null);
-        let whole = full_text(item);
-        if let Some(rest) = whole.strip_prefix(&open.text) {
-            events.extend(open.append(rest));
+        let full = full_text(item);
+        if let Some(remaining) = full.strip_prefix(&open.text) {
+            events.extend(open.append(remaining));
         }
         if is_refusal(item) {
             self.refused = true;
@@ -180,12 +180,12 @@ impl Decoder {
 }
 
 impl ResponsesItem {
-    fn append(&mut self, piece: &str) -> Vec<ModelEvent> {
-        if piece.is_empty() || matches!(self.item, ResponsesContent::Unknown) {
+    fn append(&mut self, delta: &str) -> Vec<ModelEvent> {
+        if delta.is_empty() || matches!(self.item, ResponsesContent::Unknown) {
             return Vec::new();
         }
-        self.text.push_str(piece);
-        vec![ModelEvent::Delta { block: self.block, text: piece.to_owned() }]
+        self.text.push_str(delta);
+        vec![ModelEvent::Delta { block: self.block, text: delta.to_owned() }]
     }
 }
 

@@ -24,8 +24,8 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
     if dialect.reasoning_items == ReasoningItems::Encrypted {
         body.insert("include".into(), json!(["reasoning.encrypted_content"]));
     }
-    if let Some(asked) = request.effort {
-        body.insert("reasoning".into(), json!({ "effort": effort::openai(asked) }));
+    if let Some(effort) = request.effort {
+        body.insert("reasoning".into(), json!({ "effort": effort::openai(effort) }));
     }
     if let Some(key) = &request.cache.key {
         let field = match dialect.cache_key {
@@ -38,7 +38,7 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
     if !request.tools.is_empty() {
         body.insert("tools".into(), request.tools.iter().map(tool).collect::<Vec<_>>().into());
     }
-    let marks = BreakpointPositions::of_request(request, dialect);
+    let positions = BreakpointPositions::of_request(request, dialect);
     let mut encoder = Encoder { request, provider, dialect, ids: CallIds::default(), items: Vec::new() };
     if wire::has_content(&request.system) {
         match dialect.breakpoints {
@@ -48,8 +48,8 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
             // `instructions` takes no breakpoint, so the fixed part could not be marked there.
             BreakpointSupport::Explicit => {
                 let mut part = json!({ "type": "input_text", "text": &*request.system });
-                if marks.fixed {
-                    mark(&mut part);
+                if positions.fixed {
+                    add_breakpoint(&mut part);
                 }
                 encoder.items.push(json!({ "type": "message", "role": "developer", "content": [part] }));
             }
@@ -61,7 +61,7 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
             Role::User => encoder.user(message),
             Role::Assistant => encoder.assistant(message),
         }
-        if marks.messages.contains(&index) {
+        if positions.messages.contains(&index) {
             mark_last_part(encoder.items.get_mut(first..).unwrap_or_default());
         }
     }
@@ -90,9 +90,9 @@ impl BreakpointPositions {
             return Self { fixed: false, messages: Vec::new() };
         }
         let fixed = request.cache.fixed.is_some();
-        let known = request.cache.messages.iter().map(|(index, _)| *index);
-        let known = known.filter(|index| *index < request.messages.len());
-        Self { fixed, messages: known.rev().take(MAX_BREAKPOINTS - usize::from(fixed)).collect() }
+        let indexes = request.cache.messages.iter().map(|(index, _)| *index);
+        let indexes = indexes.filter(|index| *index < request.messages.len());
+        Self { fixed, messages: indexes.rev().take(MAX_BREAKPOINTS - usize::from(fixed)).collect() }
     }
 }
 
@@ -105,13 +105,13 @@ fn mark_last_part(items: &mut [Value]) {
             _ => return false,
         };
         let part = item.get_mut(field).and_then(Value::as_array_mut).and_then(|parts| parts.last_mut());
-        part.is_some_and(mark)
+        part.is_some_and(add_breakpoint)
     };
     items.iter_mut().rev().find_map(|item| parts(item).then_some(()));
 }
 
 /// Marks a part. Adds only this field: a breakpoint never changes content.
-fn mark(part: &mut Value) -> bool {
+fn add_breakpoint(part: &mut Value) -> bool {
     let Some(part) = part.as_object_mut() else { return false };
     part.insert("prompt_cache_breakpoint".into(), json!({ "mode": "explicit" }));
     true
@@ -152,9 +152,9 @@ impl Encoder<'_> {
     /// Encodes a result: plain text if there is only text, since servers other than OpenAI's take nothing else;
     /// parts if there are pictures, or if breakpoints may be set on them.
     fn result(&mut self, result: &ToolResult) {
-        let said = if wire::has_content(&result.text) { &result.text } else { wire::NO_OUTPUT };
+        let content = if wire::has_content(&result.text) { &result.text } else { wire::NO_OUTPUT };
         let output = if result.images.is_empty() && self.dialect.breakpoints == BreakpointSupport::Unknown {
-            Value::from(said)
+            Value::from(content)
         } else {
             let images = result.images.iter().map(|image| {
                 encode_picture(
@@ -162,7 +162,7 @@ impl Encoder<'_> {
                     &image.media_type,
                 )
             });
-            std::iter::once(text("input_text", said)).chain(images).collect::<Vec<_>>().into()
+            std::iter::once(text("input_text", content)).chain(images).collect::<Vec<_>>().into()
         };
         let id = self.ids.of_result(result.call, &result.provider_id);
         self.items.push(json!({ "type": "function_call_output", "call_id": id, "output": output }));
@@ -170,11 +170,13 @@ impl Encoder<'_> {
 
     fn part(&self, block: &Block) -> Option<Value> {
         match block {
-            Block::Text { text: said } | Block::Summary { text: said, .. } => {
-                wire::has_content(said).then(|| text("input_text", said))
+            Block::Text { text: content } | Block::Summary { text: content, .. } => {
+                wire::has_content(content).then(|| text("input_text", content))
             }
-            Block::Notice { kind, text: said } => Some(text("input_text", &wire::notice(*kind, said))),
-            Block::CommandsEnded { text: said, .. } => Some(text("input_text", &wire::commands_ended(said))),
+            Block::Notice { kind, text: content } => Some(text("input_text", &wire::notice(*kind, content))),
+            Block::CommandsEnded { text: content, .. } => {
+                Some(text("input_text", &wire::commands_ended(content)))
+            }
             Block::File { path } => Some(text("input_text", &wire::file_mention(path))),
             Block::Image { blob, media_type, name } => {
                 Some(encode_picture(self.encode_picture(blob, media_type, name), media_type))
@@ -195,7 +197,7 @@ impl Encoder<'_> {
     fn assistant(&mut self, message: &Message) {
         let first = self.items.len();
         for block in &message.blocks {
-            let said = match block {
+            let output = match block {
                 Block::ToolCall(call) => {
                     let arguments =
                         wire::arguments(&call.arguments).map_or("{}", |_| call.arguments.as_str());
@@ -221,8 +223,8 @@ impl Encoder<'_> {
                 Block::Document { path, .. } => wire::document_mention(path),
                 Block::ToolResult(_) => continue,
             };
-            if wire::has_content(&said) {
-                self.items.push(answer(&said));
+            if wire::has_content(&output) {
+                self.items.push(answer(&output));
             }
         }
         let items = self.items.get(first..).unwrap_or_default();
@@ -247,8 +249,8 @@ fn reasoning(raw: &Value) -> Option<Value> {
     Some(Value::Object(item))
 }
 
-fn answer(said: &str) -> Value {
-    json!({ "type": "message", "role": "assistant", "content": [text("output_text", said)] })
+fn answer(content: &str) -> Value {
+    json!({ "type": "message", "role": "assistant", "content": [text("output_text", content)] })
 }
 
 fn text(kind: &str, text: &str) -> Value {
@@ -257,7 +259,7 @@ fn text(kind: &str, text: &str) -> Value {
 
 fn encode_picture(picture: WirePicture, media_type: &str) -> Value {
     match picture {
-        WirePicture::Words(words) => text("input_text", &words),
+        WirePicture::Words(description) => text("input_text", &description),
         WirePicture::Bytes(data) => json!({
             "type": "input_image", "image_url": format!("data:{media_type};base64,{data}"), "detail": "auto",
         }),

@@ -63,12 +63,12 @@ impl ModelCard {
             price: self.prices.as_ref().map(Prices::facts),
             caching: match &self.caching.kind {
                 CacheKind::None => CachingFacts::Unknown,
-                CacheKind::Markers { lives, .. } if lives.contains(&CacheLifetime::Hour) => {
+                CacheKind::Markers { lifetimes, .. } if lifetimes.contains(&CacheLifetime::Hour) => {
                     CachingFacts::MarkedLong
                 }
                 CacheKind::Markers { .. } | CacheKind::Breakpoints { .. } => CachingFacts::Marked,
                 CacheKind::Prefix { .. } | CacheKind::Units { .. } => CachingFacts::Automatic,
-                CacheKind::Chance { .. } => CachingFacts::Chance,
+                CacheKind::Probabilistic { .. } => CachingFacts::Chance,
             },
         }
     }
@@ -85,21 +85,21 @@ impl PresetTable {
     /// Returns the facts about a model at a provider: the model's own entry, overridden by the provider's.
     pub(super) fn card(
         &self,
-        at: Option<(&Preset, PriceScope)>,
+        location: Option<(&Preset, PriceScope)>,
         protocol: Protocol,
         model: &str,
     ) -> ModelCard {
         let mut card = ModelCard::unknown(protocol);
-        let line = self.model_definition(model);
-        if let Some(line) = line {
+        let definition = self.model_definition(model);
+        if let Some(definition) = definition {
             card.known = true;
-            card.context_window = line.window;
-            card.max_output = line.output;
-            card.vision = line.vision;
-            card.tools = line.tools;
-            card.efforts.clone_from(&line.efforts);
+            card.context_window = definition.window;
+            card.max_output = definition.output;
+            card.vision = definition.vision;
+            card.tools = definition.tools;
+            card.efforts.clone_from(&definition.efforts);
         }
-        if let Some((preset, priced)) = at {
+        if let Some((preset, priced)) = location {
             let row = preset.row(model);
             card.documents = preset.documents;
             card.preset = Some(preset.id.clone());
@@ -107,8 +107,8 @@ impl PresetTable {
                 PriceScope::AsListed => preset.prices_of(model).cloned(),
                 PriceScope::Otherwise => None,
             };
-            let own = row.and_then(|row| row.caching.as_ref());
-            if let Some(caching) = own.or(preset.caching.as_ref()) {
+            let row_caching = row.and_then(|row| row.caching.as_ref());
+            if let Some(caching) = row_caching.or(preset.caching.as_ref()) {
                 card.caching = caching.clone();
             }
             if let Some(row) = row {
@@ -119,7 +119,7 @@ impl PresetTable {
             }
         }
         if let (Some(minimum), false) =
-            (line.and_then(|line| line.cache_minimum), card.caching.kind == CacheKind::None)
+            (definition.and_then(|definition| definition.cache_minimum), card.caching.kind == CacheKind::None)
         {
             card.caching.minimum = minimum;
         }

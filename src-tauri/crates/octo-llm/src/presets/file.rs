@@ -201,9 +201,9 @@ impl Preset {
     pub(super) fn is_at(&self, host: &str) -> bool {
         let Some(host) = host.strip_prefix("https://") else { return false };
         self.hosts.iter().any(|pattern| {
-            let (parts, asked) = (pattern.split('.'), host.split('.'));
-            parts.clone().count() == asked.clone().count()
-                && parts.zip(asked).all(|(part, asked)| part == "*" || part == asked)
+            let (parts, labels) = (pattern.split('.'), host.split('.'));
+            parts.clone().count() == labels.clone().count()
+                && parts.zip(labels).all(|(part, labels)| part == "*" || part == labels)
         })
     }
 

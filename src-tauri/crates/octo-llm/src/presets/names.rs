@@ -28,9 +28,9 @@ pub(super) fn best_match<'a, T, I: Iterator<Item = &'a String>>(
     model: &str,
     names: impl Fn(&'a T) -> I,
 ) -> Option<&'a T> {
-    let (whole, bare) = (model.trim().to_ascii_lowercase(), bare_name(model));
+    let (full, base) = (model.trim().to_ascii_lowercase(), bare_name(model));
     let fits = rows.iter().filter_map(|row| {
-        let fits = |name: &&String| matches_model(name, &bare) || matches_model(name, &whole);
+        let fits = |name: &&String| matches_model(name, &base) || matches_model(name, &full);
         let longest = names(row).filter(fits).map(String::len).max()?;
         Some((longest, row))
     });
@@ -43,7 +43,7 @@ fn bare_name(model: &str) -> String {
     let mut name = name.rsplit('/').next().unwrap_or_default();
     for before in [BEDROCK_REGIONS, BEDROCK_VENDORS] {
         name = match name.split_once('.') {
-            Some((first, rest)) if before.contains(&first) => rest,
+            Some((first, last_part)) if before.contains(&first) => last_part,
             Some(_) | None => name,
         };
     }
@@ -53,22 +53,22 @@ fn bare_name(model: &str) -> String {
 /// Returns whether a row's name matches a model: the name alone, or with a date or a variant after `-`, `:` or
 /// `@`. A short number after it is another generation (`claude-opus-5-9`), which is unknown.
 fn matches_model(row: &str, model: &str) -> bool {
-    let Some(rest) = model.strip_prefix(row) else { return false };
-    let Some(rest) = rest.strip_prefix('-') else {
-        return rest.is_empty() || rest.starts_with([':', '@']);
+    let Some(suffix) = model.strip_prefix(row) else { return false };
+    let Some(suffix) = suffix.strip_prefix('-') else {
+        return suffix.is_empty() || suffix.starts_with([':', '@']);
     };
-    let next = rest.split(['-', '.', ':', '@']).next().unwrap_or_default();
-    !(next.len() <= 2 && next.chars().all(|character| character.is_ascii_digit()))
+    let suffix_part = suffix.split(['-', '.', ':', '@']).next().unwrap_or_default();
+    !(suffix_part.len() <= 2 && suffix_part.chars().all(|character| character.is_ascii_digit()))
 }
 
 /// Returns whether a model has the price of a row with this name: it is that model, or a dated edition of it. A
 /// variant (`-pro`, `:free`, `-fast`) is another model with another price.
 pub(super) fn is_priced_as(model: &str, row: &str) -> bool {
-    let whole = model.trim().to_ascii_lowercase();
-    let after_router = whole.rsplit('/').next().unwrap_or_default();
-    [whole.as_str(), after_router]
+    let full = model.trim().to_ascii_lowercase();
+    let after_router = full.rsplit('/').next().unwrap_or_default();
+    [full.as_str(), after_router]
         .iter()
-        .any(|name| name.strip_prefix(row).is_some_and(|rest| rest.is_empty() || is_date(rest)))
+        .any(|name| name.strip_prefix(row).is_some_and(|suffix| suffix.is_empty() || is_date(suffix)))
 }
 
 /// Returns whether the text is like `-20250929`, `@20250929` or `-2026-03-17`.

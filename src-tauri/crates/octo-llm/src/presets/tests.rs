@@ -49,10 +49,10 @@ fn the_built_in_table_is_valid_and_complete() {
     for preset in presets.providers() {
         let offered: HashSet<&String> = preset.models.iter().collect();
         assert_eq!(offered.len(), preset.models.len(), "{} offers a model twice", preset.id);
-        for (of, other) in preset.light.iter().chain(&preset.fallback) {
+        for (source, target) in preset.light.iter().chain(&preset.fallback) {
             assert!(
-                offered.contains(of) && offered.contains(other) && of != other,
-                "{}: {of} {other}",
+                offered.contains(source) && offered.contains(target) && source != target,
+                "{}: {source} {target}",
                 preset.id
             );
         }
@@ -191,7 +191,7 @@ fn prices_are_those_of_exactly_this_model_at_exactly_this_provider() {
 #[test]
 fn caching_comes_from_the_provider_and_minimums_from_the_model() {
     let markers = |card: &ModelCard| match &card.caching.kind {
-        CacheKind::Markers { lives, .. } => lives.contains(&CacheLifetime::Hour),
+        CacheKind::Markers { lifetimes, .. } => lifetimes.contains(&CacheLifetime::Hour),
         _ => false,
     };
     for (address, model, minimum) in [
@@ -219,7 +219,7 @@ fn caching_comes_from_the_provider_and_minimums_from_the_model() {
     assert!(matches!(kind(OPENAI, "gpt-6.1-sol"), CacheKind::Breakpoints { .. }));
     assert!(matches!(kind("https://api.deepseek.com", "deepseek-v4-pro"), CacheKind::Units { .. }));
     let gemini = "https://generativelanguage.googleapis.com/v1beta/openai";
-    assert!(matches!(kind(gemini, "gemini-2.5-pro"), CacheKind::Chance { .. }));
+    assert!(matches!(kind(gemini, "gemini-2.5-pro"), CacheKind::Probabilistic { .. }));
     assert_eq!(card(gemini, "gemini-2.5-pro").caching.minimum, 2_048);
     assert_eq!(card(gemini, "gemini-3.8-flash").caching.minimum, 4_096);
     // Octo sends an unknown server no field it may not know.
@@ -291,11 +291,11 @@ fn a_file_in_the_home_replaces_and_adds_rows() {
     let card = presets.card(Protocol::Anthropic, "http://192.168.1.4:9000", "house-model");
     assert_eq!((card.preset.as_deref(), card.context_window), (Some("house"), 32_000));
     assert_eq!(presets.card(Protocol::OpenaiResponses, OPENAI, "gpt-5.5").context_window, 400_000);
-    let places =
+    let ids =
         |presets: &Presets| presets.providers().iter().map(|preset| preset.id.clone()).collect::<Vec<_>>();
-    let mut expected = places(&Presets::built_in());
+    let mut expected = ids(&Presets::built_in());
     expected.push("house".to_owned());
-    assert_eq!(places(&presets), expected, "a replaced row keeps its place");
+    assert_eq!(ids(&presets), expected, "a replaced row keeps its place");
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn a_broken_file_is_named_and_changes_nothing() {
 }
 
 #[test]
-fn no_file_is_no_warning_and_a_folder_in_its_place_is_one() {
+fn a_missing_file_is_no_warning_and_a_folder_in_its_place_is_one() {
     let folder = octo_testkit::TempHome::new();
     let (presets, warnings) = Presets::load(&folder.octo().join("presets.json"));
     assert_eq!((presets.providers().len(), warnings), (21, vec![]));

@@ -13,22 +13,23 @@ impl PresetTable {
         }
         let mut ids = HashSet::new();
         for preset in &self.providers {
-            let with_provider = |why: String| format!("provider {}: {why}", preset.id);
+            let with_provider = |reason: String| format!("provider {}: {reason}", preset.id);
             if preset.id.is_empty() || !ids.insert(&preset.id) {
                 return Err(with_provider("its id is empty or there twice".to_owned()));
             }
             preset.check().map_err(with_provider)?;
         }
         let mut names = HashSet::new();
-        for line in &self.models {
-            for name in std::iter::once(&line.name).chain(&line.aliases) {
-                check_name(name, &mut names).map_err(|why| format!("model {}: {why}", line.name))?;
+        for definition in &self.models {
+            for name in std::iter::once(&definition.name).chain(&definition.aliases) {
+                check_name(name, &mut names)
+                    .map_err(|reason| format!("model {}: {reason}", definition.name))?;
             }
-            if line.window == 0 || line.output == 0 || line.output > line.window {
-                return Err(format!("model {}: an answer does not fit its window", line.name));
+            if definition.window == 0 || definition.output == 0 || definition.output > definition.window {
+                return Err(format!("model {}: an answer does not fit its window", definition.name));
             }
-            if !line.efforts.is_sorted_by(|before, after| before < after) {
-                return Err(format!("model {}: the efforts do not rise", line.name));
+            if !definition.efforts.is_sorted_by(|before, after| before < after) {
+                return Err(format!("model {}: the efforts do not rise", definition.name));
             }
         }
         Ok(())
@@ -58,7 +59,7 @@ impl Preset {
         }
         let mut names = HashSet::new();
         for row in &self.rows {
-            row.check(&mut names).map_err(|why| format!("row {}: {why}", row.name))?;
+            row.check(&mut names).map_err(|reason| format!("row {}: {reason}", row.name))?;
         }
         self.caching.as_ref().map_or(Ok(()), check_caching)?;
         self.prices.as_ref().map_or(Ok(()), check_prices)
@@ -95,10 +96,12 @@ fn check_prices(prices: &Prices) -> Result<(), String> {
 fn check_caching(caching: &Caching) -> Result<(), String> {
     let is_valid = match &caching.kind {
         CacheKind::None | CacheKind::Units { .. } => true,
-        CacheKind::Markers { limit, lookback, lives } => *limit > 0 && *lookback > 0 && !lives.is_empty(),
+        CacheKind::Markers { limit, lookback, lifetimes } => {
+            *limit > 0 && *lookback > 0 && !lifetimes.is_empty()
+        }
         CacheKind::Breakpoints { limit, lookback, .. } => *limit > 0 && *lookback > 0,
         CacheKind::Prefix { step, .. } => *step > 0,
-        CacheKind::Chance { probability, .. } => (0.0..=1.0).contains(probability),
+        CacheKind::Probabilistic { probability, .. } => (0.0..=1.0).contains(probability),
     };
     if is_valid { Ok(()) } else { Err("its cache has no room".to_owned()) }
 }

@@ -52,7 +52,7 @@ fn each_class_has_its_price() {
 fn a_miss_costs_the_price_above_reading() {
     let prices = two_tiers();
     let hour = |usage, written_for_an_hour| BilledUsage { usage, written_for_an_hour };
-    for (billed, again, nano) in [
+    for (billed, cached, nano) in [
         (hour(usage(10, 0, 100, 7), 0), 0, 0),
         (hour(usage(10, 0, 100, 7), 0), 40, 40 * 3_450),
         // Writes are moved first, then input at full price, and never more than there were.
@@ -62,9 +62,9 @@ fn a_miss_costs_the_price_above_reading() {
         (hour(usage(0, 0, 100, 0), 60), 50, 40 * 3_450 + 10 * 5_700),
     ] {
         assert_eq!(
-            prices.cost_above_cached(billed, again),
+            prices.cost_above_cached(billed, cached),
             Some(Cost::from_nano_dollars(nano)),
-            "{billed:?} {again}"
+            "{billed:?} {cached}"
         );
     }
     let hole = Prices { rates: Rates { read: None, ..prices.rates }, ..two_tiers() };
@@ -125,16 +125,16 @@ fn any_usage() -> impl Strategy<Value = Usage> {
 
 /// Generates prices and, above a size, prices at least as high.
 fn any_prices() -> impl Strategy<Value = Prices> {
-    (any_rates(), 1u64..3_000_000, 1u64..5).prop_map(|(rates, above, times)| {
+    (any_rates(), 1u64..3_000_000, 1u64..5).prop_map(|(rates, threshold, times)| {
         let dearer = |price: Option<Price>| price.map(|price| Price(price.0 * times));
-        let long = Rates {
+        let long_rates = Rates {
             input: dearer(rates.input),
             output: dearer(rates.output),
             read: dearer(rates.read),
             write: dearer(rates.write),
             write_hour: dearer(rates.write_hour),
         };
-        Prices { rates, long: vec![LongRates { above, rates: long }], ..two_tiers() }
+        Prices { rates, long: vec![LongRates { above: threshold, rates: long_rates }], ..two_tiers() }
     })
 }
 
@@ -146,8 +146,8 @@ proptest! {
         let mut fuller = used;
         let [input, read, write, output] =
             [&mut fuller.input, &mut fuller.cache_read, &mut fuller.cache_write, &mut fuller.output];
-        let grown = [input, read, write, output].into_iter().nth(class).unwrap();
-        *grown = grown.saturating_add(more);
+        let increased = [input, read, write, output].into_iter().nth(class).unwrap();
+        *increased = increased.saturating_add(more);
         if let (Some(before), Some(after)) = (prices.cost(used), prices.cost(fuller)) {
             prop_assert!(after >= before, "{before} then {after}");
         }
@@ -157,10 +157,10 @@ proptest! {
     #[test]
     fn the_total_is_preserved_when_tokens_become_reads(used in any_usage(), hour in 0u64..10, again in any::<u64>()) {
         let billed = BilledUsage { usage: used, written_for_an_hour: hour }.capped();
-        let then = billed.with_cache_read(again);
-        prop_assert_eq!(then.usage.total_input(), used.total_input());
-        prop_assert!(then.written_for_an_hour <= then.usage.cache_write);
-        prop_assert!(then.usage.cache_read - used.cache_read <= again);
+        let recomputed = billed.with_cache_read(again);
+        prop_assert_eq!(recomputed.usage.total_input(), used.total_input());
+        prop_assert!(recomputed.written_for_an_hour <= recomputed.usage.cache_write);
+        prop_assert!(recomputed.usage.cache_read - used.cache_read <= again);
     }
 
     /// A cost is known exactly when the price of every used kind of token is.
@@ -170,15 +170,15 @@ proptest! {
         let rates = prices.rates_for(total);
         let billed = BilledUsage { usage: used, written_for_an_hour: hour };
         let hour = hour.min(used.cache_write);
-        let known = [
+        let priced = [
             (used.input, rates.input),
             (used.output, rates.output),
             (used.cache_read, rates.read),
             (used.cache_write - hour, rates.write),
             (hour, rates.write_hour),
         ];
-        let known = known.iter().all(|(tokens, price)| *tokens == 0 || price.is_some());
-        prop_assert_eq!(prices.cost(billed).is_some(), known);
+        let priced = priced.iter().all(|(tokens, price)| *tokens == 0 || price.is_some());
+        prop_assert_eq!(prices.cost(billed).is_some(), priced);
     }
 
     /// A split into two calls costs the same, up to the rounding of each.
@@ -188,9 +188,9 @@ proptest! {
         right in prop::array::uniform4(0u64..20_000),
     ) {
         let prices = two_tiers();
-        let of = |tokens: [u64; 4]| usage(tokens[0], tokens[1], tokens[2], tokens[3]);
+        let usage_of = |tokens: [u64; 4]| usage(tokens[0], tokens[1], tokens[2], tokens[3]);
         let both = std::array::from_fn(|index| left[index] + right[index]);
-        let apart = prices.cost(of(left)).unwrap().saturating_add(prices.cost(of(right)).unwrap());
-        prop_assert_eq!(prices.cost(of(both)).unwrap(), apart);
+        let separate = prices.cost(usage_of(left)).unwrap().saturating_add(prices.cost(usage_of(right)).unwrap());
+        prop_assert_eq!(prices.cost(usage_of(both)).unwrap(), separate);
     }
 }

@@ -20,38 +20,38 @@ const POLICIES: [(&str, MarkerPolicy); 5] = [
     ("everything for an hour", MarkerPolicy { fixed: Some(HOUR), finished: HOUR, current: HOUR }),
 ];
 
-fn talk(policy: MarkerPolicy) -> WorkloadConversation {
+fn conversation(policy: MarkerPolicy) -> WorkloadConversation {
     let cache = CacheSimulator::new(CachePolicy::anthropic());
     WorkloadConversation::new(Protocol::Anthropic, Caching::anthropic(), policy, cache)
 }
 
 fn coding(policy: MarkerPolicy) -> Bill {
-    let mut talk = talk(policy);
-    talk.coding(40);
-    talk.bill
+    let mut conversation = conversation(policy);
+    conversation.coding(40);
+    conversation.bill
 }
 
 fn chats(policy: MarkerPolicy, warm: KeepWarm) -> Bill {
-    let mut all = Bill::default();
+    let mut total = Bill::default();
     for pauses in WorkloadRandom::new(1).pauses(CHATS * PAUSES).chunks(PAUSES) {
-        let mut talk = talk(policy);
-        talk.chat(pauses, warm);
-        all.cost += talk.bill.cost;
-        all.ideal += talk.bill.ideal;
-        all.refreshes += talk.bill.refreshes;
+        let mut conversation = conversation(policy);
+        conversation.chat(pauses, warm);
+        total.cost += conversation.bill.cost;
+        total.ideal += conversation.bill.ideal;
+        total.refreshes += conversation.bill.refreshes;
     }
-    all
+    total
 }
 
 /// Runs short sessions of one profile, this many minutes apart.
 fn sessions(policy: MarkerPolicy, minutes: u64) -> Bill {
-    let mut talk = talk(policy);
+    let mut conversation = conversation(policy);
     for _ in 0..8 {
-        talk.new_session();
-        talk.coding(5);
-        talk.cache.advance(Duration::from_secs(60 * minutes));
+        conversation.new_session();
+        conversation.coding(5);
+        conversation.cache.advance(Duration::from_secs(60 * minutes));
     }
-    talk.bill
+    conversation.bill
 }
 
 #[test]
@@ -66,15 +66,16 @@ fn the_default_policy_is_the_cheapest_measured() {
         writeln!(table, "{name}: {}", figures.join(" | ")).unwrap();
         measured.push((policy, bills));
     }
-    let left = chats(MarkerPolicy::default(), KeepWarm::Left);
-    writeln!(table, "the default, not kept warm: chat ${:.3} ({:.3})", left.cost, left.ratio()).unwrap();
+    let unwarmed = chats(MarkerPolicy::default(), KeepWarm::Left);
+    writeln!(table, "the default, not kept warm: chat ${:.3} ({:.3})", unwarmed.cost, unwarmed.ratio())
+        .unwrap();
     insta::assert_snapshot!(table);
     let cost = |bills: &[Bill; 4]| bills[0].cost + bills[1].cost;
     let cheapest = measured.iter().map(|(_, bills)| cost(bills)).fold(f64::INFINITY, f64::min);
     let (_, default) = measured.iter().find(|(policy, _)| *policy == MarkerPolicy::default()).unwrap();
     assert!(cost(default) <= cheapest * 1.001, "{table}");
-    let [coding, kept, ..] = default;
+    let [coding, warm_chats, ..] = default;
     assert!(coding.ratio() <= 1.02, "{table}");
-    assert!(kept.ratio() <= 1.08 && kept.cost < left.cost, "{table}");
-    assert!(kept.refreshes > 0 && left.refreshes == 0);
+    assert!(warm_chats.ratio() <= 1.08 && warm_chats.cost < unwarmed.cost, "{table}");
+    assert!(warm_chats.refreshes > 0 && unwarmed.refreshes == 0);
 }

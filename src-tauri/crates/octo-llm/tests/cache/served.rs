@@ -30,28 +30,28 @@ fn server(cache: Option<CachePolicy>) -> ModelServer {
 }
 
 /// Returns a conversation that is not sent automatically.
-fn talk() -> WorkloadConversation {
+fn conversation() -> WorkloadConversation {
     let cache = CacheSimulator::new(CachePolicy::none());
-    let mut talk =
+    let mut conversation =
         WorkloadConversation::new(Protocol::Anthropic, Caching::anthropic(), MarkerPolicy::default(), cache);
-    talk.say(6_000);
-    talk
+    conversation.say(6_000);
+    conversation
 }
 
 #[tokio::test]
 async fn the_server_follows_the_tests_cache_policy() {
-    for (what, policy, reads) in [
+    for (case, policy, reads) in [
         ("the vendor's", None, true),
         ("Bedrock's", Some(CachePolicy::bedrock()), true),
         ("none", Some(CachePolicy::none()), false),
         ("too short", Some(CachePolicy { minimum: 100_000, ..CachePolicy::anthropic() }), false),
     ] {
         let server = server(policy);
-        let talk = talk();
-        let first = send(&server, talk.request(0)).await;
-        let second = send(&server, talk.request(0)).await;
-        assert_eq!(second.cache_read, if reads { first.total_input() } else { 0 }, "{what}");
-        assert_eq!(second.total_input(), first.total_input(), "{what}");
+        let conversation = conversation();
+        let first = send(&server, conversation.request(0)).await;
+        let second = send(&server, conversation.request(0)).await;
+        assert_eq!(second.cache_read, if reads { first.total_input() } else { 0 }, "{case}");
+        assert_eq!(second.total_input(), first.total_input(), "{case}");
         server.assert_clean();
     }
 }
@@ -59,7 +59,7 @@ async fn the_server_follows_the_tests_cache_policy() {
 #[tokio::test]
 async fn the_ledgers_expectation_equals_the_providers_reads() {
     let seconds = Duration::from_secs;
-    for (what, pause, change, miss, reason) in [
+    for (case, pause, change, expected_miss, reason) in [
         ("a turn more", seconds(20), None, None, None),
         (
             "a long pause",
@@ -78,23 +78,30 @@ async fn the_ledgers_expectation_equals_the_providers_reads() {
     ] {
         let options = ServerOptions { prefix: octo_testkit::PrefixRule::Free, ..ServerOptions::default() };
         let server = ModelServer::start_with(Script::from_fn(|_| Reply::text("fine")), options);
-        let mut talk = talk();
-        let request = talk.request(0);
+        let mut conversation = conversation();
+        let request = conversation.request(0);
         let previous = SentRequest::new(&request, 0).with_usage(send(&server, request).await);
-        talk.answer(300);
-        talk.say(300);
+        conversation.answer(300);
+        conversation.say(300);
         if let Some(system) = change {
-            talk.system = system.into();
+            conversation.system = system.into();
         }
         server.advance(pause);
-        let request = talk.request(0);
-        let now = SentRequest::new(&request, 0);
+        let request = conversation.request(0);
+        let sent = SentRequest::new(&request, 0);
         let usage = send(&server, request).await;
         let expected = expected(&previous, &Caching::anthropic()).unwrap();
-        assert_eq!(explain(&expected, &usage, &previous, &now, pause), miss, "{what}");
-        assert_eq!(usage.cache_read == expected.tokens, miss.is_none(), "{what}: {usage:?}, {expected:?}");
-        let seen: Vec<(usize, MissReason)> =
-            server.cache_misses().into_iter().map(|(request, miss)| (request, miss.reason)).collect();
-        assert_eq!(seen, reason.map(|reason| (1, reason)).into_iter().collect::<Vec<_>>(), "{what}");
+        assert_eq!(explain(&expected, &usage, &previous, &sent, pause), expected_miss, "{case}");
+        assert_eq!(
+            usage.cache_read == expected.tokens,
+            expected_miss.is_none(),
+            "{case}: {usage:?}, {expected:?}"
+        );
+        let misses: Vec<(usize, MissReason)> = server
+            .cache_misses()
+            .into_iter()
+            .map(|(request, expected_miss)| (request, expected_miss.reason))
+            .collect();
+        assert_eq!(misses, reason.map(|reason| (1, reason)).into_iter().collect::<Vec<_>>(), "{case}");
     }
 }

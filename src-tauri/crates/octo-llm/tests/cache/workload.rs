@@ -42,8 +42,8 @@ impl WorkloadRandom {
         ((thrown >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
-    pub fn between(&mut self, least: usize, most: usize) -> usize {
-        least + (self.fraction() * (most - least + 1) as f64) as usize
+    pub fn between(&mut self, least: usize, max: usize) -> usize {
+        least + (self.fraction() * (max - least + 1) as f64) as usize
     }
 
     /// Returns a person's pause: log-normal with a median of 40 s, and one in eight over five minutes.
@@ -59,9 +59,9 @@ impl WorkloadRandom {
         let mut thrown: Vec<Duration> = (0..count * EACH).map(|_| self.pause()).collect();
         thrown.sort();
         let mut chosen: Vec<Duration> = thrown.chunks(EACH).map(|chunk| chunk[EACH / 2]).collect();
-        for left in (1..count).rev() {
-            let other = self.between(0, left);
-            chosen.swap(left, other);
+        for remaining in (1..count).rev() {
+            let index = self.between(0, remaining);
+            chosen.swap(remaining, index);
         }
         chosen
     }
@@ -166,10 +166,10 @@ impl WorkloadConversation {
 
     /// The model calls `count` tools at once, and they answer.
     pub fn call(&mut self, count: usize, result: usize) {
-        let said = self.text(200);
+        let reasoning = self.text(200);
         let calls: Vec<(CallId, String)> =
             (0..count).map(|n| (CallId::new(), format!("t{}_{n}", self.words))).collect();
-        let mut blocks = vec![Block::Text { text: said }];
+        let mut blocks = vec![Block::Text { text: reasoning }];
         blocks.extend(calls.iter().map(|(id, provider_id)| {
             let arguments = json!({ "p": "x".repeat(80) }).to_string();
             let (name, provider_id) = ("tool_3".to_owned(), provider_id.clone());
@@ -246,10 +246,10 @@ impl WorkloadConversation {
         self.cache.advance(REST);
         let prices = self.cache.policy().prices;
         let total = usage.total_input();
-        let known = self.sent.entry(self.model).or_default();
-        let ideal_read = (*known).min(total);
+        let sent_by_model = self.sent.entry(self.model).or_default();
+        let ideal_read = (*sent_by_model).min(total);
         let ideal = Usage { cache_read: ideal_read, cache_write: total - ideal_read, output, input: 0 };
-        *known = total;
+        *sent_by_model = total;
         self.bill.ideal += prices.cost(&ideal, 0);
         self.bill.requests += 1;
         self.last = Some((body, start));
@@ -271,8 +271,8 @@ impl WorkloadConversation {
     /// Lets the person be away.
     pub fn pause(&mut self, pause: Duration, warm: KeepWarm) {
         let ends = self.cache.now() + pause;
-        let mut last_use = self.last.as_ref().map_or(self.cache.now(), |last| last.1);
-        let began = last_use;
+        let mut last_use = self.last.as_ref().map_or(self.cache.now(), |last_request| last_request.1);
+        let start = last_use;
         let price = Price::per_million;
         let prices = self.cache.policy().prices;
         let rates = Rates {
@@ -300,7 +300,7 @@ impl WorkloadConversation {
             self.bill.refreshes += 1;
         }
         self.cache.advance(ends.saturating_sub(self.cache.now()));
-        self.pauses.push(self.cache.now() - began);
+        self.pauses.push(self.cache.now() - start);
     }
 
     /// One prompt, so many tool turns.

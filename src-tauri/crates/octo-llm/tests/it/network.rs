@@ -61,7 +61,8 @@ async fn custom_headers_are_sent_with_octos_own() {
         let request = &server.requests()[0];
         assert_eq!(request.header("x-team"), Some("blue"), "{protocol:?}");
         assert_eq!(request.header("user-agent"), Some("other/1.0"));
-        let names = |wanted: &str| request.headers.iter().filter(|(name, _)| name == wanted).count();
+        let names =
+            |header_name: &str| request.headers.iter().filter(|(name, _)| name == header_name).count();
         for name in ["content-type", "accept", "host", "user-agent", "x-team"] {
             assert_eq!(names(name), 1, "{protocol:?}: {name}");
         }
@@ -146,18 +147,18 @@ async fn without_a_key_requests_to_bedrock_are_signed() {
     server.assert_clean();
     let requests = server.requests();
     let authorization = |index: usize| requests[index].header("authorization").unwrap();
-    let is_signed = |index: usize, who: &str, region: &str, headers: &str| {
+    let is_signed = |index: usize, signer: &str, region: &str, headers: &str| {
         let found = authorization(index);
-        let start = format!("AWS4-HMAC-SHA256 Credential={who}/");
+        let start = format!("AWS4-HMAC-SHA256 Credential={signer}/");
         let end = format!("/{region}/bedrock/aws4_request, SignedHeaders={headers}, Signature=");
         assert!(found.starts_with(&start) && found.contains(&end), "{found}");
     };
-    let plain = "content-type;host;x-amz-date";
-    is_signed(0, "AKIDEXAMPLE", "eu-west-1", plain);
-    is_signed(1, "AKIDEXAMPLE", "eu-west-1", &format!("{plain};x-amz-security-token"));
+    let signed_headers = "content-type;host;x-amz-date";
+    is_signed(0, "AKIDEXAMPLE", "eu-west-1", signed_headers);
+    is_signed(1, "AKIDEXAMPLE", "eu-west-1", &format!("{signed_headers};x-amz-security-token"));
     assert_eq!(requests[1].header("x-amz-security-token"), Some("the-token"));
     assert_eq!(authorization(2), "Bearer bedrock-api-key");
-    is_signed(3, "AKIDWORK", "us-west-2", plain);
+    is_signed(3, "AKIDWORK", "us-west-2", signed_headers);
     assert!(requests.iter().all(|request| request.path == "/v1/model/vendor.model-v1%3A0/converse-stream"));
     assert!(requests.iter().all(|request| request.model() == "vendor.model-v1:0"));
 }
@@ -185,9 +186,9 @@ async fn aws_credentials_that_are_missing_or_refused_are_named_and_never_shown()
         (424, "ModelErrorException", ErrorClass::Overloaded),
         (503, "ServiceUnavailableException", ErrorClass::Overloaded),
     ] {
-        let said =
+        let message =
             format!("The Canonical String should have been 'x-amz-security-token:{token}' ({})", KEYS[1].1);
-        let server = ModelServer::start(Reply::error(status, name, said));
+        let server = ModelServer::start(Reply::error(status, name, message));
         let variables = [&KEYS[..], &[("AWS_SESSION_TOKEN", token)]].concat();
         let error = ask(aws(&server, &variables, &home)).await.unwrap_err();
         assert_eq!(error.class, class, "{name}: {error}");
@@ -210,13 +211,13 @@ async fn behind_tls(server: &ModelServer) -> String {
     let acceptor = TlsAcceptor::from(Arc::new(config.unwrap()));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
-    let behind = server.url().replace("http://", "").replace("/v1", "");
+    let upstream = server.url().replace("http://", "").replace("/v1", "");
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            let (acceptor, behind) = (acceptor.clone(), behind.clone());
+            let (acceptor, upstream) = (acceptor.clone(), upstream.clone());
             tokio::spawn(async move {
                 let Ok(mut stream) = acceptor.accept(stream).await else { return };
-                let mut server = TcpStream::connect(behind).await.unwrap();
+                let mut server = TcpStream::connect(upstream).await.unwrap();
                 let _ = tokio::io::copy_bidirectional(&mut stream, &mut server).await;
             });
         }
@@ -228,16 +229,16 @@ async fn behind_tls(server: &ModelServer) -> String {
 async fn certificates_are_verified_and_custom_authorities_trusted() {
     let server = ModelServer::start(Reply::text("hi"));
     let address = behind_tls(&server).await;
-    let with = |extra_ca: Option<&[u8]>| {
+    let request_with = |extra_ca: Option<&[u8]>| {
         let network = Network { extra_ca: extra_ca.map(<[u8]>::to_vec), ..Network::default() };
         let key = Some(SecretString::from("sk-test-0123456789"));
         Endpoint { network, ..Endpoint::new(Protocol::OpenaiResponses, address.clone(), key) }
     };
-    let error = ask(with(None)).await.unwrap_err();
+    let error = ask(request_with(None)).await.unwrap_err();
     assert_eq!(error.class, ErrorClass::Untrusted, "it would be the same every time: {error}");
     assert!(!error.class.is_retryable());
     assert!(error.message.to_lowercase().contains("certificate"), "{error}");
     assert!(server.requests().is_empty(), "the key never left");
-    ask(with(Some(include_bytes!("../tls/authority.pem")))).await.unwrap();
+    ask(request_with(Some(include_bytes!("../tls/authority.pem")))).await.unwrap();
     assert_eq!(server.requests().len(), 1);
 }

@@ -250,7 +250,7 @@ fn nothing_but_content_leaves_the_machine() {
 
 #[test]
 fn failed_results_are_marked_as_such() {
-    for (status, marked) in [
+    for (status, is_error) in [
         (CallStatus::Done, false),
         (CallStatus::Failed, true),
         (CallStatus::Denied, true),
@@ -263,9 +263,9 @@ fn failed_results_are_marked_as_such() {
             user(vec![result(1, "t1", status, "said", &[])]),
         ]);
         let block = encode_anthropic(&request)["messages"][2]["content"][0].clone();
-        assert_eq!(block["is_error"] == true, marked, "{status:?}");
+        assert_eq!(block["is_error"] == true, is_error, "{status:?}");
         let block = encode_bedrock(&request)["messages"][2]["content"][0]["toolResult"].clone();
-        assert_eq!(block["status"] == "error", marked, "{status:?}");
+        assert_eq!(block["status"] == "error", is_error, "{status:?}");
     }
 }
 
@@ -296,16 +296,16 @@ fn the_dialect_decides_the_field_of_the_limit() {
 
 #[test]
 fn empty_reasoning_follows_reasoning_and_never_precedes_it() {
-    let said = |raw: Option<Value>| {
+    let reasoning_of = |raw: Option<Value>| {
         assistant(raw.map(|raw| reasoning(PROVIDER, raw)).into_iter().chain([text("a")]).collect())
     };
     let messages = vec![
         user(vec![text("1")]),
-        said(None),
+        reasoning_of(None),
         user(vec![text("2")]),
-        said(Some(json!({ "reasoning": "hm" }))),
+        reasoning_of(Some(json!({ "reasoning": "hm" }))),
         user(vec![text("3")]),
-        said(None),
+        reasoning_of(None),
         user(vec![text("4")]),
     ];
     let fields = |padding| {
@@ -316,12 +316,14 @@ fn empty_reasoning_follows_reasoning_and_never_precedes_it() {
             .as_array()
             .unwrap()
             .iter()
-            .filter(|said| said["role"] == "assistant")
+            .filter(|reasoning_of| reasoning_of["role"] == "assistant")
             .cloned()
             .collect();
         assistants
             .iter()
-            .map(|said| (said.get("reasoning_content").cloned(), said.get("reasoning").cloned()))
+            .map(|reasoning_of| {
+                (reasoning_of.get("reasoning_content").cloned(), reasoning_of.get("reasoning").cloned())
+            })
             .collect::<Vec<_>>()
     };
     assert_eq!(
@@ -369,10 +371,10 @@ fn two_turns() -> ModelRequest {
 #[test]
 fn markers_are_written_as_each_server_takes_them() {
     let request = two_turns();
-    let (short, long) = (json!({ "type": "ephemeral" }), json!({ "type": "ephemeral", "ttl": "1h" }));
+    let (short, hour) = (json!({ "type": "ephemeral" }), json!({ "type": "ephemeral", "ttl": "1h" }));
     let body = chat(&request, MARKED);
-    assert_eq!(body["messages"][0]["content"][0]["cache_control"], long);
-    assert_eq!(body["messages"][1]["content"][0]["cache_control"], long);
+    assert_eq!(body["messages"][0]["content"][0]["cache_control"], hour);
+    assert_eq!(body["messages"][1]["content"][0]["cache_control"], hour);
     assert_eq!(
         body["messages"][3]["content"],
         json!([{ "type": "text", "text": "said", "cache_control": short }])
@@ -395,10 +397,10 @@ fn markers_are_written_as_each_server_takes_them() {
     assert!(!body.to_string().contains("prompt_cache_breakpoint"));
     assert_eq!(body["instructions"], "You are Octo.");
 
-    let (short, long) = (json!({ "type": "default" }), json!({ "type": "default", "ttl": "1h" }));
+    let (short, hour) = (json!({ "type": "default" }), json!({ "type": "default", "ttl": "1h" }));
     let body = encode_bedrock(&request);
-    assert_eq!(body["system"][1]["cachePoint"], long);
-    assert_eq!(body["messages"][0]["content"][1]["cachePoint"], long);
+    assert_eq!(body["system"][1]["cachePoint"], hour);
+    assert_eq!(body["messages"][0]["content"][1]["cachePoint"], hour);
     // The last two messages are merged; each keeps its own breakpoint.
     let merged = body["messages"][2]["content"].as_array().unwrap();
     let points: Vec<usize> =
@@ -458,9 +460,9 @@ fn effort_is_asked_for_in_each_protocols_words() {
             [encode_anthropic(&request), encode_bedrock(&request)["additionalModelRequestFields"].clone()]
         {
             match anthropic {
-                Some(word) => {
+                Some(level) => {
                     assert_eq!(fields["thinking"], json!({ "type": "adaptive" }));
-                    assert_eq!(fields["output_config"], json!({ "effort": word }));
+                    assert_eq!(fields["output_config"], json!({ "effort": level }));
                 }
                 None => {
                     assert_eq!(fields["thinking"], json!({ "type": "disabled" }));

@@ -59,25 +59,25 @@ struct AnswerRecord {
 
 async fn ask(provider: &dyn Provider, messages: &[Message]) -> AnswerRecord {
     let mut stream = provider.stream(request(messages), CancellationToken::new());
-    let mut said = AnswerRecord {
+    let mut record = AnswerRecord {
         blocks: Vec::new(),
         usage: Usage::default(),
         finish: Err(ProviderError::new(ErrorClass::CutOff, "the stream said nothing at its end")),
     };
     while let Some(event) = stream.next().await {
         match event {
-            Ok(ModelEvent::BlockFinished { content, .. }) => said.blocks.push(content),
-            Ok(ModelEvent::Usage(usage)) => said.usage = usage.usage,
-            Ok(ModelEvent::Finished(reason)) => said.finish = Ok(reason),
+            Ok(ModelEvent::BlockFinished { content, .. }) => record.blocks.push(content),
+            Ok(ModelEvent::Usage(usage)) => record.usage = usage.usage,
+            Ok(ModelEvent::Finished(reason)) => record.finish = Ok(reason),
             Ok(ModelEvent::BlockStarted { .. } | ModelEvent::Delta { .. }) => {}
             Err(error) => {
-                said.finish = Err(error);
+                record.finish = Err(error);
                 assert!(stream.next().await.is_none(), "something came after an error");
                 break;
             }
         }
     }
-    said
+    record
 }
 
 async fn failure(server: &ModelServer, protocol: Protocol) -> ProviderError {
@@ -103,11 +103,11 @@ async fn a_conversation_with_reasoning_tools_and_a_growing_cache() {
         let mut messages = vec![user("go")];
         let mut input = Vec::new();
         loop {
-            let said = ask(&*provider, &messages).await;
-            assert_eq!(said.finish, Ok(FinishReason::Stop), "{protocol:?}: {:?}", server.faults());
-            input.push(said.usage);
-            let answer = message(Role::Assistant, said.blocks);
-            let results: Vec<Block> = answer
+            let record = ask(&*provider, &messages).await;
+            assert_eq!(record.finish, Ok(FinishReason::Stop), "{protocol:?}: {:?}", server.faults());
+            input.push(record.usage);
+            let reply = message(Role::Assistant, record.blocks);
+            let results: Vec<Block> = reply
                 .calls()
                 .map(|call| {
                     Block::ToolResult(ToolResult {
@@ -119,7 +119,7 @@ async fn a_conversation_with_reasoning_tools_and_a_growing_cache() {
                     })
                 })
                 .collect();
-            messages.push(answer);
+            messages.push(reply);
             if results.is_empty() {
                 break;
             }
@@ -292,8 +292,8 @@ async fn text_arrives_while_the_stream_is_open_and_cancelling_closes_it() {
         let mut stream = provider(&server, protocol).stream(request(&[user("hi")]), cancel.clone());
         let mut text = String::new();
         while text.is_empty() {
-            if let ModelEvent::Delta { text: piece, .. } = stream.next().await.unwrap().unwrap() {
-                text.push_str(&piece);
+            if let ModelEvent::Delta { text: text_chunk, .. } = stream.next().await.unwrap().unwrap() {
+                text.push_str(&text_chunk);
             }
         }
         assert_eq!(text, "one t");
@@ -316,11 +316,11 @@ async fn a_held_stream_continues_when_released() {
     let gate = Gate::new();
     let server = ModelServer::start(Reply::text("one two three").hold_after(usize::MAX, &gate));
     let provider = provider(&server, Protocol::Anthropic);
-    let asked = tokio::spawn(async move { ask(&*provider, &[user("hi")]).await });
+    let request = tokio::spawn(async move { ask(&*provider, &[user("hi")]).await });
     gate.reached().await;
-    assert!(!asked.is_finished());
+    assert!(!request.is_finished());
     gate.open();
-    assert_eq!(asked.await.unwrap().finish, Ok(FinishReason::Stop));
+    assert_eq!(request.await.unwrap().finish, Ok(FinishReason::Stop));
     assert_eq!(server.wait_outcome_async(0).await, AnswerOutcome::Sent);
 }
 
@@ -388,33 +388,33 @@ async fn the_server_refuses_what_a_strict_provider_refuses() {
             images: Vec::new(),
         })
     };
-    let asked = || message(Role::Assistant, vec![call(1, "write"), call(2, "grep")]);
-    for (what, messages) in [
-        ("no results", vec![user("a"), asked(), user("b")]),
-        ("one result", vec![user("a"), asked(), message(Role::User, vec![result(1)])]),
-        ("wrong order", vec![user("a"), asked(), message(Role::User, vec![result(2), result(1)])]),
+    let unanswered = || message(Role::Assistant, vec![call(1, "write"), call(2, "grep")]);
+    for (case, messages) in [
+        ("no results", vec![user("a"), unanswered(), user("b")]),
+        ("one result", vec![user("a"), unanswered(), message(Role::User, vec![result(1)])]),
+        ("wrong order", vec![user("a"), unanswered(), message(Role::User, vec![result(2), result(1)])]),
         ("an orphan", vec![user("a"), message(Role::User, vec![result(1)])]),
-        ("the model last", vec![user("a"), asked()]),
-        ("the model first", vec![asked(), message(Role::User, vec![result(1), result(2)])]),
+        ("the model last", vec![user("a"), unanswered()]),
+        ("the model first", vec![unanswered(), message(Role::User, vec![result(1), result(2)])]),
     ] {
         for protocol in Protocol::ALL {
             let server = ModelServer::start(Reply::text("never"));
             let error = ask(&*provider(&server, protocol), &messages).await.finish.unwrap_err();
-            assert_eq!(error.class, ErrorClass::Invalid, "{what} {protocol:?}: {error}");
-            assert_eq!(server.faults().len(), 1, "{what} {protocol:?}");
-            assert_eq!(server.replies_left(), 1, "{what}: the script was not consulted");
+            assert_eq!(error.class, ErrorClass::Invalid, "{case} {protocol:?}: {error}");
+            assert_eq!(server.faults().len(), 1, "{case} {protocol:?}");
+            assert_eq!(server.replies_left(), 1, "{case}: the script was not consulted");
         }
     }
 }
 
 #[tokio::test]
 async fn the_server_notices_every_change_of_a_frozen_prefix() {
-    let talk = |first: &str, answer: &str| {
-        let said = vec![Block::Text { text: answer.to_owned() }];
-        vec![user(first), message(Role::Assistant, said), user("more")]
+    let conversation = |first: &str, answer: &str| {
+        let blocks = vec![Block::Text { text: answer.to_owned() }];
+        vec![user(first), message(Role::Assistant, blocks), user("more")]
     };
     for protocol in Protocol::ALL {
-        for (what, change) in [
+        for (case, change) in [
             (
                 "system_changed",
                 (|request| request.system = Arc::from("You are somebody else.")) as fn(&mut ModelRequest),
@@ -427,19 +427,19 @@ async fn the_server_notices_every_change_of_a_frozen_prefix() {
         ] {
             let server = ModelServer::start(Script::from_fn(|_| Reply::text("ok")));
             let provider = provider(&server, protocol);
-            let whole = talk("one", "two");
-            ask(&*provider, &whole[..1]).await.finish.unwrap();
-            ask(&*provider, &whole).await.finish.unwrap();
+            let original = conversation("one", "two");
+            ask(&*provider, &original[..1]).await.finish.unwrap();
+            ask(&*provider, &original).await.finish.unwrap();
             // The same request again, and another conversation, are no faults.
-            ask(&*provider, &whole).await.finish.unwrap();
-            ask(&*provider, &talk("three", "four")).await.finish.unwrap();
+            ask(&*provider, &original).await.finish.unwrap();
+            ask(&*provider, &conversation("three", "four")).await.finish.unwrap();
             server.assert_clean();
-            let mut changed = request(&whole);
+            let mut changed = request(&original);
             change(&mut changed);
             let mut stream = provider.stream(changed, CancellationToken::new());
             assert_eq!(stream.next().await.unwrap().unwrap_err().class, ErrorClass::Invalid);
             let faults = server.faults();
-            assert!(faults[0].reason.starts_with(what), "{what} {protocol:?}: {faults:?}");
+            assert!(faults[0].reason.starts_with(case), "{case} {protocol:?}: {faults:?}");
         }
     }
 }

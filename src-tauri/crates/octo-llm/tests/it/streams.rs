@@ -80,17 +80,17 @@ struct StreamReading {
     end: Result<(), ProviderError>,
 }
 
-fn read<'a>(protocol: Protocol, pieces: impl IntoIterator<Item = &'a [u8]>) -> StreamReading {
+fn read<'a>(protocol: Protocol, chunks: impl IntoIterator<Item = &'a [u8]>) -> StreamReading {
     let provider = ProviderId("test@host".to_owned());
-    let mut answer = AnswerReader::new(protocol, &provider, &Dialect::default());
+    let mut reader = AnswerReader::new(protocol, &provider, &Dialect::default());
     let mut events = Vec::new();
-    let mut whole = false;
+    let mut is_complete = false;
     let mut end = Ok(());
-    for piece in pieces {
-        match answer.push(piece, &mut events) {
+    for chunk in chunks {
+        match reader.push(chunk, &mut events) {
             Ok(AnswerProgress::More) => {}
             Ok(AnswerProgress::Whole) => {
-                whole = true;
+                is_complete = true;
                 break;
             }
             Err(error) => {
@@ -99,14 +99,16 @@ fn read<'a>(protocol: Protocol, pieces: impl IntoIterator<Item = &'a [u8]>) -> S
             }
         }
     }
-    if end.is_ok() && !whole {
-        end = answer.finish(&mut events);
+    if end.is_ok() && !is_complete {
+        end = reader.finish(&mut events);
     }
     // Fresh ids differ from one reading to the next.
     let id = "00000000000000000000000000000000".parse().unwrap();
     for event in &mut events {
-        if let ModelEvent::BlockFinished { content: Block::ToolCall(ToolCall { id: own, .. }), .. } = event {
-            *own = id;
+        if let ModelEvent::BlockFinished { content: Block::ToolCall(ToolCall { id: call_id, .. }), .. } =
+            event
+        {
+            *call_id = id;
         }
     }
     StreamReading { events, end }
@@ -172,11 +174,12 @@ fn show(read: &StreamReading) -> String {
 #[test]
 fn recorded_streams_decode() {
     for (protocol, folder) in PROTOCOLS {
-        let all = recorded(folder).into_iter().fold(String::new(), |mut all, (name, bytes)| {
-            writeln!(all, "# {name}\n{}", show(&read(protocol, [bytes.as_slice()]))).unwrap();
-            all
-        });
-        insta::assert_snapshot!(folder, all);
+        let transcripts =
+            recorded(folder).into_iter().fold(String::new(), |mut transcripts, (name, bytes)| {
+                writeln!(transcripts, "# {name}\n{}", show(&read(protocol, [bytes.as_slice()]))).unwrap();
+                transcripts
+            });
+        insta::assert_snapshot!(folder, transcripts);
     }
 }
 
@@ -228,9 +231,9 @@ fn blocks_are_numbered_without_gaps_and_their_deltas_add_up() {
 fn a_stream_split_at_any_byte_decodes_the_same((protocol, folder): (Protocol, &str)) {
     for (name, bytes) in recorded(folder) {
         let expected = read(protocol, [bytes.as_slice()]);
-        for place in 0..=bytes.len() {
-            let (head, tail) = bytes.split_at(place);
-            assert_eq!(read(protocol, [head, tail]), expected, "{folder}/{name} split at {place}");
+        for index in 0..=bytes.len() {
+            let (head, remainder) = bytes.split_at(index);
+            assert_eq!(read(protocol, [head, remainder]), expected, "{folder}/{name} split at {index}");
         }
         assert_eq!(read(protocol, bytes.chunks(1)), expected, "{folder}/{name} byte by byte");
     }
@@ -238,37 +241,38 @@ fn a_stream_split_at_any_byte_decodes_the_same((protocol, folder): (Protocol, &s
 
 fn a_stream_cut_at_any_byte_is_complete_or_a_named_error((protocol, folder): (Protocol, &str)) {
     for (name, bytes) in recorded(folder) {
-        let whole = read(protocol, [bytes.as_slice()]);
-        let expected = result(&whole);
+        let complete = read(protocol, [bytes.as_slice()]);
+        let expected = result(&complete);
         let mut succeeded = false;
-        for place in 0..bytes.len() {
-            let cut = read(protocol, [&bytes[..place]]);
-            match result(&cut) {
+        for index in 0..bytes.len() {
+            let truncated = read(protocol, [&bytes[..index]]);
+            match result(&truncated) {
                 Ok(found) => {
                     succeeded = true;
-                    assert_eq!(Ok(found), expected, "{folder}/{name} cut at {place}");
+                    assert_eq!(Ok(found), expected, "{folder}/{name} cut at {index}");
                     // A server without `[DONE]` may be cut between its finish reason and its figures: then
                     // there are no figures (or the earlier ones), never others.
-                    for event in cut.events.iter().filter(|event| matches!(event, ModelEvent::Usage(_))) {
-                        assert!(whole.events.contains(event), "{folder}/{name} cut at {place}");
+                    for event in truncated.events.iter().filter(|event| matches!(event, ModelEvent::Usage(_)))
+                    {
+                        assert!(complete.events.contains(event), "{folder}/{name} cut at {index}");
                     }
                 }
                 Err(class) => {
-                    assert!(!succeeded, "{folder}/{name}: more bytes made a whole answer fail at {place}");
+                    assert!(!succeeded, "{folder}/{name}: more bytes made a whole answer fail at {index}");
                     // Either the cut is visible, or the stream's own error was reached before.
                     assert!(
                         class == ErrorClass::CutOff || Err(class) == expected,
-                        "{folder}/{name} cut at {place}: {class:?}"
+                        "{folder}/{name} cut at {index}: {class:?}"
                     );
                 }
             }
             // The text before the cut is a beginning of the complete stream's text; the end of a stream may
             // also end blocks.
-            let said: Vec<&ModelEvent> =
-                cut.events.iter().filter(|event| matches!(event, ModelEvent::Delta { .. })).collect();
-            let all: Vec<&ModelEvent> =
-                whole.events.iter().filter(|event| matches!(event, ModelEvent::Delta { .. })).collect();
-            assert!(all.starts_with(&said), "{folder}/{name} cut at {place}");
+            let deltas: Vec<&ModelEvent> =
+                truncated.events.iter().filter(|event| matches!(event, ModelEvent::Delta { .. })).collect();
+            let all_deltas: Vec<&ModelEvent> =
+                complete.events.iter().filter(|event| matches!(event, ModelEvent::Delta { .. })).collect();
+            assert!(all_deltas.starts_with(&deltas), "{folder}/{name} cut at {index}");
         }
     }
 }
@@ -294,13 +298,13 @@ at_any_byte!(anthropic = 0, openai_chat = 1, openai_responses = 2, bedrock = 3);
 #[test]
 fn an_endless_answer_is_an_error() {
     // Comments, so that only the count is kept.
-    let piece = [&b":"[..], &vec![b'x'; 1024 * 1024 - 2], b"\n"].concat();
+    let padding = [&b":"[..], &vec![b'x'; 1024 * 1024 - 2], b"\n"].concat();
     let provider = ProviderId("test@host".to_owned());
-    let mut answer = AnswerReader::new(Protocol::Anthropic, &provider, &Dialect::default());
+    let mut reader = AnswerReader::new(Protocol::Anthropic, &provider, &Dialect::default());
     let mut events = Vec::new();
-    for _ in 0..MAX_ANSWER / piece.len() {
-        assert_eq!(answer.push(&piece, &mut events), Ok(AnswerProgress::More));
+    for _ in 0..MAX_ANSWER / padding.len() {
+        assert_eq!(reader.push(&padding, &mut events), Ok(AnswerProgress::More));
     }
-    let error = answer.push(b":\n", &mut events).unwrap_err();
+    let error = reader.push(b":\n", &mut events).unwrap_err();
     assert_eq!((error.class, events.len()), (ErrorClass::Malformed, 0));
 }

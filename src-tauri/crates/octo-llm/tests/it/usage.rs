@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 type UsageReader = fn([Option<Value>; 4]) -> Option<Usage>;
 
 fn last(events: impl IntoIterator<Item = ModelEvent>) -> Option<Usage> {
-    events.into_iter().fold(None, |last, event| match event {
+    events.into_iter().fold(None, |latest, event| match event {
         ModelEvent::Usage(billed) => Some(billed.usage),
-        _ => last,
+        _ => latest,
     })
 }
 
@@ -24,16 +24,16 @@ fn event(name: &str, data: &Value) -> SseEvent {
 
 /// Returns an object of the present fields; a path names a nested field.
 fn object(names: [&str; 4], values: [Option<Value>; 4]) -> Value {
-    let mut whole = json!({});
+    let mut usage_object = json!({});
     for (name, value) in names.into_iter().zip(values) {
         if let Some(value) = value {
             match name.split_once('/') {
-                Some((outer, inner)) => whole[outer][inner] = value,
-                None => whole[name] = value,
+                Some((outer, inner)) => usage_object[outer][inner] = value,
+                None => usage_object[name] = value,
             }
         }
     }
-    whole
+    usage_object
 }
 
 fn provider() -> ProviderId {
@@ -88,8 +88,8 @@ fn counts_within(name: &str) -> bool {
 #[test]
 fn consistent_counts_become_disjoint() {
     for (name, read) in PROTOCOLS {
-        let whole = if counts_within(name) { 1000 } else { 300 };
-        let usage = read([whole, 600, 100, 7].map(|count: u64| Some(json!(count)))).unwrap();
+        let total = if counts_within(name) { 1000 } else { 300 };
+        let usage = read([total, 600, 100, 7].map(|count: u64| Some(json!(count)))).unwrap();
         assert_eq!(usage, Usage { input: 300, cache_read: 600, cache_write: 100, output: 7 }, "{name}");
     }
 }
@@ -104,7 +104,7 @@ fn for_an_hour(events: Vec<ModelEvent>) -> Option<(u64, u64)> {
 
 #[test]
 fn hour_writes_are_separate_and_at_most_the_writes() {
-    for (written, hour, expected) in [
+    for (write, hour, expected) in [
         (json!(100), json!(60), (100, 60)),
         (json!(100), json!(0), (100, 0)),
         (json!(100), json!(null), (100, 0)),
@@ -114,7 +114,7 @@ fn hour_writes_are_separate_and_at_most_the_writes() {
     ] {
         let mut decoder = anthropic::Decoder::new(provider(), UnsignedReasoning::Keep);
         let split = json!({ "ephemeral_5m_input_tokens": 1, "ephemeral_1h_input_tokens": hour });
-        let usage = json!({ "cache_creation_input_tokens": written, "cache_creation": split });
+        let usage = json!({ "cache_creation_input_tokens": write, "cache_creation": split });
         let start = json!({ "type": "message_start", "message": { "usage": usage } });
         assert_eq!(for_an_hour(decoder.push(event("", &start)).unwrap()), Some(expected), "{hour}");
         // A later event without the split does not erase it.
@@ -123,7 +123,7 @@ fn hour_writes_are_separate_and_at_most_the_writes() {
 
         let mut decoder = bedrock::Decoder::new(provider());
         let details = json!([{ "inputTokens": hour, "ttl": "1h" }, { "inputTokens": 1, "ttl": "5m" }, 7]);
-        let usage = json!({ "cacheWriteInputTokens": written, "cacheDetails": details });
+        let usage = json!({ "cacheWriteInputTokens": write, "cacheDetails": details });
         let events = decoder.push(event("metadata", &json!({ "usage": usage }))).unwrap();
         assert_eq!(for_an_hour(events), Some(expected), "{hour}");
     }
@@ -137,7 +137,7 @@ fn hour_writes_are_separate_and_at_most_the_writes() {
 
 #[test]
 fn nonsensical_counts_are_ignored() {
-    let most = 1_000_000_000;
+    let limit = 1_000_000_000;
     for (nonsense, counted) in [
         (json!(-5), 0),
         (json!("12"), 0),
@@ -148,8 +148,8 @@ fn nonsensical_counts_are_ignored() {
         (json!(12.0), 12),
         (json!(12.9), 12),
         (json!(-0.5), 0),
-        (json!(1e300), most),
-        (json!(u64::MAX), most),
+        (json!(1e300), limit),
+        (json!(u64::MAX), limit),
     ] {
         for (name, read) in PROTOCOLS {
             let usage = read([Some(nonsense.clone()), None, None, Some(nonsense.clone())]).unwrap();
@@ -162,7 +162,7 @@ fn nonsensical_counts_are_ignored() {
 #[test]
 fn cached_tokens_are_capped_at_the_input() {
     for (name, read) in PROTOCOLS.into_iter().filter(|(name, _)| counts_within(name)) {
-        for (input, read_from, written, expected) in [
+        for (input, read_from, write, expected) in [
             (Some(100), Some(900), None, (0, 100, 0)),
             (Some(100), Some(60), Some(70), (0, 60, 40)),
             (Some(0), Some(60), Some(70), (0, 0, 0)),
@@ -170,7 +170,7 @@ fn cached_tokens_are_capped_at_the_input() {
             (None, Some(60), Some(70), (0, 60, 70)),
         ] {
             let usage =
-                read([input, read_from, written, None].map(|count| count.map(|count: u64| json!(count))));
+                read([input, read_from, write, None].map(|count| count.map(|count: u64| json!(count))));
             let usage = usage.unwrap();
             assert_eq!((usage.input, usage.cache_read, usage.cache_write), expected, "{name} {input:?}");
         }
@@ -178,7 +178,7 @@ fn cached_tokens_are_capped_at_the_input() {
 }
 
 #[test]
-fn a_usage_that_is_no_object_is_none() {
+fn a_usage_that_is_not_an_object_is_ignored() {
     for usage in [json!(null), json!("1"), json!([]), json!(5)] {
         let mut chat = openai_chat::Decoder::new(provider());
         let events = chat.push(event("", &json!({ "choices": [], "usage": usage }))).unwrap();

@@ -33,7 +33,7 @@ fn home() -> Home {
 impl Home {
     fn verdict(&self, path: &str) -> PathVerdict {
         let open = OpenPaths { folder: &self.context.folder, readable: &[], writable: &[] };
-        let path = octo_workspace::real(&self.context.folder.join(path)).unwrap();
+        let path = octo_workspace::resolve_links(&self.context.folder.join(path)).unwrap();
         write_path(&path, open, &self.context, &Policy::default(), &StartupFiles::default())
     }
 

@@ -26,9 +26,9 @@ super::domain! {
             confirm: String,
         } -> HomeDeletion;
         /// Returns the location of the home, the plan for its next start, and the old homes.
-        GetResidence {} -> HomeState;
+        GetHomeState as "get_residence" {} -> HomeState;
         /// Inspects a copy of a home: reads all of it, and changes nothing.
-        LookAtCopy {
+        InspectHomeCopy as "look_at_copy" {
             /// The absolute folder that contains it.
             from: String,
         } -> CopyInspection;
@@ -47,12 +47,12 @@ super::domain! {
         /// Cancels the planned restore or move.
         CancelHomePlan {} -> HomeState;
         /// Permanently deletes an old home.
-        DropKeptHome {
+        DeleteOldHome as "drop_kept_home" {
             /// Its absolute path, as in [`HomeState::kept`].
             path: String,
         } -> OldHomeDeletion;
         /// Returns the replacements for the database, if it is damaged and this Octo did not start.
-        LookAtDamage {} -> DatabaseDamage;
+        InspectDamage as "look_at_damage" {} -> DatabaseDamage;
         /// Moves the damaged database away and replaces it. Octo then starts with the next request.
         ReplaceDatabase {
             /// The absolute path of the inspected backup; `None` for an empty database.

@@ -13,11 +13,11 @@ const DAY: Millis = 24 * HOUR;
 /// 2026-01-01T00:00:00Z.
 const NEW_YEAR: Millis = 1_767_225_600_000;
 
-fn plan(missed: MissedRun, when: Timing, zone: &str) -> TaskPlan {
+fn plan(policy: MissedRun, timing: Timing, zone: &str) -> TaskPlan {
     TaskPlan {
         name: "brief".to_owned(),
         prompt: "write it".to_owned(),
-        when,
+        when: timing,
         zone: zone.to_owned(),
         folder: "/tmp".to_owned(),
         profile: Profile::GENERAL,
@@ -26,7 +26,7 @@ fn plan(missed: MissedRun, when: Timing, zone: &str) -> TaskPlan {
         budget: Some(Cost::DOLLAR),
         minutes: 30,
         retry: TaskRetry { times: 2, minutes: 10 },
-        missed,
+        missed: policy,
         tell: TaskNotifications::Trouble,
     }
 }
@@ -38,8 +38,8 @@ fn daily(times: &[&str]) -> Timing {
 }
 
 /// Returns a plan that runs every hour of a day in UTC.
-fn hourly(missed: MissedRun) -> TaskPlan {
-    plan(missed, Timing::Cron { expression: "0 * * * *".to_owned() }, "UTC")
+fn hourly(policy: MissedRun) -> TaskPlan {
+    plan(policy, Timing::Cron { expression: "0 * * * *".to_owned() }, "UTC")
 }
 
 /// The stored state of one task.
@@ -59,9 +59,9 @@ impl Task {
     }
 
     /// Stores the result of a look and returns how many runs begin.
-    fn look(&mut self, now: Millis, look: LookKind) -> usize {
+    fn look(&mut self, now: Millis, kind: LookKind) -> usize {
         let open: Vec<RunRow> = self.rows.iter().filter(|row| row.run.ended_at.is_none()).cloned().collect();
-        let standing = TaskInputs {
+        let inputs = TaskInputs {
             task: "brief",
             plan: &self.plan,
             times: &self.times,
@@ -69,38 +69,38 @@ impl Task {
             decided: self.decided,
             open: &open,
         };
-        let decision = decide(&standing, now, look);
+        let decision = decide(&inputs, now, kind);
         self.store(decision)
     }
 
     fn store(&mut self, decision: TimesDecision) -> usize {
-        let mut begun = 0;
+        let mut started = 0;
         let replace = decision.replace;
         for row in decision.change {
-            let place = self.rows.iter().position(|known| known.run.id == row.run.id).unwrap();
-            self.rows[place] = row;
+            let index = self.rows.iter().position(|candidate| candidate.run.id == row.run.id).unwrap();
+            self.rows[index] = row;
         }
         for row in decision.add {
             if row.scheduled_at.is_none_or(|slot| self.slots.insert(slot)) {
-                begun += usize::from(matches!(row.run.status, RunStatus::Waiting { .. }));
+                started += usize::from(matches!(row.run.status, RunStatus::Waiting { .. }));
                 self.rows.push(row);
             }
         }
-        for row in replace.into_iter().filter(|_| begun > 0) {
-            let place = self.rows.iter().position(|known| known.run.id == row.run.id).unwrap();
-            self.rows[place] = row;
+        for row in replace.into_iter().filter(|_| started > 0) {
+            let index = self.rows.iter().position(|candidate| candidate.run.id == row.run.id).unwrap();
+            self.rows[index] = row;
         }
         self.decided = decision.decided.or(self.decided);
-        begun
+        started
     }
 
     /// Makes a begun run fail, so that a retry waits.
     fn fail(&mut self, now: Millis) {
         let error = ApiError::new("provider.overloaded");
         let failed = outlook(SessionStatus::Failed, Some(TurnEnd::Failed { error }));
-        let place = self.rows.iter().position(|row| row.run.status == RunStatus::Running).unwrap();
-        let followed = follow(&self.rows[place], Some(&failed), 0, Some(&self.plan), now);
-        self.rows[place] = followed.row;
+        let index = self.rows.iter().position(|row| row.run.status == RunStatus::Running).unwrap();
+        let followed = follow(&self.rows[index], Some(&failed), 0, Some(&self.plan), now);
+        self.rows[index] = followed.row;
         self.rows.extend(followed.retry);
     }
 
@@ -108,7 +108,7 @@ impl Task {
     fn finish(&mut self, now: Millis) {
         for row in &mut self.rows {
             if let RunStatus::Waiting { .. } = row.run.status {
-                *row = ended(row, RunStatus::Finished, now);
+                *row = end_run(row, RunStatus::Finished, now);
             }
         }
     }
@@ -131,7 +131,7 @@ fn skipped(reason: SkipReason) -> RunStatus {
 }
 
 #[test]
-fn a_time_runs_once_however_often_somebody_looks() {
+fn a_time_runs_once_however_often_it_is_checked() {
     let mut task = Task::new(hourly(MissedRun::RunOnce));
     assert_eq!(task.look(NEW_YEAR + MINUTE, LookKind::First), 0, "what was before it began is no time of it");
     assert_eq!(task.decided, Some(NEW_YEAR + MINUTE));
@@ -149,9 +149,9 @@ fn a_time_runs_once_however_often_somebody_looks() {
 }
 
 #[test]
-fn missed_times_go_by_the_policy_and_are_one_run_at_most() {
-    let asleep = |missed| {
-        let mut task = Task::new(hourly(missed));
+fn missed_times_follow_the_policy_and_make_at_most_one_run() {
+    let asleep = |policy| {
+        let mut task = Task::new(hourly(policy));
         task.look(NEW_YEAR + MINUTE, LookKind::First);
         // From one minute past midnight to half past five: five times.
         task.look(NEW_YEAR + 5 * HOUR + 30 * MINUTE, LookKind::Again);
@@ -165,21 +165,24 @@ fn missed_times_go_by_the_policy_and_are_one_run_at_most() {
     assert_eq!(asks.statuses(), [(cause, RunStatus::Asked)]);
     // Missed again before an answer: one question about all.
     asks.look(NEW_YEAR + 7 * HOUR + 30 * MINUTE, LookKind::Again);
-    let all = RunCause::Missed { times: 7 };
-    assert_eq!(asks.statuses(), [(cause, skipped(SkipReason::Missed { times: 5 })), (all, RunStatus::Asked)]);
+    let missed_seven = RunCause::Missed { times: 7 };
+    assert_eq!(
+        asks.statuses(),
+        [(cause, skipped(SkipReason::Missed { times: 5 })), (missed_seven, RunStatus::Asked)]
+    );
     // A kept time asks nothing, and leaves the open question.
     assert_eq!(asks.look(NEW_YEAR + 8 * HOUR, LookKind::Again), 1);
     assert_eq!(asks.rows.len(), 3);
 }
 
 #[test]
-fn late_times_are_left_out_where_one_that_is_kept_follows() {
-    for missed in [MissedRun::Skip, MissedRun::RunOnce, MissedRun::Ask] {
-        let mut task = Task::new(hourly(missed));
+fn a_missed_time_is_skipped_if_one_on_time_follows() {
+    for policy in [MissedRun::Skip, MissedRun::RunOnce, MissedRun::Ask] {
+        let mut task = Task::new(hourly(policy));
         task.look(NEW_YEAR + MINUTE, LookKind::First);
-        assert_eq!(task.look(NEW_YEAR + 3 * HOUR + GRACE, LookKind::Again), 1, "{missed:?}");
+        assert_eq!(task.look(NEW_YEAR + 3 * HOUR + GRACE_PERIOD, LookKind::Again), 1, "{policy:?}");
         let reason = SkipReason::Missed { times: 2 };
-        let until = NEW_YEAR + 3 * HOUR + GRACE;
+        let until = NEW_YEAR + 3 * HOUR + GRACE_PERIOD;
         assert_eq!(
             task.statuses(),
             [
@@ -191,7 +194,7 @@ fn late_times_are_left_out_where_one_that_is_kept_follows() {
 }
 
 #[test]
-fn a_run_is_never_beside_another() {
+fn a_task_never_has_two_runs_at_once() {
     let mut task = Task::new(hourly(MissedRun::RunOnce));
     task.look(NEW_YEAR + MINUTE, LookKind::First);
     assert_eq!(task.look(NEW_YEAR + HOUR, LookKind::Again), 1);
@@ -209,15 +212,15 @@ fn a_run_is_never_beside_another() {
             (RunCause::Missed { times: 6 }, still)
         ]
     );
-    task.rows[0] = ended(&task.rows[0], RunStatus::Finished, 0);
+    task.rows[0] = end_run(&task.rows[0], RunStatus::Finished, 0);
     assert_eq!(task.look(NEW_YEAR + 10 * HOUR, LookKind::Again), 1);
 }
 
 #[test]
-fn a_run_takes_the_place_of_a_try_that_only_waits() {
+fn a_due_run_replaces_a_waiting_retry() {
     // The retry is in two hours; the next time is in one.
-    let failed = |missed| {
-        let mut task = Task::new(TaskPlan { retry: TaskRetry { times: 2, minutes: 120 }, ..hourly(missed) });
+    let failed = |policy| {
+        let mut task = Task::new(TaskPlan { retry: TaskRetry { times: 2, minutes: 120 }, ..hourly(policy) });
         task.look(NEW_YEAR + MINUTE, LookKind::First);
         assert_eq!(task.look(NEW_YEAR + HOUR, LookKind::Again), 1);
         task.set_running();
@@ -225,14 +228,14 @@ fn a_run_takes_the_place_of_a_try_that_only_waits() {
         task
     };
     let waits = RunStatus::Waiting { until: NEW_YEAR + 3 * HOUR + MINUTE };
-    let gone = skipped(SkipReason::Replaced);
+    let replaced = skipped(SkipReason::Replaced);
     let mut task = failed(MissedRun::RunOnce);
     assert_eq!(task.rows[1].run.status, waits);
     assert_eq!(task.look(NEW_YEAR + 2 * HOUR + SECOND, LookKind::Again), 1);
     let until = NEW_YEAR + 2 * HOUR + SECOND;
     assert_eq!(
         (&task.rows[1].run.status, task.rows[1].run.ended_at, task.rows[1].run.due),
-        (&gone, Some(until), NEW_YEAR + 2 * HOUR)
+        (&replaced, Some(until), NEW_YEAR + 2 * HOUR)
     );
     assert_eq!(task.statuses()[2..], [(RunCause::Time, RunStatus::Waiting { until })], "one, and no second");
     // A run in progress is not replaced, and its own retries count from the beginning.
@@ -248,18 +251,18 @@ fn a_run_takes_the_place_of_a_try_that_only_waits() {
     // Missed times follow the policy.
     let later = NEW_YEAR + 5 * HOUR + 30 * MINUTE;
     let cases =
-        [(MissedRun::RunOnce, 1, gone), (MissedRun::Skip, 0, waits.clone()), (MissedRun::Ask, 0, waits)];
-    for (missed, begun, stands) in cases {
-        for look in [LookKind::First, LookKind::Again] {
-            let mut task = failed(missed);
-            assert_eq!(task.look(later, look), begun, "{missed:?}");
-            assert_eq!(task.rows[1].run.status, stands, "{missed:?}");
+        [(MissedRun::RunOnce, 1, replaced), (MissedRun::Skip, 0, waits.clone()), (MissedRun::Ask, 0, waits)];
+    for (policy, started, stands) in cases {
+        for kind in [LookKind::First, LookKind::Again] {
+            let mut task = failed(policy);
+            assert_eq!(task.look(later, kind), started, "{policy:?}");
+            assert_eq!(task.rows[1].run.status, stands, "{policy:?}");
         }
     }
 }
 
 #[test]
-fn a_paused_task_does_nothing_and_what_passed_meanwhile_is_over() {
+fn a_paused_task_runs_nothing_and_catches_up_on_nothing() {
     let mut task = Task::new(hourly(MissedRun::RunOnce));
     task.look(NEW_YEAR + MINUTE, LookKind::First);
     task.look(NEW_YEAR + HOUR, LookKind::Again);
@@ -274,33 +277,33 @@ fn a_paused_task_does_nothing_and_what_passed_meanwhile_is_over() {
 }
 
 #[test]
-fn what_a_process_that_ended_left_waiting_goes_by_the_policy() {
-    let left = |missed, later: Millis, look| {
-        let mut task = Task::new(hourly(missed));
+fn waiting_runs_of_an_ended_process_follow_the_policy() {
+    let state_after = |policy, later: Millis, kind| {
+        let mut task = Task::new(hourly(policy));
         task.look(NEW_YEAR + MINUTE, LookKind::First);
         task.look(NEW_YEAR + HOUR, LookKind::Again);
         // Its process ends before it begins.
-        task.look(NEW_YEAR + HOUR + later, look);
+        task.look(NEW_YEAR + HOUR + later, kind);
         task.statuses().remove(0)
     };
     let until = NEW_YEAR + HOUR;
     let waits = RunStatus::Waiting { until };
-    let one = RunCause::Missed { times: 1 };
-    let late = 30 * MINUTE;
-    assert_eq!(left(MissedRun::Skip, GRACE, LookKind::First), (RunCause::Time, waits.clone()));
+    let cause = RunCause::Missed { times: 1 };
+    let delay = 30 * MINUTE;
+    assert_eq!(state_after(MissedRun::Skip, GRACE_PERIOD, LookKind::First), (RunCause::Time, waits.clone()));
     assert_eq!(
-        left(MissedRun::Skip, late, LookKind::Again),
+        state_after(MissedRun::Skip, delay, LookKind::Again),
         (RunCause::Time, waits.clone()),
         "its turn is late"
     );
     let reason = SkipReason::Missed { times: 1 };
-    assert_eq!(left(MissedRun::Skip, late, LookKind::First), (RunCause::Time, skipped(reason)));
-    assert_eq!(left(MissedRun::RunOnce, late, LookKind::First), (one, waits));
-    assert_eq!(left(MissedRun::Ask, late, LookKind::First), (one, RunStatus::Asked));
+    assert_eq!(state_after(MissedRun::Skip, delay, LookKind::First), (RunCause::Time, skipped(reason)));
+    assert_eq!(state_after(MissedRun::RunOnce, delay, LookKind::First), (cause, waits));
+    assert_eq!(state_after(MissedRun::Ask, delay, LookKind::First), (cause, RunStatus::Asked));
 }
 
 #[test]
-fn a_clock_a_year_ahead_is_one_run_and_set_right_again_it_goes_on() {
+fn a_clock_a_year_ahead_makes_one_run_and_its_correction_none() {
     let mut task = Task::new(hourly(MissedRun::RunOnce));
     let mut now = NEW_YEAR + MINUTE;
     task.look(now, LookKind::First);
@@ -329,9 +332,9 @@ fn a_clock_a_year_ahead_is_one_run_and_set_right_again_it_goes_on() {
 struct Dice(u64);
 
 impl Dice {
-    fn below(&mut self, most: Millis) -> Millis {
+    fn below(&mut self, limit: Millis) -> Millis {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        Millis::try_from(self.0 >> 33).unwrap() % most
+        Millis::try_from(self.0 >> 33).unwrap() % limit
     }
 }
 
@@ -352,26 +355,26 @@ fn timings() -> Vec<Timing> {
 }
 
 #[test]
-fn in_a_year_without_trouble_every_time_has_its_run() {
+fn in_an_undisturbed_year_every_time_has_its_run() {
     for zone in ZONES {
         for timing in timings() {
             let mut task = Task::new(plan(MissedRun::Skip, timing.clone(), zone));
             let mut dice = Dice(7);
-            let (mut now, end) = (NEW_YEAR, NEW_YEAR + 365 * DAY);
+            let (mut now, until) = (NEW_YEAR, NEW_YEAR + 365 * DAY);
             task.look(now, LookKind::First);
-            while now < end {
-                let next = task.times.after(now).next().unwrap();
+            while now < until {
+                let next_time = task.times.after(now).next().unwrap();
                 // The scheduler wakes a little late, and sometimes for nothing.
                 now = if dice.below(4) == 0 {
                     now + dice.below(30 * SECOND) + 1
                 } else {
-                    next + dice.below(GRACE)
+                    next_time + dice.below(GRACE_PERIOD)
                 };
-                now = now.min(next + GRACE);
+                now = now.min(next_time + GRACE_PERIOD);
                 task.look(now, LookKind::Again);
                 task.finish(now);
             }
-            let expected: Vec<Millis> = task.times.after(NEW_YEAR).take_while(|at| *at <= now).collect();
+            let expected: Vec<Millis> = task.times.after(NEW_YEAR).take_while(|time| *time <= now).collect();
             let fired: Vec<Millis> = task.rows.iter().filter_map(|row| row.scheduled_at).collect();
             assert_eq!(fired, expected, "{timing:?} in {zone}");
             assert!(task.rows.iter().all(|row| row.run.status == RunStatus::Finished));
@@ -384,17 +387,17 @@ fn a_daily_time_has_a_run_on_each_day_of_a_year_in_each_zone() {
     for zone in ZONES {
         let task = Task::new(plan(MissedRun::Skip, daily(&["02:10"]), zone));
         let tz = jiff::tz::TimeZone::get(zone).unwrap();
-        let at = |at| jiff::Timestamp::from_millisecond(at).unwrap().to_zoned(tz.clone());
+        let zoned = |zoned| jiff::Timestamp::from_millisecond(zoned).unwrap().to_zoned(tz.clone());
         let mut days: HashMap<String, Vec<String>> = HashMap::new();
-        for slot in task.times.after(NEW_YEAR + DAY).take_while(|at| *at < NEW_YEAR + 364 * DAY) {
-            let slot = at(slot);
+        for slot in task.times.after(NEW_YEAR + DAY).take_while(|zoned| *zoned < NEW_YEAR + 364 * DAY) {
+            let slot = zoned(slot);
             days.entry(slot.date().to_string()).or_default().push(slot.strftime("%H:%M").to_string());
         }
         assert!(days.len() >= 362, "{zone}: {}", days.len());
-        let odd: Vec<&Vec<String>> = days.values().filter(|times| **times != ["02:10"]).collect();
+        let unexpected: Vec<&Vec<String>> = days.values().filter(|times| **times != ["02:10"]).collect();
         // The one night without ten past two.
         let instead = if zone == "Australia/Lord_Howe" { "02:30" } else { "03:00" };
-        assert_eq!(odd, [&vec![instead.to_owned()]], "{zone}");
+        assert_eq!(unexpected, [&vec![instead.to_owned()]], "{zone}");
     }
 }
 
@@ -422,8 +425,8 @@ proptest! {
                 _ => dice.below(30 * SECOND),
             };
             now += step + 1;
-            let look = if dice.below(8) == 0 { LookKind::First } else { LookKind::Again };
-            task.look(now, look);
+            let kind = if dice.below(8) == 0 { LookKind::First } else { LookKind::Again };
+            task.look(now, kind);
             let at_once = task.rows.iter().filter(|row| {
                 matches!(row.run.status, RunStatus::Waiting { .. } | RunStatus::Running)
             });
@@ -435,13 +438,13 @@ proptest! {
                 _ => {
                     for row in &mut task.rows {
                         if row.run.status == RunStatus::Running {
-                            *row = ended(row, RunStatus::Finished, now);
+                            *row = end_run(row, RunStatus::Finished, now);
                         }
                     }
                 }
             }
         }
-        let due = task.times.after(begin).take_while(|at| *at <= now).count();
+        let due = task.times.after(begin).take_while(|time| *time <= now).count();
         // A question merged into a later one is counted there.
         let taken_in: u32 = task.rows.iter().filter_map(|row| match (&row.run.status, row.run.cause) {
             (RunStatus::Skipped { reason: SkipReason::Missed { times } }, RunCause::Missed { .. })
@@ -459,7 +462,7 @@ proptest! {
 
     /// No time fires twice, whatever the clock does.
     #[test]
-    fn no_clock_makes_a_time_fire_twice(seed in any::<u64>(), missed in prop::sample::select(
+    fn no_clock_change_makes_a_time_run_twice(seed in any::<u64>(), missed in prop::sample::select(
         vec![MissedRun::Skip, MissedRun::RunOnce, MissedRun::Ask],
     )) {
         let mut task = Task::new(plan(missed, daily(&["06:00", "18:00"]), "UTC"));
@@ -483,10 +486,10 @@ proptest! {
     }
 }
 
-fn outlook(status: SessionStatus, end: Option<TurnEnd>) -> SessionDigest {
+fn outlook(status: SessionStatus, until: Option<TurnEnd>) -> SessionDigest {
     SessionDigest {
         status,
-        end,
+        end: until,
         budget: None,
         cost: Cost::from_nano_dollars(5),
         answer: Some("done it".to_owned()),

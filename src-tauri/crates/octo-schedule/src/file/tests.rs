@@ -46,7 +46,7 @@ fn plan(models: &OneModel) -> TaskPlan {
 }
 
 #[test]
-fn a_file_reads_well_and_means_the_plan() {
+fn a_plan_is_written_readably_and_reads_back() {
     let (_home, files, models) = files();
     let plan = plan(&models);
     let text = text(&plan, None, &models);
@@ -63,7 +63,7 @@ fn a_file_reads_well_and_means_the_plan() {
 }
 
 #[test]
-fn what_a_file_leaves_out_has_a_careful_meaning_and_what_octo_does_not_know_stays() {
+fn missing_keys_have_safe_defaults_and_unknown_keys_are_kept() {
     let (_home, files, models) = files();
     let by_hand =
         "\u{feff}---\r\nfolder: /tmp\r\ncolour: blue\r\nwhen: Daily at 8:00\r\n---\r\n\r\nTidy up.\r\n";
@@ -73,13 +73,13 @@ fn what_a_file_leaves_out_has_a_careful_meaning_and_what_octo_does_not_know_stay
     assert_eq!((plan.name.as_str(), plan.prompt.as_str(), plan.mode), ("tidy", "Tidy up.", Mode::Ask));
     assert_eq!((plan.minutes, plan.model, plan.budget), (MINUTES, None, None));
     assert_eq!(plan.zone, crate::own_zone());
-    let again = text(&plan, Some(&read.text), &models);
-    assert!(again.contains("colour: blue"), "{again}");
-    assert_eq!(super::read(&again, "tidy", &models), Ok(plan));
+    let rewritten = text(&plan, Some(&read.text), &models);
+    assert!(rewritten.contains("colour: blue"), "{rewritten}");
+    assert_eq!(super::read(&rewritten, "tidy", &models), Ok(plan));
 }
 
 #[test]
-fn a_model_nobody_knows_leaves_a_task_one_that_cannot_begin() {
+fn a_task_with_an_unknown_model_cannot_start() {
     let (_home, files, models) = files();
     for file in ["one", "two"] {
         let text =
@@ -92,7 +92,7 @@ fn a_model_nobody_knows_leaves_a_task_one_that_cannot_begin() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said_and_left_as_it_is() {
+fn an_invalid_file_is_reported_and_left_unchanged() {
     let (home, files, models) = files();
     let head = "---\nfolder: /tmp\n";
     let cases = [
@@ -138,9 +138,9 @@ fn what_cannot_be_read_is_said_and_left_as_it_is() {
 #[test]
 fn no_name_leads_out_of_the_folder() {
     let (_home, files, models) = files();
-    let long = "a".repeat(TASK_FILE_MAX_BYTES + 1);
+    let too_long = "a".repeat(TASK_FILE_MAX_BYTES + 1);
     for name in
-        ["", "..", "../x", "a/b", "a\\b", "A", ".hidden", "-a", "a.b", "con", "ä", "a\0", long.as_str()]
+        ["", "..", "../x", "a/b", "a\\b", "A", ".hidden", "-a", "a.b", "con", "ä", "a\0", too_long.as_str()]
     {
         assert_eq!(files.path(name).unwrap_err().key, "task.name", "{name:?}");
         assert_eq!(files.get(name, &models).unwrap_err().key, "task.name", "{name:?}");
@@ -150,7 +150,7 @@ fn no_name_leads_out_of_the_folder() {
 }
 
 #[test]
-fn new_files_are_named_after_their_task_and_never_like_another() {
+fn new_files_get_unique_names_after_their_task() {
     let (_home, files, _models) = files();
     let cases = [("Morning brief!", "morning-brief"), ("../../etc/passwd", "etc-passwd"), ("  A  b ", "a-b")];
     for (task, file) in cases {
@@ -169,13 +169,13 @@ proptest! {
     }
 
     #[test]
-    fn amounts_are_written_as_they_are_read(nano in any::<u64>()) {
+    fn amounts_read_back(nano in any::<u64>()) {
         let cost = Cost::from_nano_dollars(nano);
         prop_assert_eq!(budget(&dollars(cost)), Some(cost));
     }
 
     #[test]
-    fn a_plan_comes_back_from_its_file(
+    fn any_plan_reads_back_from_its_file(
         name in "[^\\s\\p{C}][^\\p{C}\u{2028}\u{2029}]{0,60}[^\\s\\p{C}]",
         prompt in "[a-zA-Z#*-][ -~\n\u{4e00}-\u{4e10}]{0,200}[a-zA-Z.]",
         count in 1..500u32,

@@ -6,7 +6,7 @@ use croner::parser::{CronParser, Seconds, Year};
 use jiff::civil::DateTime;
 
 /// Maximum length of an expression, in characters.
-const LONGEST: usize = 200;
+const MAX_EXPRESSION: usize = 200;
 
 /// A parsed expression.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ impl Cron {
     /// either matches.
     pub(super) fn new(expression: &str) -> Result<Self, CronError> {
         let fields = expression.split_whitespace().count();
-        if fields != 5 || expression.len() > LONGEST {
+        if fields != 5 || expression.len() > MAX_EXPRESSION {
             return Err(CronError(format!("five fields are wanted, there are {fields}")));
         }
         let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
@@ -31,7 +31,7 @@ impl Cron {
 
     /// Returns its local times, starting at `begin`.
     pub(super) fn from(&self, begin: DateTime) -> impl Iterator<Item = DateTime> {
-        let first = self.0.find_next_occurrence(&begin, true).ok();
-        std::iter::successors(first, move |last| self.0.find_next_occurrence(last, false).ok())
+        let start = self.0.find_next_occurrence(&begin, true).ok();
+        std::iter::successors(start, move |previous| self.0.find_next_occurrence(previous, false).ok())
     }
 }

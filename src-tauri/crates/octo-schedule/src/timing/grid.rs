@@ -7,7 +7,7 @@ use jiff::{
 use octo_protocol::Millis;
 
 /// The day from which all grids without a daily end are counted.
-const FIRST: Date = jiff::civil::date(1970, 1, 1);
+const FIRST_DAY: Date = jiff::civil::date(1970, 1, 1);
 
 /// Local times a fixed number of minutes apart.
 #[derive(Clone, Debug)]
@@ -37,11 +37,11 @@ impl Grid {
                 let dates = std::iter::successors(Some(begin.date()), |date| date.tomorrow().ok());
                 Box::new(dates.flat_map(move |date| {
                     let first = date.to_datetime(self.from);
-                    self.steps(first).take_while(move |at| at.date() == date && at.time() <= until)
+                    self.steps(first).take_while(move |time| time.date() == date && time.time() <= until)
                 }))
             }
             None => {
-                let anchor = FIRST.to_datetime(self.from);
+                let anchor = FIRST_DAY.to_datetime(self.from);
                 let passed = begin.duration_since(anchor).as_secs();
                 let before = passed.div_euclid(self.seconds).checked_mul(self.seconds);
                 let first =
@@ -53,6 +53,6 @@ impl Grid {
 
     fn steps(&self, first: DateTime) -> impl Iterator<Item = DateTime> {
         let step = SignedDuration::from_secs(self.seconds);
-        std::iter::successors(Some(first), move |at| at.checked_add(step).ok())
+        std::iter::successors(Some(first), move |time| time.checked_add(step).ok())
     }
 }

@@ -8,11 +8,11 @@ fn next(timing: &Timing, zone: &str, after: &str, count: usize) -> Vec<String> {
     let after: Timestamp = after.parse().unwrap();
     let times = ZonedTiming::new(timing, zone).unwrap();
     let zone = TimeZone::get(zone).unwrap();
-    let shown = |at: Millis| {
-        let at = Timestamp::from_millisecond(at).unwrap().to_zoned(zone.clone());
-        at.strftime("%m-%d %H:%M %:z").to_string()
+    let formatted = |time: Millis| {
+        let time = Timestamp::from_millisecond(time).unwrap().to_zoned(zone.clone());
+        time.strftime("%m-%d %H:%M %:z").to_string()
     };
-    times.after(after.as_millisecond()).take(count).map(shown).collect()
+    times.after(after.as_millisecond()).take(count).map(formatted).collect()
 }
 
 fn texts(times: &[&str]) -> Vec<String> {
@@ -32,8 +32,8 @@ fn daily(times: &[&str]) -> Timing {
     Timing::Weekly { days: days.to_vec(), times: texts(times) }
 }
 
-fn every(count: u32, unit: TimeUnit, from: &str, until: Option<&str>) -> Timing {
-    Timing::Every { count, unit, from: from.to_owned(), until: until.map(str::to_owned) }
+fn every(count: u32, unit: TimeUnit, start: &str, end: Option<&str>) -> Timing {
+    Timing::Every { count, unit, from: start.to_owned(), until: end.map(str::to_owned) }
 }
 
 fn cron(expression: &str) -> Timing {
@@ -41,7 +41,7 @@ fn cron(expression: &str) -> Timing {
 }
 
 #[test]
-fn a_time_the_clocks_skip_is_the_next_there_is_and_one_that_comes_twice_is_the_first() {
+fn skipped_times_move_forward_and_repeated_times_count_once() {
     let cases: &[(Timing, &str, &str, &[&str])] = &[
         (
             daily(&["02:30"]),
@@ -188,7 +188,7 @@ fn timings_mean_what_they_say() {
         (cron("0 0 29 2 *"), &["02-29 00:00"]),
     ];
     for (timing, expected) in cases {
-        let expected: Vec<String> = expected.iter().map(|at| format!("{at} +00:00")).collect();
+        let expected: Vec<String> = expected.iter().map(|time| format!("{time} +00:00")).collect();
         let after = "2025-12-31T23:59:59Z";
         let found = next(timing, "UTC", after, expected.len().max(1));
         assert_eq!(found, expected, "{timing:?}");
@@ -197,12 +197,12 @@ fn timings_mean_what_they_say() {
 
 #[test]
 fn nonsensical_calls_are_refused() {
-    let at = |at: &str| Timing::Once { at: at.to_owned() };
+    let once = |once: &str| Timing::Once { at: once.to_owned() };
     let monthly = |day| Timing::Monthly { days: vec![day], times: texts(&["08:00"]) };
     let cases: Vec<(Timing, &str)> = vec![
-        (at("2026-02-30T08:00"), "date"),
-        (at("tomorrow"), "date"),
-        (at("2026-01-01T24:00"), "date"),
+        (once("2026-02-30T08:00"), "date"),
+        (once("tomorrow"), "date"),
+        (once("2026-01-01T24:00"), "date"),
         (daily(&["25:00"]), "time of day"),
         (daily(&["8"]), "time of day"),
         (daily(&["+8:00"]), "time of day"),
@@ -220,9 +220,9 @@ fn nonsensical_calls_are_refused() {
         (cron("61 * * * *"), "cron"),
         (cron("a b c d e"), "cron"),
     ];
-    for (timing, said) in cases {
+    for (timing, reason) in cases {
         let error = ZonedTiming::new(&timing, "UTC").unwrap_err().to_string();
-        assert!(error.contains(said), "{timing:?}: {error}");
+        assert!(error.contains(reason), "{timing:?}: {error}");
     }
     for zone in ["", "Mars/Olympus", "../../etc/passwd", "/etc/localtime"] {
         assert!(matches!(ZonedTiming::new(&Timing::ByHand, zone), Err(TimingError::Zone(_))), "{zone}");
@@ -238,10 +238,10 @@ fn timings() -> impl Strategy<Value = Timing> {
     let cron =
         prop::sample::select(vec!["*/15 * * * *", "7 2 * * *", "30 1,2,3 * * 0", "0 3 1 * *", "45 23 * 2 *"]);
     prop_oneof![
-        (5..3_000u32, clock()).prop_map(|(count, from)| every(count, TimeUnit::Minutes, &from, None)),
-        (1..40u32, clock()).prop_map(|(count, from)| every(count, TimeUnit::Days, &from, None)),
-        (5..300u32, 0..12u8, 13..24u8).prop_map(|(count, from, until)| {
-            every(count, TimeUnit::Minutes, &format!("{from:02}:10"), Some(&format!("{until:02}:50")))
+        (5..3_000u32, clock()).prop_map(|(count, start)| every(count, TimeUnit::Minutes, &start, None)),
+        (1..40u32, clock()).prop_map(|(count, start)| every(count, TimeUnit::Days, &start, None)),
+        (5..300u32, 0..12u8, 13..24u8).prop_map(|(count, start, end)| {
+            every(count, TimeUnit::Minutes, &format!("{start:02}:10"), Some(&format!("{end:02}:50")))
         }),
         (days, clocks()).prop_map(|(days, times)| Timing::Weekly { days, times }),
         (prop::collection::vec(1..32u8, 1..4), clocks())
@@ -260,7 +260,7 @@ fn civil_day(number: usize) -> Weekday {
 proptest! {
     /// The same moments result from any starting point, each later than the one before.
     #[test]
-    fn the_times_do_not_depend_on_when_somebody_looks(
+    fn the_times_do_not_depend_on_when_they_are_computed(
         timing in timings(),
         zone in prop::sample::select(vec!["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "UTC"]),
         // Two years around 2026, to the millisecond.
@@ -268,14 +268,14 @@ proptest! {
         later in 0..90i64 * 24 * 60 * 60 * 1_000,
     ) {
         let times = ZonedTiming::new(&timing, zone).unwrap();
-        let all: Vec<Millis> = times.after(after).take(40).collect();
-        prop_assert!(all.windows(2).all(|pair| pair[0] < pair[1]), "{all:?}");
-        prop_assert!(all.iter().all(|at| *at > after && at % 60_000 == 0));
-        if let Some(last) = all.last() {
-            let middle = (after + later).min(*last);
-            let rest: Vec<Millis> = all.iter().copied().filter(|at| *at > middle).collect();
-            let again: Vec<Millis> = times.after(middle).take_while(|at| at <= last).collect();
-            prop_assert_eq!(rest, again);
+        let expected: Vec<Millis> = times.after(after).take(40).collect();
+        prop_assert!(expected.windows(2).all(|pair| pair[0] < pair[1]), "{expected:?}");
+        prop_assert!(expected.iter().all(|time| *time > after && time % 60_000 == 0));
+        if let Some(last_time) = expected.last() {
+            let middle = (after + later).min(*last_time);
+            let rest: Vec<Millis> = expected.iter().copied().filter(|time| *time > middle).collect();
+            let from_middle: Vec<Millis> = times.after(middle).take_while(|time| time <= last_time).collect();
+            prop_assert_eq!(rest, from_middle);
         }
     }
 }

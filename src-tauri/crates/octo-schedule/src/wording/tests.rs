@@ -8,13 +8,13 @@ fn weekly(days: &[Weekday], times: &[&str]) -> Timing {
     Timing::Weekly { days: days.to_vec(), times: times.iter().map(|time| (*time).to_owned()).collect() }
 }
 
-fn every(count: u32, unit: TimeUnit, from: &str, until: Option<&str>) -> Timing {
-    Timing::Every { count, unit, from: from.to_owned(), until: until.map(str::to_owned) }
+fn every(count: u32, unit: TimeUnit, start: &str, end: Option<&str>) -> Timing {
+    Timing::Every { count, unit, from: start.to_owned(), until: end.map(str::to_owned) }
 }
 
 #[test]
-fn words_people_and_models_write_are_understood() {
-    let all = all_days();
+fn common_wordings_parse() {
+    let every_day = all_days();
     let cases = [
         ("by hand", Timing::ByHand),
         ("Manual", Timing::ByHand),
@@ -24,11 +24,11 @@ fn words_people_and_models_write_are_understood() {
         ("every 2 hours", every(2, TimeUnit::Hours, "00:00", None)),
         ("every hour from 9:30", every(1, TimeUnit::Hours, "09:30", None)),
         ("every 3 days at 07:30", every(3, TimeUnit::Days, "07:30", None)),
-        ("daily at 08:30, 12:00", weekly(&all, &["08:30", "12:00"])),
-        ("every day at 8:30 and 12:00", weekly(&all, &["08:30", "12:00"])),
-        ("weekdays at 08:30", weekly(&all[..5], &["08:30"])),
-        ("every weekday at 08:30", weekly(&all[..5], &["08:30"])),
-        ("weekends at 10:00", weekly(&all[5..], &["10:00"])),
+        ("daily at 08:30, 12:00", weekly(&every_day, &["08:30", "12:00"])),
+        ("every day at 8:30 and 12:00", weekly(&every_day, &["08:30", "12:00"])),
+        ("weekdays at 08:30", weekly(&every_day[..5], &["08:30"])),
+        ("every weekday at 08:30", weekly(&every_day[..5], &["08:30"])),
+        ("weekends at 10:00", weekly(&every_day[5..], &["10:00"])),
         ("Mon, thu at 08:30", weekly(&[Weekday::Monday, Weekday::Thursday], &["08:30"])),
         ("fridays at 17:00", weekly(&[Weekday::Friday], &["17:00"])),
         ("every monday and friday at 17:00", weekly(&[Weekday::Monday, Weekday::Friday], &["17:00"])),
@@ -36,13 +36,13 @@ fn words_people_and_models_write_are_understood() {
         ("cron 30 8 * * Mon-Fri", Timing::Cron { expression: "30 8 * * Mon-Fri".to_owned() }),
     ];
     for (text, timing) in cases {
-        assert_eq!(read(text), Some(timing), "{text}");
+        assert_eq!(parse(text), Some(timing), "{text}");
     }
 }
 
 #[test]
-fn other_words_are_not_guessed_at() {
-    let nothing = [
+fn other_wordings_are_refused() {
+    let invalid = [
         "",
         "soon",
         "every day",
@@ -59,8 +59,8 @@ fn other_words_are_not_guessed_at() {
         "mon at",
         "at 08:00",
     ];
-    for text in nothing {
-        let found = read(text);
+    for text in invalid {
+        let found = parse(text);
         // An empty list of times parses, but is not a valid timing.
         let is_timing = found.as_ref().is_some_and(|timing| ZonedTiming::new(timing, "UTC").is_ok());
         assert!(!is_timing, "{text}: {found:?}");
@@ -68,9 +68,9 @@ fn other_words_are_not_guessed_at() {
 }
 
 #[test]
-fn the_forms_that_are_offered_are_understood() {
+fn every_offered_form_parses() {
     for form in FORMS.split('|') {
-        assert!(read(form).is_some_and(|timing| ZonedTiming::new(&timing, "UTC").is_ok()), "{form}");
+        assert!(parse(form).is_some_and(|timing| ZonedTiming::new(&timing, "UTC").is_ok()), "{form}");
     }
 }
 
@@ -83,10 +83,10 @@ fn timings() -> impl Strategy<Value = Timing> {
     prop_oneof![
         Just(Timing::ByHand),
         (2020..2100u32, 1..13u32, 1..29u32, clock())
-            .prop_map(|(y, m, d, at)| Timing::Once { at: format!("{y}-{m:02}-{d:02}T{at}") }),
+            .prop_map(|(y, m, d, time)| Timing::Once { at: format!("{y}-{m:02}-{d:02}T{time}") }),
         (1..500u32, unit, clock(), prop::option::of(clock()))
-            .prop_map(|(count, unit, from, until)| Timing::Every { count, unit, from, until }),
-        (1..500u32, clock()).prop_map(|(count, from)| every(count, TimeUnit::Days, &from, None)),
+            .prop_map(|(count, unit, start, end)| Timing::Every { count, unit, from: start, until: end }),
+        (1..500u32, clock()).prop_map(|(count, start)| every(count, TimeUnit::Days, &start, None)),
         (days, clocks()).prop_map(|(days, times)| Timing::Weekly { days, times }),
         (prop::collection::vec(1..32u8, 1..4), clocks())
             .prop_map(|(days, times)| Timing::Monthly { days, times }),
@@ -97,12 +97,12 @@ fn timings() -> impl Strategy<Value = Timing> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_as_the_same(timing in timings()) {
-        prop_assert_eq!(read(&written(&timing)), Some(timing));
+    fn any_timing_reads_back_from_its_words(timing in timings()) {
+        prop_assert_eq!(parse(&to_words(&timing)), Some(timing));
     }
 
     #[test]
-    fn no_text_breaks_it(text in "\\PC{0,60}") {
-        let _read = read(&text);
+    fn any_text_parses_or_is_refused(text in "\\PC{0,60}") {
+        let _read = parse(&text);
     }
 }

@@ -74,28 +74,28 @@ impl Confinement {
             std::env::split_paths(path.unwrap_or_default()).filter(|folder| folder.is_absolute()).collect();
         let is_there = |name: &str| folders.iter().any(|folder| folder.join(name).is_file());
         for cache in CACHES {
-            let place = home.join(cache.path);
+            let cache_path = home.join(cache.path);
             // Only macOS has its caches in this folder.
             let usual = cache.path != "Library/Caches" || cfg!(target_os = "macos");
             if usual
-                && place.symlink_metadata().is_err()
+                && cache_path.symlink_metadata().is_err()
                 && (cache.programs.is_empty() || cache.programs.iter().any(|name| is_there(name)))
             {
-                create(&place, cache.form);
+                create(&cache_path, cache.form);
             }
         }
     }
 }
 
-fn create(place: &Path, form: CacheForm) {
-    let created = match (form, place.parent()) {
-        (CacheForm::Folder, _) => fs::create_dir_all(place),
+fn create(path: &Path, form: CacheForm) {
+    let created = match (form, path.parent()) {
+        (CacheForm::Folder, _) => fs::create_dir_all(path),
         (CacheForm::File, Some(folder)) => fs::create_dir_all(folder)
-            .and_then(|()| fs::OpenOptions::new().append(true).create(true).open(place).map(drop)),
+            .and_then(|()| fs::OpenOptions::new().append(true).create(true).open(path).map(drop)),
         (CacheForm::File, None) => Ok(()),
     };
     if let Err(error) = created {
-        tracing::debug!(place = %place.display(), %error, "a cache could not be made; commands cannot fill it");
+        tracing::debug!(path = %path.display(), %error, "a cache could not be made; commands cannot fill it");
     }
 }
 
@@ -116,9 +116,9 @@ mod tests {
     }
 
     #[test]
-    fn caches_are_made_for_programs_that_are_there_and_what_is_there_stays() {
-        let keep = tempfile::tempdir().unwrap();
-        let (home, bin) = (keep.path().join("home"), keep.path().join("bin"));
+    fn caches_are_created_for_installed_programs_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let (home, bin) = (folder.path().join("home"), folder.path().join("bin"));
         fs::create_dir_all(&bin).unwrap();
         fs::create_dir_all(home.join(".npm")).unwrap();
         fs::write(home.join(".npm/kept"), "x").unwrap();
@@ -131,23 +131,23 @@ mod tests {
             assert!(home.join(made).is_dir(), "{made}");
         }
         assert!(home.join(".cargo/.package-cache").is_file() && home.join(".npm/kept").exists());
-        for other in [".gradle", ".m2", "go", ".yarn", ".nuget"] {
-            assert!(!home.join(other).exists(), "{other}");
+        for tool_folder in [".gradle", ".m2", "go", ".yarn", ".nuget"] {
+            assert!(!home.join(tool_folder).exists(), "{tool_folder}");
         }
         // Without a home, nothing is created, not even the home.
-        let none = keep.path().join("none");
-        confinement(&none).create_caches(path.to_str());
-        assert!(!none.exists());
+        let missing = folder.path().join("none");
+        confinement(&missing).create_caches(path.to_str());
+        assert!(!missing.exists());
     }
 
     #[test]
-    fn a_link_that_leads_nowhere_is_not_followed() {
-        let keep = tempfile::tempdir().unwrap();
-        let elsewhere = keep.path().join("elsewhere");
+    fn a_dangling_link_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("elsewhere");
         #[cfg(unix)]
-        std::os::unix::fs::symlink(&elsewhere, keep.path().join(".cache")).unwrap();
+        std::os::unix::fs::symlink(&target, folder.path().join(".cache")).unwrap();
         #[cfg(unix)]
-        confinement(keep.path()).create_caches(None);
-        assert!(!elsewhere.exists());
+        confinement(folder.path()).create_caches(None);
+        assert!(!target.exists());
     }
 }

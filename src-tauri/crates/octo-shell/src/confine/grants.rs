@@ -63,8 +63,8 @@ impl Confinement {
     /// Returns Octo's homes: the present one, former locations, and former homes in the same folders.
     #[cfg(any(target_os = "macos", test))]
     pub(super) fn octo_homes(&self) -> BTreeSet<PathBuf> {
-        let beside = self.octo_paths().filter_map(|octo| octo.parent()).flat_map(entries);
-        self.octo_paths().cloned().chain(beside.filter(|entry| self.is_former_home(entry))).collect()
+        let siblings = self.octo_paths().filter_map(|octo| octo.parent()).flat_map(entries);
+        self.octo_paths().cloned().chain(siblings.filter(|entry| self.is_former_home(entry))).collect()
     }
 
     fn octo_paths(&self) -> impl Iterator<Item = &PathBuf> {
@@ -83,7 +83,7 @@ impl Confinement {
             let octo = octo.file_name().unwrap_or_default().to_string_lossy();
             name.to_string_lossy()
                 .strip_prefix(&*octo)
-                .is_some_and(|rest| rest.starts_with(FORMER_HOME_INFIX))
+                .is_some_and(|suffix| suffix.starts_with(FORMER_HOME_INFIX))
         })
     }
 
@@ -92,7 +92,7 @@ impl Confinement {
         &'a self,
         paths: &'a [PathBuf],
     ) -> impl Iterator<Item = &'a PathBuf> {
-        paths.iter().filter(move |path| !path.ancestors().any(|above| self.is_former_home(above)))
+        paths.iter().filter(move |path| !path.ancestors().any(|ancestor| self.is_former_home(ancestor)))
     }
 
     #[cfg(any(target_os = "macos", test))]

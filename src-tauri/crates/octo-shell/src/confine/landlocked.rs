@@ -20,11 +20,11 @@ pub(super) fn enforce(grants: &PathGrants) -> io::Result<Enforcement> {
     if !*AVAILABLE {
         return Ok(Enforcement::Unavailable);
     }
-    let all = AccessFs::from_all(RIGHTS);
+    let all_rights = AccessFs::from_all(RIGHTS);
     let read = AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::Execute;
     let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::ReadDir | AccessFs::IoctlDev;
     let ruleset =
-        Ruleset::default().handle_access(all).and_then(Ruleset::create).map_err(io::Error::other)?;
+        Ruleset::default().handle_access(all_rights).and_then(Ruleset::create).map_err(io::Error::other)?;
     // Folders may be listed everywhere, although files may not be read: otherwise a home could not be listed.
     let mut ruleset = grant(ruleset, Path::new("/"), AccessFs::ReadDir.into())?;
     for path in &grants.read {
@@ -38,7 +38,7 @@ pub(super) fn enforce(grants: &PathGrants) -> io::Result<Enforcement> {
         ruleset = grant(ruleset, path, enter)?;
     }
     for path in &grants.write {
-        ruleset = grant(ruleset, path, all)?;
+        ruleset = grant(ruleset, path, all_rights)?;
     }
     let status = ruleset.restrict_self().map_err(io::Error::other)?;
     match status.ruleset {

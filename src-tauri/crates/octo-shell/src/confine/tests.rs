@@ -1,14 +1,14 @@
 use super::*;
 use std::{fs, path::Path, process::Command, thread};
 
-struct Place {
+struct Fixture {
     _keep: tempfile::TempDir,
     home: PathBuf,
     confinement: Confinement,
 }
 
 /// Creates a separate home.
-fn place() -> Option<Place> {
+fn fixture() -> Option<Fixture> {
     if !is_available() {
         println!("left out: this kernel has no Landlock");
         return None;
@@ -54,10 +54,10 @@ fn place() -> Option<Place> {
         octo_others: vec![home.join("deep/er/and/deeper/moved")],
         octo_readable: vec![home.join(".octo/skills")],
     };
-    Some(Place { _keep: keep, home, confinement })
+    Some(Fixture { _keep: keep, home, confinement })
 }
 
-impl Place {
+impl Fixture {
     /// Whether a bash line succeeds under the confinement.
     fn runs(&self, line: &str) -> bool {
         let (confinement, home, line) = (self.confinement.clone(), self.home.clone(), line.to_owned());
@@ -76,7 +76,7 @@ impl Place {
 
 #[test]
 fn commands_write_only_where_they_may_and_read_no_secrets() {
-    let Some(place) = place() else { return };
+    let Some(fixture) = fixture() else { return };
     for (line, runs) in [
         ("cat a && echo x > a && echo y > new && mkdir -p d/e && mv new d/e/new && rm -r d", true),
         ("echo x > /dev/null && cat /etc/hostname /proc/self/stat > /dev/null && ls / ~ ~/.ssh", true),
@@ -99,32 +99,32 @@ fn commands_write_only_where_they_may_and_read_no_secrets() {
         ("bash -c 'bash -c \"echo x > ~/docs/b\"'", false),
         ("truncate -s 0 ~/docs/b", false),
     ] {
-        assert_eq!(place.runs(line), runs, "{line}");
+        assert_eq!(fixture.runs(line), runs, "{line}");
     }
-    assert_eq!(fs::read_to_string(place.home.join("docs/b")).unwrap(), "content\n");
+    assert_eq!(fs::read_to_string(fixture.home.join("docs/b")).unwrap(), "content\n");
 }
 
 #[test]
-fn homes_that_were_put_aside_are_no_more_open_than_the_home() {
-    let Some(mut place) = place() else { return };
-    let kept = place.home.join(".octo-before-2026-01-02-030405");
-    place.confinement.writable.push(kept.clone());
-    place.confinement.enterable.push(kept.clone());
-    place.confinement.secrets.push(kept.join("octo.db"));
-    let moved = place.home.join("deep/er/and/deeper/moved");
-    let beside = place.home.join("deep/er/and/deeper/moved-before-2026-01-02-030405");
-    let grants = place.confinement.grants();
+fn former_homes_are_as_closed_as_the_home() {
+    let Some(mut fixture) = fixture() else { return };
+    let aside_home = fixture.home.join(".octo-before-2026-01-02-030405");
+    fixture.confinement.writable.push(aside_home.clone());
+    fixture.confinement.enterable.push(aside_home.clone());
+    fixture.confinement.secrets.push(aside_home.join("octo.db"));
+    let moved_home = fixture.home.join("deep/er/and/deeper/moved");
+    let former_of_moved = fixture.home.join("deep/er/and/deeper/moved-before-2026-01-02-030405");
+    let grants = fixture.confinement.grants();
     for granted in grants.read.iter().chain(&grants.enter).chain(&grants.write) {
-        for home in [&kept, &moved, &beside, &place.home.join(".octo")] {
-            let shared = place.confinement.octo_readable.contains(granted);
+        for home in [&aside_home, &moved_home, &former_of_moved, &fixture.home.join(".octo")] {
+            let is_readable = fixture.confinement.octo_readable.contains(granted);
             assert!(
-                shared || !granted.starts_with(home) && !home.starts_with(granted),
+                is_readable || !granted.starts_with(home) && !home.starts_with(granted),
                 "{}",
                 granted.display()
             );
         }
     }
-    assert!(grants.read.contains(&place.home.join("deep/er/and/deeper/d")));
+    assert!(grants.read.contains(&fixture.home.join("deep/er/and/deeper/d")));
     for line in [
         "cat ~/.octo-before-2026-01-02-030405/octo.db",
         "echo x > ~/.octo-before-2026-01-02-030405/new",
@@ -132,39 +132,39 @@ fn homes_that_were_put_aside_are_no_more_open_than_the_home() {
         "cat ~/deep/er/and/deeper/moved/octo.db",
         "cat ~/deep/er/and/deeper/moved-before-2026-01-02-030405/octo.db",
     ] {
-        assert!(!place.runs(line), "{line}");
+        assert!(!fixture.runs(line), "{line}");
     }
-    assert!(place.runs("cat ~/deep/er/and/deeper/d"));
+    assert!(fixture.runs("cat ~/deep/er/and/deeper/d"));
 }
 
 #[test]
-fn what_was_allowed_for_a_command_is_granted_and_nothing_beside_it() {
-    let Some(mut place) = place() else { return };
-    let file = place.home.join("docs/b");
-    place.confinement.writable.push(file.clone());
-    place.confinement.secrets.push(place.home.join(".ssh"));
-    assert!(place.runs("echo more >> ~/docs/b && cat ~/.ssh/id_rsa"));
-    assert!(!place.runs("echo x > ~/docs/other"));
-    assert!(!place.runs("echo x >> ~/.ssh/id_rsa"));
+fn a_commands_grants_apply_to_exactly_their_paths() {
+    let Some(mut fixture) = fixture() else { return };
+    let file = fixture.home.join("docs/b");
+    fixture.confinement.writable.push(file.clone());
+    fixture.confinement.secrets.push(fixture.home.join(".ssh"));
+    assert!(fixture.runs("echo more >> ~/docs/b && cat ~/.ssh/id_rsa"));
+    assert!(!fixture.runs("echo x > ~/docs/other"));
+    assert!(!fixture.runs("echo x >> ~/.ssh/id_rsa"));
     assert_eq!(fs::read_to_string(file).unwrap(), "content\nmore\n");
 }
 
 #[test]
-fn in_an_entered_folder_things_come_and_go_and_secrets_stay_unread() {
-    let Some(mut place) = place() else { return };
-    place.confinement.enterable.push(place.home.join("docs"));
-    assert!(place.runs("mv a ~/docs/moved && mkdir ~/docs/new && echo x > ~/docs/new/y && rm ~/docs/b"));
-    assert!(!place.runs("echo x > ~/other"));
-    place.confinement.enterable.push(place.home.clone());
-    assert!(place.runs("echo x > ~/other"));
-    assert!(!place.runs("cat ~/.ssh/id_rsa") && !place.runs("cat ~/.octo/octo.db"));
+fn new_files_in_a_granted_folder_are_accessible_and_secrets_are_not() {
+    let Some(mut fixture) = fixture() else { return };
+    fixture.confinement.enterable.push(fixture.home.join("docs"));
+    assert!(fixture.runs("mv a ~/docs/moved && mkdir ~/docs/new && echo x > ~/docs/new/y && rm ~/docs/b"));
+    assert!(!fixture.runs("echo x > ~/other"));
+    fixture.confinement.enterable.push(fixture.home.clone());
+    assert!(fixture.runs("echo x > ~/other"));
+    assert!(!fixture.runs("cat ~/.ssh/id_rsa") && !fixture.runs("cat ~/.octo/octo.db"));
 }
 
 #[test]
-fn this_process_stays_free() {
-    let Some(place) = place() else { return };
-    assert!(!place.runs("echo x > ~/new"));
-    let free: &Path = &place.home.join("new");
+fn this_process_is_not_confined() {
+    let Some(fixture) = fixture() else { return };
+    assert!(!fixture.runs("echo x > ~/new"));
+    let free: &Path = &fixture.home.join("new");
     fs::write(free, "x").unwrap();
     assert!(free.exists());
 }

@@ -4,7 +4,7 @@ use super::is_hidden;
 use octo_policy::Variables;
 
 /// Returns the process's own variables; few if Octo was started from an icon.
-pub(super) fn own_variables() -> Variables {
+pub(super) fn process_variables() -> Variables {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         // Windows ignores the case of names, and spells this one differently.
@@ -16,13 +16,13 @@ pub(super) fn own_variables() -> Variables {
         .collect()
 }
 
-/// Returns the environment a login shell started with `own` gives a command, without hidden variables; `None`
+/// Returns the environment a login shell started with `variables` gives a command, without hidden variables; `None`
 /// if the query fails.
-pub(super) async fn query_login_shell(own: &Variables, secret: &[String]) -> Option<Variables> {
-    let shown = |(name, _): &(String, String)| !is_hidden(name, secret);
-    let asked: Variables = own.clone().into_iter().filter(shown).collect();
-    match tokio::task::spawn_blocking(move || login_shell::query(&asked)).await {
-        Ok(Some(variables)) => Some(variables.into_iter().filter(shown).collect()),
+pub(super) async fn query_login_shell(inherited: &Variables, secret: &[String]) -> Option<Variables> {
+    let is_visible = |(name, _): &(String, String)| !is_hidden(name, secret);
+    let visible: Variables = inherited.clone().into_iter().filter(is_visible).collect();
+    match tokio::task::spawn_blocking(move || login_shell::query(&visible)).await {
+        Ok(Some(variables)) => Some(variables.into_iter().filter(is_visible).collect()),
         Ok(None) | Err(_) => {
             tracing::warn!(
                 "the login shell did not tell its environment; commands get what is known without it"
@@ -37,8 +37,8 @@ mod login_shell {
     use octo_policy::Variables;
 
     /// Returns the own variables: without login shells, every program already has the person's environment.
-    pub(super) fn query(own: &Variables) -> Option<Variables> {
-        Some(own.clone())
+    pub(super) fn query(inherited: &Variables) -> Option<Variables> {
+        Some(inherited.clone())
     }
 }
 
@@ -67,42 +67,46 @@ mod login_shell {
     const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
     /// Queries the person's shell, and `bash` if that one does not understand.
-    pub(super) fn query(own: &Variables) -> Option<Variables> {
+    pub(super) fn query(inherited: &Variables) -> Option<Variables> {
         let account = User::from_uid(Uid::current()).ok().flatten();
-        let mut own = own.clone();
+        let mut inherited = inherited.clone();
         // Variables set by a login, but perhaps not for an icon.
         if let Some(account) = &account {
             for (name, value) in [("HOME", account.dir.display().to_string()), ("USER", account.name.clone())]
             {
-                own.entry(name.to_owned()).or_insert(value);
+                inherited.entry(name.to_owned()).or_insert(value);
             }
-            own.entry("LOGNAME".to_owned()).or_insert_with(|| account.name.clone());
+            inherited.entry("LOGNAME".to_owned()).or_insert_with(|| account.name.clone());
         }
-        own.entry("PATH".to_owned()).or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".to_owned());
-        let preferred = own.get("SHELL").map(PathBuf::from).or(account.map(|user| user.shell));
+        inherited.entry("PATH".to_owned()).or_insert_with(|| "/usr/local/bin:/usr/bin:/bin".to_owned());
+        let preferred = inherited.get("SHELL").map(PathBuf::from).or(account.map(|user| user.shell));
         let mut shells: Vec<PathBuf> = preferred.into_iter().filter(|shell| shell.is_file()).collect();
         if !shells.iter().any(|shell| shell.ends_with("bash")) {
             shells.push(PathBuf::from("/bin/bash"));
         }
-        shells.iter().find_map(|shell| query_shell(shell, &own))
+        shells.iter().find_map(|shell| query_shell(shell, &inherited))
     }
 
     /// Runs the shell and returns its environment. It runs in its own terminal, because interactive shells need
     /// one and must not take the one Octo may have been started in; its input is empty, so start-up files that
     /// ask a question get no answer instead of waiting.
-    pub(super) fn query_shell(shell: &Path, own: &Variables) -> Option<Variables> {
-        let answer = tempfile::NamedTempFile::new().ok()?;
+    pub(super) fn query_shell(shell: &Path, inherited: &Variables) -> Option<Variables> {
+        let output_file = tempfile::NamedTempFile::new().ok()?;
         let marker = uuid::Uuid::new_v4().simple().to_string();
         let question = format!("printf '%s\\n' {marker}; command env -0; printf '%s\\n' {marker}");
         let mut command = CommandBuilder::from_argv(
             ["/bin/sh", "-c", "exec \"$0\" -l -i -c \"$1\" </dev/null >\"$2\" 2>/dev/null"]
                 .iter()
                 .map(Into::into)
-                .chain([shell.as_os_str().to_owned(), question.into(), answer.path().as_os_str().to_owned()])
+                .chain([
+                    shell.as_os_str().to_owned(),
+                    question.into(),
+                    output_file.path().as_os_str().to_owned(),
+                ])
                 .collect(),
         );
         command.env_clear();
-        for (name, value) in own {
+        for (name, value) in inherited {
             command.env(name, value);
         }
         command.env("TERM", "xterm-256color");
@@ -113,8 +117,8 @@ mod login_shell {
         let mut screen = pty.master.try_clone_reader().ok()?;
         // The terminal must be read, or start-up files that write to it would block. While no process has it
         // open, reading fails; it must stay open on this side, or its session would receive a hang-up.
-        let over = Arc::new(AtomicBool::new(false));
-        let stop = Arc::clone(&over);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let stop = Arc::clone(&is_over);
         let drain = thread::Builder::new().name("login-shell".to_owned()).spawn(move || {
             let mut buffer = [0; 4096];
             while !stop.load(Ordering::SeqCst) {
@@ -132,7 +136,7 @@ mod login_shell {
                 Ok(None) | Err(_) => break false,
             }
         };
-        over.store(true, Ordering::SeqCst);
+        is_over.store(true, Ordering::SeqCst);
         if !ended {
             if let Some(leader) = child.process_id() {
                 processes::kill_now(leader);
@@ -141,13 +145,13 @@ mod login_shell {
             tracing::warn!(shell = %shell.display(), "the login shell took too long");
             return None;
         }
-        parse(&fs::read(answer.path()).ok()?, &marker)
+        parse(&fs::read(output_file.path()).ok()?, &marker)
     }
 
     /// Returns the variables between two markers, without other output of start-up files.
-    fn parse(answer: &[u8], marker: &str) -> Option<Variables> {
-        let answer = String::from_utf8_lossy(answer);
-        let (_, after) = answer.split_once(&format!("{marker}\n"))?;
+    fn parse(output: &[u8], marker: &str) -> Option<Variables> {
+        let output = String::from_utf8_lossy(output);
+        let (_, after) = output.split_once(&format!("{marker}\n"))?;
         let (listing, _) = after.split_once(marker)?;
         let variables: Variables = listing
             .split('\0')
@@ -184,7 +188,7 @@ mod login_shell {
         }
 
         #[test]
-        fn each_shells_own_start_up_files_are_heard() {
+        fn each_shells_own_start_up_files_are_watched() {
             for (shell, file, text) in [
                 (
                     "bash",
@@ -217,7 +221,7 @@ mod login_shell {
         }
 
         #[test]
-        fn a_question_in_a_start_up_file_gets_no_answer_and_holds_nobody_up() {
+        fn a_start_up_file_that_asks_does_not_block_the_query() {
             let Some(bash) = installed("bash") else { return };
             let home = tempfile::tempdir().unwrap();
             fs::write(
@@ -232,7 +236,7 @@ mod login_shell {
         }
 
         #[test]
-        fn a_shell_that_does_not_understand_is_no_answer() {
+        fn an_incompatible_shell_yields_nothing() {
             let home = tempfile::tempdir().unwrap();
             assert_eq!(query_shell(Path::new("/bin/true"), &own_variables(home.path())), None);
             assert_eq!(query_shell(Path::new("/bin/false"), &own_variables(home.path())), None);

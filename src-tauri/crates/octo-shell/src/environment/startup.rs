@@ -14,9 +14,9 @@ pub(super) struct StartupStamp(Vec<Option<(SystemTime, u64)>>);
 impl StartupStamp {
     /// Returns the present stamp for the person with these variables. Reads only metadata, about twenty
     /// lookups.
-    pub(super) fn now(own: &Variables) -> Self {
-        let home = own.get("HOME").map(PathBuf::from).or_else(std::env::home_dir).unwrap_or_default();
-        let zsh = own.get("ZDOTDIR").map(PathBuf::from);
+    pub(super) fn now(variables: &Variables) -> Self {
+        let home = variables.get("HOME").map(PathBuf::from).or_else(std::env::home_dir).unwrap_or_default();
+        let zsh = variables.get("ZDOTDIR").map(PathBuf::from);
         Self(login_startup_files(Some(&home), zsh.as_deref()).map(|path| state(&path)).collect())
     }
 }

@@ -38,56 +38,56 @@ async fn a_version_manager_set_up_in_a_start_up_file_is_found_when_started_from_
         // Noise, a slow start, and a question without an answer.
         fs::write(&file, format!("echo welcome\nsleep 0.3\n{line}\nread answer\n")).unwrap();
         let variables = login(home.path(), Path::new(shell)).variables(&[]).await;
-        let first = variables["PATH"].split(':').next().unwrap();
-        assert_eq!(first, home.path().join(".tools/shims").display().to_string(), "{shell}");
+        let first_folder = variables["PATH"].split(':').next().unwrap();
+        assert_eq!(first_folder, home.path().join(".tools/shims").display().to_string(), "{shell}");
         assert_eq!(variables["DISPLAY"], ":0", "{shell}");
     }
 }
 
 #[tokio::test]
-async fn a_shell_that_does_not_speak_posix_is_left_for_bash() {
+async fn bash_replaces_a_shell_that_is_not_posix() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join(".bash_profile"), "export FROM=bash\n").unwrap();
     // Like nushell: it knows the flags, but not `command` and `;` within words.
     let nu = home.path().join("nu");
     script(&nu, "#!/bin/sh\necho 'Error: nu::shell::external_command' >&2\nexit 1\n");
     assert_eq!(login(home.path(), &nu).variables(&[]).await["FROM"], "bash");
-    let gone = home.path().join("no-such-shell");
-    assert_eq!(login(home.path(), &gone).variables(&[]).await["FROM"], "bash");
+    let missing_shell = home.path().join("no-such-shell");
+    assert_eq!(login(home.path(), &missing_shell).variables(&[]).await["FROM"], "bash");
 }
 
 #[tokio::test]
-async fn it_is_asked_once_and_again_when_a_start_up_file_changed() {
+async fn the_shell_is_queried_once_per_change_of_its_start_up_files() {
     let home = tempfile::tempdir().unwrap();
     let profile = home.path().join(".bash_profile");
     let write = |version: &str| {
         fs::write(&profile, format!("echo asked >>~/asked\nexport VERSION={version}\n")).unwrap();
     };
-    let asked = || fs::read_to_string(home.path().join("asked")).unwrap().lines().count();
+    let queries = || fs::read_to_string(home.path().join("asked")).unwrap().lines().count();
     write("one");
     let login = login(home.path(), Path::new("/bin/bash"));
     // Concurrent calls query once.
-    let all = futures_of(8, || login.variables(&[])).await;
-    assert!(all.iter().all(|variables| variables["VERSION"] == "one"));
-    assert_eq!(asked(), 1);
+    let results = futures_of(8, || login.variables(&[])).await;
+    assert!(results.iter().all(|variables| variables["VERSION"] == "one"));
+    assert_eq!(queries(), 1);
     write("three");
     assert_eq!(login.variables(&[]).await["VERSION"], "three");
-    assert_eq!((login.variables(&[]).await["VERSION"].as_str(), asked()), ("three", 2));
+    assert_eq!((login.variables(&[]).await["VERSION"].as_str(), queries()), ("three", 2));
     // A new file counts as a change, and a shell that fails afterwards keeps its last answer.
     fs::write(home.path().join(".zshrc"), "").unwrap();
     fs::write(&profile, "echo asked >>~/asked\nexit 3\n").unwrap();
     assert_eq!(login.variables(&[]).await["VERSION"], "three");
     assert_eq!(login.variables(&[]).await["VERSION"], "three");
-    assert_eq!(asked(), 3, "not asked again and again");
+    assert_eq!(queries(), 3, "not asked again and again");
 }
 
 async fn futures_of<F: Future<Output = Variables>>(count: usize, make: impl Fn() -> F) -> Vec<Variables> {
-    let mut all: Vec<_> = (0..count).map(|_| Box::pin(make())).collect();
-    let mut done = Vec::new();
-    for one in &mut all {
-        done.push(tokio::time::timeout(Duration::from_secs(60), one).await.unwrap());
+    let mut futures: Vec<_> = (0..count).map(|_| Box::pin(make())).collect();
+    let mut results = Vec::new();
+    for future in &mut futures {
+        results.push(tokio::time::timeout(Duration::from_secs(60), future).await.unwrap());
     }
-    done
+    results
 }
 
 #[tokio::test]

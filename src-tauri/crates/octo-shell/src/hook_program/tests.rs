@@ -2,7 +2,7 @@ use super::*;
 use std::time::Instant;
 
 async fn run(line: &str, timeout: Duration) -> io::Result<HookProgramEnd> {
-    let login = LoginEnvironment::fixed([
+    let login = LoginEnvironment::from_variables([
         ("PATH".to_owned(), "/usr/bin:/bin".to_owned()),
         ("KEY".to_owned(), "secret".to_owned()),
     ]);
@@ -15,7 +15,7 @@ async fn run(line: &str, timeout: Duration) -> io::Result<HookProgramEnd> {
 }
 
 #[tokio::test]
-async fn it_is_told_and_heard_and_sees_no_secret() {
+async fn a_hook_gets_its_input_and_no_secret() {
     let end = run("cat; echo \" [$KEY]\"; echo oh >&2; exit 3", Duration::from_secs(30)).await.unwrap();
     assert_eq!(end, HookProgramEnd { code: Some(3), output: "{\"a\":1} []\n".into(), errors: "oh\n".into() });
     let end = run("head -c 1000000 /dev/zero | tr '\\0' x", Duration::from_secs(30)).await.unwrap();
@@ -23,25 +23,25 @@ async fn it_is_told_and_heard_and_sees_no_secret() {
 }
 
 #[tokio::test]
-async fn what_it_leaves_running_holds_nobody_up() {
-    let began = Instant::now();
+async fn a_process_left_by_a_hook_does_not_block() {
+    let started = Instant::now();
     let end = run("sleep 300 & echo said; echo oh >&2", Duration::from_secs(120)).await.unwrap();
     assert_eq!(end, HookProgramEnd { code: Some(0), output: "said\n".into(), errors: "oh\n".into() });
-    assert!(began.elapsed() < Duration::from_secs(60), "it was not waited for: {:?}", began.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(60), "it was not waited for: {:?}", started.elapsed());
 }
 
 #[tokio::test]
-async fn its_time_over_nothing_of_it_is_left() {
-    let mark = tempfile::tempdir().unwrap();
-    let alive = mark.path().join("alive");
-    let line = format!("(while :; do echo > '{}'; sleep 0.02; done) & sleep 60", alive.display());
-    let began = Instant::now();
+async fn a_hook_that_times_out_is_killed_with_its_processes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("alive");
+    let line = format!("(while :; do echo > '{}'; sleep 0.02; done) & sleep 60", file.display());
+    let started = Instant::now();
     let error = run(&line, Duration::from_millis(300)).await.unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::TimedOut);
-    assert!(began.elapsed() < Duration::from_secs(20));
+    assert!(started.elapsed() < Duration::from_secs(20));
     // Its child processes have ended by now or never will; after this nothing writes any more.
     tokio::time::sleep(Duration::from_millis(200)).await;
-    let _ = std::fs::remove_file(&alive);
+    let _ = std::fs::remove_file(&file);
     tokio::time::sleep(Duration::from_millis(200)).await;
-    assert!(!alive.exists());
+    assert!(!file.exists());
 }

@@ -38,21 +38,21 @@ impl Excerpt {
 
     pub(super) fn push(&mut self, text: &str) {
         self.total += text.len() as u64;
-        let rest = if self.tail.is_empty() && self.head.len() < self.head_limit {
-            let (head, rest) = text.split_at(floor(text, self.head_limit - self.head.len()));
+        let remaining = if self.tail.is_empty() && self.head.len() < self.head_limit {
+            let (head, remaining) = text.split_at(floor(text, self.head_limit - self.head.len()));
             self.head.push_str(head);
             // A character across the border must not leave space for the characters after it.
-            if !rest.is_empty() {
+            if !remaining.is_empty() {
                 self.head_limit = self.head.len();
             }
-            rest
+            remaining
         } else {
             text
         };
-        self.tail.push_str(rest);
+        self.tail.push_str(remaining);
         if self.tail.len() > 2 * self.tail_limit {
-            let from = ceil(&self.tail, self.tail.len() - self.tail_limit);
-            self.tail.drain(..from);
+            let start = ceil(&self.tail, self.tail.len() - self.tail_limit);
+            self.tail.drain(..start);
         }
     }
 
@@ -63,8 +63,8 @@ impl Excerpt {
 
     /// Returns the excerpt, in which `left_out` formats the number of missing bytes.
     pub(super) fn show(&self, left_out: impl FnOnce(u64) -> String) -> ExcerptText {
-        let kept = self.head.len() as u64 + self.tail.len() as u64;
-        if kept == self.total && self.tail.len() <= self.tail_limit {
+        let shown_bytes = self.head.len() as u64 + self.tail.len() as u64;
+        if shown_bytes == self.total && self.tail.len() <= self.tail_limit {
             return ExcerptText { text: format!("{}{}", self.head, self.tail), cut: false };
         }
         // Whole lines, if that costs little.
@@ -72,8 +72,8 @@ impl Excerpt {
             Some(at) if at >= self.head.len() / 2 => self.head.get(..=at).unwrap_or(&self.head),
             _ => &self.head,
         };
-        let from = ceil(&self.tail, self.tail.len().saturating_sub(self.tail_limit));
-        let tail = self.tail.get(from..).unwrap_or_default();
+        let start = ceil(&self.tail, self.tail.len().saturating_sub(self.tail_limit));
+        let tail = self.tail.get(start..).unwrap_or_default();
         let tail = match tail.find('\n') {
             Some(at) if at <= tail.len() / 2 => tail.get(at + 1..).unwrap_or_default(),
             _ => tail,
@@ -84,14 +84,14 @@ impl Excerpt {
     }
 }
 
-/// Returns the last character boundary at or before `at`.
-fn floor(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+/// Returns the last character boundary at or before `index`.
+fn floor(text: &str, index: usize) -> usize {
+    (0..=index.min(text.len())).rev().find(|index| text.is_char_boundary(*index)).unwrap_or(0)
 }
 
-/// Returns the first character boundary at or after `at`.
-fn ceil(text: &str, at: usize) -> usize {
-    (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
+/// Returns the first character boundary at or after `index`.
+fn ceil(text: &str, index: usize) -> usize {
+    (index..text.len()).find(|index| text.is_char_boundary(*index)).unwrap_or(text.len())
 }
 
 #[cfg(test)]
@@ -99,22 +99,22 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn shown(limit: usize, pieces: &[&str]) -> ExcerptText {
+    fn shown(limit: usize, chunks: &[&str]) -> ExcerptText {
         let mut excerpt = Excerpt::new(limit);
-        pieces.iter().for_each(|piece| excerpt.push(piece));
+        chunks.iter().for_each(|chunk| excerpt.push(chunk));
         excerpt.show(|left_out| format!("[{left_out} left out]"))
     }
 
     #[test]
-    fn what_fits_is_whole() {
+    fn text_within_the_limit_is_complete() {
         assert_eq!(shown(10, &["01234", "56789"]), ExcerptText { text: "0123456789".into(), cut: false });
     }
 
     #[test]
     fn head_and_tail_are_whole_lines_and_the_rest_is_counted() {
         let lines: Vec<String> = (0..100).map(|n| format!("line {n:02}\n")).collect();
-        let pieces: Vec<&str> = lines.iter().map(String::as_str).collect();
-        let ExcerptText { text, cut } = shown(100, &pieces);
+        let chunks: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let ExcerptText { text, cut } = shown(100, &chunks);
         assert!(cut);
         assert_eq!(
             text,
@@ -124,20 +124,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_pieces_give_a_bounded_text_or_the_whole(pieces in prop::collection::vec("[a-zé中\n]{0,40}", 0..60), limit in 20usize..200) {
-            let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
-            let whole = pieces.concat();
-            let ExcerptText { text, cut } = shown(limit, &pieces);
-            if whole.len() <= limit - 8 {
+        fn any_chunks_yield_a_bounded_text(chunks in prop::collection::vec("[a-zé中\n]{0,40}", 0..60), limit in 20usize..200) {
+            let chunks: Vec<&str> = chunks.iter().map(String::as_str).collect();
+            let full = chunks.concat();
+            let ExcerptText { text, cut } = shown(limit, &chunks);
+            if full.len() <= limit - 8 {
                 prop_assert!(!cut);
             }
             if cut {
                 prop_assert!(text.len() <= limit + 30);
                 let (head, tail) = text.split_once('[').unwrap();
-                prop_assert!(whole.starts_with(head.trim_end_matches('\n')));
-                prop_assert!(whole.ends_with(tail.split_once("]\n").unwrap().1));
+                prop_assert!(full.starts_with(head.trim_end_matches('\n')));
+                prop_assert!(full.ends_with(tail.split_once("]\n").unwrap().1));
             } else {
-                prop_assert_eq!(text, whole);
+                prop_assert_eq!(text, full);
             }
         }
     }

@@ -40,13 +40,13 @@ impl LiveStream {
             self.pending.push('\n');
         }
         if self.pending.len() > MAX_PENDING_BYTES {
-            let from = self.pending.len() - MAX_PENDING_BYTES / 2;
+            let start = self.pending.len() - MAX_PENDING_BYTES / 2;
             let newest = self
                 .pending
                 .bytes()
-                .skip(from)
+                .skip(start)
                 .position(|byte| byte == b'\n')
-                .map_or(self.pending.len(), |at| from + at + 1);
+                .map_or(self.pending.len(), |offset| start + offset + 1);
             self.pending.replace_range(..newest, "[…]\n");
         }
     }

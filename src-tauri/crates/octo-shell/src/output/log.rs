@@ -16,8 +16,8 @@ pub(crate) struct LogFile {
     path: PathBuf,
     limit: u64,
     /// Output kept until a file is needed.
-    kept: Vec<u8>,
-    keep: usize,
+    buffered: Vec<u8>,
+    memory_limit: usize,
     state: State,
 }
 
@@ -48,15 +48,15 @@ struct LogTail {
 }
 
 impl LogFile {
-    /// Returns a log at `path`, which is created when more than `keep` bytes arrive.
-    pub(crate) fn new(path: PathBuf, keep: usize) -> Self {
-        Self { path, limit: MAX_LOG_BYTES, kept: Vec::new(), keep, state: State::Memory }
+    /// Returns a log at `path`, which is created when more than `memory_limit` bytes arrive.
+    pub(crate) fn new(path: PathBuf, memory_limit: usize) -> Self {
+        Self { path, limit: MAX_LOG_BYTES, buffered: Vec::new(), memory_limit, state: State::Memory }
     }
 
     pub(super) fn write(&mut self, text: &str) {
         if matches!(self.state, State::Memory) {
-            self.kept.extend_from_slice(text.as_bytes());
-            if self.kept.len() > self.keep {
+            self.buffered.extend_from_slice(text.as_bytes());
+            if self.buffered.len() > self.memory_limit {
                 self.create_file();
             }
             return;
@@ -78,7 +78,7 @@ impl LogFile {
     }
 
     /// Returns the file if it exists.
-    pub(super) fn existing(&self) -> Option<PathBuf> {
+    pub(super) fn existing_file(&self) -> Option<PathBuf> {
         matches!(self.state, State::Head { .. } | State::Tail(_)).then(|| self.path.clone())
     }
 
@@ -115,11 +115,11 @@ impl LogFile {
     }
 
     fn create_file(&mut self) {
-        match private(&self.path) {
+        match create_private(&self.path) {
             Ok(file) => {
                 self.state = State::Head { file, written: 0 };
-                let kept = std::mem::take(&mut self.kept);
-                if let Err(error) = self.append(&kept) {
+                let pending = std::mem::take(&mut self.buffered);
+                if let Err(error) = self.append(&pending) {
                     self.fail(&error);
                 }
             }
@@ -144,13 +144,13 @@ impl LogFile {
             match &mut self.state {
                 State::Head { file, written } => {
                     let room = usize::try_from(head_limit.saturating_sub(*written)).unwrap_or(usize::MAX);
-                    let (now, rest) = bytes.split_at(room.min(bytes.len()));
-                    file.write_all(now)?;
-                    *written += now.len() as u64;
-                    bytes = rest;
+                    let (fitting, remaining) = bytes.split_at(room.min(bytes.len()));
+                    file.write_all(fitting)?;
+                    *written += fitting.len() as u64;
+                    bytes = remaining;
                     if !bytes.is_empty() {
                         let paths = ["a", "b"].map(|part| self.path.with_extension(part));
-                        let current = private(&paths[0])?;
+                        let current = create_private(&paths[0])?;
                         let head = file.try_clone()?;
                         self.state = State::Tail(Box::new(LogTail {
                             head,
@@ -165,16 +165,17 @@ impl LogFile {
                 }
                 State::Tail(tail) => {
                     let room = usize::try_from(part_limit.saturating_sub(tail.written)).unwrap_or(usize::MAX);
-                    let (now, rest) = bytes.split_at(room.min(bytes.len()));
-                    tail.current.write_all(now)?;
-                    tail.written += now.len() as u64;
-                    bytes = rest;
+                    let (fitting, remaining) = bytes.split_at(room.min(bytes.len()));
+                    tail.current.write_all(fitting)?;
+                    tail.written += fitting.len() as u64;
+                    bytes = remaining;
                     if !bytes.is_empty() {
                         tail.turn = 1 - tail.turn;
                         tail.lost += if tail.other_full { part_limit } else { 0 };
                         tail.other_full = true;
                         tail.written = 0;
-                        tail.current = private(tail.paths.get(tail.turn).ok_or(io::ErrorKind::NotFound)?)?;
+                        tail.current =
+                            create_private(tail.paths.get(tail.turn).ok_or(io::ErrorKind::NotFound)?)?;
                     }
                 }
                 State::Memory | State::Failed => return Ok(()),
@@ -191,7 +192,7 @@ impl Drop for LogFile {
 }
 
 /// Creates a file only its owner can read.
-fn private(path: &Path) -> io::Result<File> {
+fn create_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
@@ -215,11 +216,11 @@ mod tests {
         let (_folder, mut log) = log(1000);
         log.write("0123456789");
         log.finish();
-        assert_eq!(log.existing(), None);
+        assert_eq!(log.existing_file(), None);
     }
 
     #[test]
-    fn a_file_asked_for_holds_what_came_before() {
+    fn a_file_requested_late_contains_the_earlier_output() {
         let (_folder, mut log) = log(1000);
         log.write("early ");
         let path = log.file().unwrap();
@@ -234,27 +235,27 @@ mod tests {
             let text: Vec<String> = (0..lines).map(|n| format!("{n:03}\n")).collect();
             text.iter().for_each(|line| log.write(line));
             log.finish();
-            let path = log.existing();
+            let path = log.existing_file();
             if lines <= 2 {
                 assert_eq!(path, None);
                 continue;
             }
-            let whole = std::fs::read_to_string(path.as_ref().unwrap()).unwrap();
-            let all = text.concat();
-            if all.len() <= 80 {
-                assert_eq!(whole, all);
+            let content = std::fs::read_to_string(path.as_ref().unwrap()).unwrap();
+            let expected = text.concat();
+            if expected.len() <= 80 {
+                assert_eq!(content, expected);
             } else {
-                assert!(whole.starts_with(all.get(..40).unwrap()), "{whole}");
-                assert!(whole.ends_with(all.get(all.len() - 20..).unwrap()), "{whole}");
-                assert!(whole.len() <= 80 + 40, "{whole}");
+                assert!(content.starts_with(expected.get(..40).unwrap()), "{content}");
+                assert!(content.ends_with(expected.get(expected.len() - 20..).unwrap()), "{content}");
+                assert!(content.len() <= 80 + 40, "{content}");
             }
-            let left: Vec<_> = std::fs::read_dir(path.unwrap().parent().unwrap()).unwrap().collect();
-            assert_eq!(left.len(), 1, "the parts are gone");
+            let files: Vec<_> = std::fs::read_dir(path.unwrap().parent().unwrap()).unwrap().collect();
+            assert_eq!(files.len(), 1, "the parts are gone");
         }
     }
 
     #[test]
-    fn a_place_that_cannot_be_written_means_no_log() {
+    fn an_unwritable_folder_means_no_log() {
         let folder = tempfile::tempdir().unwrap();
         let mut log = LogFile::new(folder.path().join("missing/one.log"), 1);
         log.write("more than one");

@@ -40,12 +40,16 @@ pub(super) enum RowEnd {
 }
 
 impl Screen {
-    /// Feeds the program's output; finished rows are passed to `done`.
-    pub(super) fn feed(&mut self, bytes: &[u8], mut done: impl FnMut(Row, &mut dyn FnMut(usize) -> String)) {
+    /// Feeds the program's output; finished rows are passed to `on_row`.
+    pub(super) fn feed(
+        &mut self,
+        bytes: &[u8],
+        mut on_row: impl FnMut(Row, &mut dyn FnMut(usize) -> String),
+    ) {
         // The parser (vte 0.15) loses characters that are split between chunks, so it only receives whole ones.
-        let mut all = std::mem::take(&mut self.incomplete);
-        all.extend_from_slice(bytes);
-        let mut chunks = all.utf8_chunks().peekable();
+        let mut bytes_to_parse = std::mem::take(&mut self.incomplete);
+        bytes_to_parse.extend_from_slice(bytes);
+        let mut chunks = bytes_to_parse.utf8_chunks().peekable();
         while let Some(chunk) = chunks.next() {
             self.parser.advance(&mut self.line, chunk.valid().as_bytes());
             let invalid = chunk.invalid();
@@ -55,9 +59,9 @@ impl Screen {
                 self.parser.advance(&mut self.line, "\u{fffd}".as_bytes());
             }
             // Passed on between chunks, which avoids a second copy of a whole burst.
-            for (cells, end) in self.line.done.drain(..) {
+            for (cells, end) in self.line.finished.drain(..) {
                 let row = Row { plain: plain(&cells), styled: styled(&cells, 0), end };
-                done(row, &mut |from| styled(&cells, from));
+                on_row(row, &mut |from| styled(&cells, from));
             }
         }
     }
@@ -67,9 +71,9 @@ impl Screen {
         Row { plain: plain(&self.line.cells), styled: styled(&self.line.cells, 0), end: RowEnd::Open }
     }
 
-    /// Returns the line in progress from character `from` on, with colours.
-    pub(super) fn partial_from(&self, from: usize) -> String {
-        styled(&self.line.cells, from)
+    /// Returns the line in progress from character `start` on, with colours.
+    pub(super) fn partial_from(&self, start: usize) -> String {
+        styled(&self.line.cells, start)
     }
 
     /// Ends the line in progress as it is.
@@ -94,7 +98,7 @@ struct ScreenLine {
     cells: Vec<Cell>,
     column: usize,
     style: CellStyle,
-    done: Vec<(Vec<Cell>, RowEnd)>,
+    finished: Vec<(Vec<Cell>, RowEnd)>,
 }
 
 #[derive(Clone, Copy)]
@@ -108,7 +112,7 @@ struct CellStyle {
     /// Bit n is SGR attribute n (1 bold … 9 struck through).
     attributes: u16,
     text: Colour,
-    ground: Colour,
+    background: Colour,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -127,7 +131,7 @@ impl ScreenLine {
             self.cells.push(blank);
         }
         match self.cells.get_mut(self.column) {
-            Some(place) => *place = cell,
+            Some(cell_slot) => *cell_slot = cell,
             None => self.cells.push(cell),
         }
         self.column += 1;
@@ -137,13 +141,13 @@ impl ScreenLine {
     }
 
     fn finish_row(&mut self, end: RowEnd) {
-        self.done.push((std::mem::take(&mut self.cells), end));
+        self.finished.push((std::mem::take(&mut self.cells), end));
         self.column = 0;
     }
 
-    fn blank(&mut self, from: usize, to: usize) {
-        let to = to.min(self.cells.len());
-        for cell in self.cells.get_mut(from.min(to)..to).unwrap_or_default() {
+    fn blank(&mut self, start: usize, end: usize) {
+        let end = end.min(self.cells.len());
+        for cell in self.cells.get_mut(start.min(end)..end).unwrap_or_default() {
             *cell = Cell { character: ' ', style: CellStyle::default() };
         }
     }
@@ -161,13 +165,13 @@ impl ScreenLine {
                 [colour @ 30..=37] => style.text = Colour::Indexed(low(colour - 30)),
                 [colour @ 90..=97] => style.text = Colour::Indexed(low(colour - 82)),
                 [39] => style.text = Colour::Default,
-                [colour @ 40..=47] => style.ground = Colour::Indexed(low(colour - 40)),
-                [colour @ 100..=107] => style.ground = Colour::Indexed(low(colour - 92)),
-                [49] => style.ground = Colour::Default,
+                [colour @ 40..=47] => style.background = Colour::Indexed(low(colour - 40)),
+                [colour @ 100..=107] => style.background = Colour::Indexed(low(colour - 92)),
+                [49] => style.background = Colour::Default,
                 [which @ (38 | 48), parts @ ..] => {
                     let colour = if parts.is_empty() { extended(&mut groups) } else { extended_in(parts) };
                     if let Some(colour) = colour {
-                        if *which == 38 { style.text = colour } else { style.ground = colour }
+                        if *which == 38 { style.text = colour } else { style.background = colour }
                     }
                 }
                 _ => {}
@@ -247,10 +251,10 @@ fn plain(cells: &[Cell]) -> String {
     cells.iter().map(|cell| cell.character).collect()
 }
 
-fn styled(cells: &[Cell], from: usize) -> String {
+fn styled(cells: &[Cell], start: usize) -> String {
     let mut text = String::new();
     let mut style = CellStyle::default();
-    for cell in cells.get(from..).unwrap_or_default() {
+    for cell in cells.get(start..).unwrap_or_default() {
         if cell.style != style {
             style = cell.style;
             open(&mut text, style);
@@ -271,7 +275,7 @@ fn open(text: &mut String, style: CellStyle) {
             let _ = write!(text, ";{attribute}");
         }
     }
-    for (colour, base, bright, extended) in [(style.text, 30, 90, 38), (style.ground, 40, 100, 48)] {
+    for (colour, base, bright, extended) in [(style.text, 30, 90, 38), (style.background, 40, 100, 48)] {
         let _ = match colour {
             Colour::Default => Ok(()),
             Colour::Indexed(index @ 0..=7) => write!(text, ";{}", base + u32::from(index)),
@@ -288,7 +292,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn texts(pieces: &[&[u8]]) -> (String, String) {
+    fn texts(chunks: &[&[u8]]) -> (String, String) {
         let mut screen = Screen::default();
         let (mut plain, mut styled) = (String::new(), String::new());
         let mut add = |row: Row| {
@@ -298,8 +302,8 @@ mod tests {
             styled.push_str(&row.styled);
             styled.push_str(end);
         };
-        for piece in pieces {
-            screen.feed(piece, |row, _| add(row));
+        for chunk in chunks {
+            screen.feed(chunk, |row, _| add(row));
         }
         add(screen.take_partial());
         (plain, styled)
@@ -351,17 +355,17 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_an_end_is_handed_on_in_parts_and_stays_whole() {
-        let long = "x".repeat(3 * MAX_CELLS + 5);
-        assert_eq!(texts(&[long.as_bytes()]).0, long);
+    fn an_unended_line_is_passed_on_in_parts() {
+        let text = "x".repeat(3 * MAX_CELLS + 5);
+        assert_eq!(texts(&[text.as_bytes()]).0, text);
     }
 
     proptest! {
         #[test]
-        fn it_does_not_matter_where_the_bytes_are_cut(text in "[ab中é🐙\r\n\x1b\\[;0-9mKCDGPX\x08]{0,80}", cut in 0usize..200) {
+        fn chunk_boundaries_in_output_do_not_matter(text in "[ab中é🐙\r\n\x1b\\[;0-9mKCDGPX\x08]{0,80}", split in 0usize..200) {
             let bytes = text.as_bytes();
-            let cut = cut.min(bytes.len());
-            prop_assert_eq!(texts(&[bytes]), texts(&[&bytes[..cut], &bytes[cut..]]));
+            let split = split.min(bytes.len());
+            prop_assert_eq!(texts(&[bytes]), texts(&[&bytes[..split], &bytes[split..]]));
         }
 
         #[test]
@@ -369,11 +373,11 @@ mod tests {
             let (plain, styled) = texts(&[&bytes]);
             let is_text = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
             prop_assert!(plain.chars().all(is_text));
-            let mut rest = styled.as_str();
-            while let Some((_, escape)) = rest.split_once('\x1b') {
+            let mut remaining = styled.as_str();
+            while let Some((_, escape)) = remaining.split_once('\x1b') {
                 let (parameters, after) = escape.split_once('m').unwrap();
                 prop_assert!(parameters.starts_with('[') && parameters.chars().skip(1).all(|c| c.is_ascii_digit() || c == ';'));
-                rest = after;
+                remaining = after;
             }
         }
     }

@@ -116,18 +116,12 @@ impl Transcript {
             model.push(&row.plain);
             view.push(&row.styled);
         }
-        let whole = if stage == CommandStage::Running { self.log.file() } else { self.log.existing() };
-        let place =
-            whole.as_ref().map(|path| format!("; all of it is in {}", path.display())).unwrap_or_default();
-        let shown = model.show(|left_out| format!("[… {left_out} bytes left out{place} …]"));
+        let file = if stage == CommandStage::Running { self.log.file() } else { self.log.existing_file() };
+        let location =
+            file.as_ref().map(|path| format!("; all of it is in {}", path.display())).unwrap_or_default();
+        let shown = model.show(|left_out| format!("[… {left_out} bytes left out{location} …]"));
         let card = view.show(|left_out| format!("[… {left_out} bytes left out …]"));
-        Excerpts {
-            bytes: model.total(),
-            truncated: shown.cut,
-            model: shown.text,
-            view: card.text,
-            log: whole,
-        }
+        Excerpts { bytes: model.total(), truncated: shown.cut, model: shown.text, view: card.text, log: file }
     }
 }
 

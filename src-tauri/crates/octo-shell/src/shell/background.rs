@@ -46,7 +46,7 @@ pub(super) struct CommandIdentity {
     /// Its own variables.
     pub env: Vec<(String, String)>,
     /// The intended way to run.
-    pub pace: RunMode,
+    pub mode: RunMode,
 }
 
 impl CommandIdentity {
@@ -120,15 +120,18 @@ impl Registry {
     ) -> Result<StartClaim, ShellError> {
         let mut processes = self.lock();
         let runs = processes.by_handle.values().find(|process| {
-            let meant = [process.identity.pace, identity.pace] == [RunMode::Background; 2];
+            let meant = [process.identity.mode, identity.mode] == [RunMode::Background; 2];
             process.end().borrow().is_none()
-                && (meant || process.standing().state.is_some())
+                && (meant || process.lock_reported().state.is_some())
                 && process.identity.is_same_command(identity)
         });
         let starts = || {
-            let meant = processes.starting.iter().filter(|(_, one)| one.pace == RunMode::Background);
-            let mut same = meant.filter(|(_, one)| one.is_same_command(identity));
-            same.next().filter(|_| identity.pace == RunMode::Background).map(|(handle, _)| handle.clone())
+            let meant = processes.starting.iter().filter(|(_, command)| command.mode == RunMode::Background);
+            let mut same_command = meant.filter(|(_, command)| command.is_same_command(identity));
+            same_command
+                .next()
+                .filter(|_| identity.mode == RunMode::Background)
+                .map(|(handle, _)| handle.clone())
         };
         if let Some(handle) = runs.map(|process| process.handle.clone()).or_else(starts) {
             return Err(ShellError::Duplicate { handle });
@@ -144,7 +147,7 @@ impl Registry {
         state: CommandState,
         time_limit: Duration,
     ) {
-        let before = process.standing().state.replace(state);
+        let before = process.lock_reported().state.replace(state);
         if before == Some(state) {
             return;
         }
@@ -155,19 +158,22 @@ impl Registry {
         }
     }
 
-    /// Notes that the pending report of call `by` says how the command ended.
+    /// Notes that the pending report of call `call` says how the command ended.
     pub(super) fn note_reported(
         &self,
         process: &ShellProcess,
         state: CommandState,
         log: Option<PathBuf>,
-        by: CallId,
+        call: CallId,
     ) {
         let removed = self.lock().by_handle.remove(&process.handle);
-        if removed.is_some() && process.standing().state.is_some() {
+        if removed.is_some() && process.lock_reported().state.is_some() {
             let end = *process.end().borrow();
-            let last = process.transcript().last_line();
-            (self.news)(BackgroundNews::Reported { command: describe(process, state, end, log, last), by });
+            let last_line = process.transcript().last_line();
+            (self.news)(BackgroundNews::Reported {
+                command: describe(process, state, end, log, last_line),
+                call,
+            });
         }
     }
 
@@ -197,10 +203,10 @@ enum EndReporter {
 /// Watches a background command: ends it at its time limit, and reports its end.
 async fn watch_background(registry: Arc<Registry>, process: Arc<ShellProcess>, time_limit: Duration) {
     let (mut ended, mut observers) = (process.end(), process.observers.subscribe());
-    let left = time_limit.saturating_sub(process.age());
+    let remaining = time_limit.saturating_sub(process.age());
     tokio::select! {
         () = wait_for_end(&mut ended) => {}
-        () = tokio::time::sleep(left) => {
+        () = tokio::time::sleep(remaining) => {
             end(&process, CommandState::TimedOut).await;
             wait_for_end(&mut ended).await;
         }
@@ -213,10 +219,16 @@ async fn watch_background(registry: Arc<Registry>, process: Arc<ShellProcess>, t
             EndReporter::Observed => drop(observers.wait_for(|observers| *observers == 0).await),
         }
     }
-    let Some(at) = process.end().borrow().as_ref().copied() else { return };
+    let Some(ended_at) = process.end().borrow().as_ref().copied() else { return };
     let log = process.report(CommandStage::Ended).log.or_else(|| process.log());
-    let last = process.transcript().last_line();
-    (registry.news)(BackgroundNews::Ended(describe(&process, process.ended_as(at), Some(at), log, last)));
+    let last_line = process.transcript().last_line();
+    (registry.news)(BackgroundNews::Ended(describe(
+        &process,
+        process.ended_as(ended_at),
+        Some(ended_at),
+        log,
+        last_line,
+    )));
 }
 
 async fn wait_for_end(end: &mut watch::Receiver<Option<ProcessEnd>>) {
@@ -228,7 +240,7 @@ fn describe(
     state: CommandState,
     end: Option<ProcessEnd>,
     log: Option<PathBuf>,
-    last: String,
+    last_line: String,
 ) -> BackgroundCommand {
     let millis = |time: Duration| Millis::try_from(time.as_millis()).unwrap_or(Millis::MAX);
     BackgroundCommand {
@@ -240,7 +252,7 @@ fn describe(
         ended_at: end.map(|end| process.started_at.saturating_add(millis(end.after))),
         state,
         log: log.map(|log| log.to_string_lossy().into_owned()),
-        last_line: cut(last.trim()),
+        last_line: cut(last_line.trim()),
     }
 }
 
@@ -253,6 +265,6 @@ fn cut(line: &str) -> String {
 
 /// Returns the present time in the format of events.
 pub(super) fn now() -> Millis {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Millis::try_from(elapsed.as_millis()).unwrap_or(Millis::MAX)
 }

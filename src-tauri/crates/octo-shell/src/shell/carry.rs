@@ -49,11 +49,11 @@ pub(super) struct InitialState<'a> {
     /// The session's folder.
     pub folder: &'a Path,
     /// The directory named by the call: if the command does not change it, the carried one stays.
-    pub named: Option<&'a Path>,
+    pub call_folder: Option<&'a Path>,
     /// The login environment.
     pub login: &'a Variables,
     /// Variables of this call only.
-    pub own: &'a [(String, String)],
+    pub overrides: &'a [(String, String)],
     /// Variables hidden from commands.
     pub secret: &'a [String],
 }
@@ -86,15 +86,15 @@ pub(super) fn read(state: &[u8]) -> Option<FinalState> {
         return None;
     }
     let state = std::str::from_utf8(state).ok()?.strip_suffix("\0end\0")?;
-    let (directory, rest) = state.split_once("\n\0")?;
+    let (directory, remaining) = state.split_once("\n\0")?;
     // Variables end with an empty one, where two NUL bytes meet.
-    let (variables, rest) = match rest.strip_prefix('\0') {
-        Some(rest) => ("", rest),
-        None => rest.split_once("\0\0")?,
+    let (variables, remaining) = match remaining.strip_prefix('\0') {
+        Some(remaining) => ("", remaining),
+        None => remaining.split_once("\0\0")?,
     };
-    let (functions, declarations) = rest.split_once('\0')?;
+    let (functions, declarations) = remaining.split_once('\0')?;
     let exported = declarations.lines().filter_map(|line| line.strip_prefix("declare -fx "));
-    let functions = exported.fold(functions.to_owned(), |all, name| format!("{all}export -f {name}\n"));
+    let functions = exported.fold(functions.to_owned(), |joined, name| format!("{joined}export -f {name}\n"));
     let variables = variables
         .split('\0')
         .filter_map(|entry| entry.split_once('='))
@@ -114,9 +114,9 @@ impl CarriedState {
     pub(super) fn save(&self, file: &Path) -> io::Result<()> {
         let folder = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
         // Created readable only by its owner.
-        let mut new = tempfile::NamedTempFile::new_in(folder)?;
-        new.write_all(&serde_json::to_vec(self)?)?;
-        new.persist(file)?;
+        let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
+        temporary.write_all(&serde_json::to_vec(self)?)?;
+        temporary.persist(file)?;
         Ok(())
     }
 
@@ -141,20 +141,21 @@ impl CarriedState {
     }
 
     /// Takes over the directory from an ended command.
-    pub(super) fn take_directory(&mut self, left: &FinalState, beginning: &InitialState<'_>) {
-        if beginning.named == Some(left.directory.as_path()) || !left.directory.is_absolute() {
+    pub(super) fn take_directory(&mut self, end_state: &FinalState, beginning: &InitialState<'_>) {
+        if beginning.call_folder == Some(end_state.directory.as_path()) || !end_state.directory.is_absolute()
+        {
             return;
         }
         self.version = VERSION;
         self.folder = beginning.folder.to_owned();
-        self.directory = Some(left.directory.clone());
+        self.directory = Some(end_state.directory.clone());
     }
 
     /// Takes over everything from an ended command.
-    pub(super) fn take(&mut self, left: &FinalState, beginning: &InitialState<'_>) {
-        self.take_directory(left, beginning);
-        let is_own = |name: &str| beginning.own.iter().any(|(own, _)| own == name);
-        let mut set: Variables = left
+    pub(super) fn take_state(&mut self, end_state: &FinalState, beginning: &InitialState<'_>) {
+        self.take_directory(end_state, beginning);
+        let is_own = |name: &str| beginning.overrides.iter().any(|(own, _)| own == name);
+        let mut set: Variables = end_state
             .variables
             .iter()
             .filter(|(name, value)| beginning.login.get(*name) != Some(*value))
@@ -164,19 +165,19 @@ impl CarriedState {
         let mut unset: BTreeSet<String> = beginning
             .login
             .keys()
-            .filter(|name| is_carried(name) && !is_own(name) && !left.variables.contains_key(*name))
+            .filter(|name| is_carried(name) && !is_own(name) && !end_state.variables.contains_key(*name))
             .cloned()
             .collect();
         // A variable of one call hides the carried one, and does not remove it.
-        for (name, _) in beginning.own {
+        for (name, _) in beginning.overrides {
             if let Some(value) = self.set.get(name) {
                 set.insert(name.clone(), value.clone());
             } else if self.unset.contains(name) {
                 unset.insert(name.clone());
             }
         }
-        let size: usize =
-            set.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>() + left.functions.len();
+        let size: usize = set.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>()
+            + end_state.functions.len();
         if size > MAX_CARRIED {
             tracing::warn!(size, "a command left too much to carry; its directory is kept");
             return;
@@ -184,15 +185,15 @@ impl CarriedState {
         self.version = VERSION;
         self.set = set;
         self.unset = unset;
-        self.functions.clone_from(&left.functions);
+        self.functions.clone_from(&end_state.functions);
     }
 }
 
 /// Whether a variable is the person's or the session's, and not the shell's own bookkeeping.
 fn is_carried(name: &str) -> bool {
-    const OWN: &[&str] =
+    const SHELL_VARIABLES: &[&str] =
         &["_", "SHLVL", "PWD", "SHELLOPTS", "BASHOPTS", "PPID", "EUID", "UID", "COLUMNS", "LINES"];
-    !OWN.contains(&name)
+    !SHELL_VARIABLES.contains(&name)
         && !name.starts_with("BASH")
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !name.starts_with(|c: char| c.is_ascii_digit())
@@ -206,17 +207,17 @@ mod tests {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
-    fn beginning<'a>(login: &'a Variables, own: &'a [(String, String)]) -> InitialState<'a> {
-        InitialState { folder: Path::new("/work"), named: None, login, own, secret: &[] }
+    fn beginning<'a>(login: &'a Variables, overrides: &'a [(String, String)]) -> InitialState<'a> {
+        InitialState { folder: Path::new("/work"), call_folder: None, login, overrides, secret: &[] }
     }
 
     #[test]
-    fn only_a_whole_state_is_read() {
+    fn only_a_complete_state_parses() {
         let state = b"/work/a\nb\n\0A=1\0B=two\nlines\0\0f () \n{ \n    true\n}\n\0declare -f f\ndeclare -fx g\n\0end\0";
-        let left = read(state).unwrap();
-        assert_eq!(left.directory, Path::new("/work/a\nb"));
-        assert_eq!(left.variables, variables(&[("A", "1"), ("B", "two\nlines")]));
-        assert_eq!(left.functions, "f () \n{ \n    true\n}\nexport -f g\n");
+        let end_state = read(state).unwrap();
+        assert_eq!(end_state.directory, Path::new("/work/a\nb"));
+        assert_eq!(end_state.variables, variables(&[("A", "1"), ("B", "two\nlines")]));
+        assert_eq!(end_state.functions, "f () \n{ \n    true\n}\nexport -f g\n");
         for length in 0..state.len() {
             assert_eq!(read(&state[..length]), None, "{length}");
         }
@@ -224,9 +225,9 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_from_the_login_environment_is_carried() {
+    fn differences_from_the_login_environment_are_carried() {
         let login = variables(&[("PATH", "/bin"), ("GONE", "x"), ("SAME", "1")]);
-        let left = FinalState {
+        let end_state = FinalState {
             directory: "/work/sub".into(),
             variables: variables(&[
                 ("PATH", "/opt:/bin"),
@@ -238,9 +239,9 @@ mod tests {
             ]),
             functions: "f () { :; }\n".into(),
         };
-        let own = [("ONCE".to_owned(), "1".to_owned())];
+        let overrides = [("ONCE".to_owned(), "1".to_owned())];
         let mut carry = CarriedState::default();
-        carry.take(&left, &beginning(&login, &own));
+        carry.take_state(&end_state, &beginning(&login, &overrides));
         assert_eq!(carry.variables(&login), variables(&[("PATH", "/opt:/bin"), ("SAME", "1"), ("NEW", "n")]));
         assert_eq!(carry.functions(), "f () { :; }\n");
         let later = variables(&[("PATH", "/changed"), ("LATER", "l")]);
@@ -254,30 +255,36 @@ mod tests {
     fn a_variable_of_one_call_does_not_end_what_was_carried() {
         let login = Variables::new();
         let mut carry = CarriedState::default();
-        let left = |value: &str| FinalState {
+        let state_with = |value: &str| FinalState {
             directory: "/w".into(),
             variables: variables(&[("V", value)]),
             functions: String::new(),
         };
-        carry.take(&left("carried"), &beginning(&login, &[]));
-        carry.take(&left("once"), &beginning(&login, &[("V".to_owned(), "once".to_owned())]));
+        carry.take_state(&state_with("carried"), &beginning(&login, &[]));
+        carry.take_state(&state_with("once"), &beginning(&login, &[("V".to_owned(), "once".to_owned())]));
         assert_eq!(carry.variables(&login), variables(&[("V", "carried")]));
     }
 
     #[test]
-    fn the_file_is_private_and_a_broken_one_is_nothing() {
+    fn the_state_file_is_private_and_a_broken_one_is_ignored() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("carried.json");
         let mut carry = CarriedState::default();
-        let left = FinalState {
+        let end_state = FinalState {
             directory: folder.path().to_owned(),
             variables: variables(&[("A", "1")]),
             functions: String::new(),
         };
         let login = Variables::new();
-        carry.take(
-            &left,
-            &InitialState { folder: folder.path(), named: None, login: &login, own: &[], secret: &[] },
+        carry.take_state(
+            &end_state,
+            &InitialState {
+                folder: folder.path(),
+                call_folder: None,
+                login: &login,
+                overrides: &[],
+                secret: &[],
+            },
         );
         carry.save(&file).unwrap();
         assert_eq!(CarriedState::load(&file), carry);
@@ -286,28 +293,33 @@ mod tests {
             std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&file).unwrap().permissions()) & 0o777,
             0o600
         );
-        let whole = fs::read(&file).unwrap();
-        fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+        let content = fs::read(&file).unwrap();
+        fs::write(&file, &content[..content.len() / 2]).unwrap();
         assert_eq!(CarriedState::load(&file), CarriedState::default());
         assert_eq!(CarriedState::load(&folder.path().join("none")), CarriedState::default());
     }
 
     #[test]
     fn with_another_folder_or_a_vanished_directory_commands_begin_in_the_folder() {
-        let place = tempfile::tempdir().unwrap();
+        let directory_path = tempfile::tempdir().unwrap();
         let login = Variables::new();
-        let left = |directory: &Path| FinalState {
+        let state_in = |directory: &Path| FinalState {
             directory: directory.to_owned(),
             variables: Variables::new(),
             functions: String::new(),
         };
         let mut carry = CarriedState::default();
-        let beginning =
-            InitialState { folder: Path::new("/work"), named: None, login: &login, own: &[], secret: &[] };
-        carry.take(&left(place.path()), &beginning);
-        assert_eq!(carry.directory(Path::new("/work")), place.path());
+        let beginning = InitialState {
+            folder: Path::new("/work"),
+            call_folder: None,
+            login: &login,
+            overrides: &[],
+            secret: &[],
+        };
+        carry.take_state(&state_in(directory_path.path()), &beginning);
+        assert_eq!(carry.directory(Path::new("/work")), directory_path.path());
         assert_eq!(carry.directory(Path::new("/other")), Path::new("/other"));
-        carry.take(&left(Path::new("/no/such/folder")), &beginning);
+        carry.take_state(&state_in(Path::new("/no/such/folder")), &beginning);
         assert_eq!(carry.directory(Path::new("/work")), Path::new("/work"));
     }
 }

@@ -37,14 +37,14 @@ const MAX_ENDED: usize = 16;
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// How long to wait for the end of a killed command.
-const KILL_WAIT: Duration = Duration::from_secs(1);
+const KILL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The length of a handle; see [`new_handle`].
 const HANDLE_LENGTH: usize = 9;
 
 pub(super) struct Commands {
     config: ShellConfig,
-    kept: Arc<PersistentState>,
+    persistent_state: Arc<PersistentState>,
     registry: Arc<Registry>,
     started: AtomicU64,
     closed: AtomicBool,
@@ -55,7 +55,7 @@ struct PersistentState {
     file: PathBuf,
     carry: Mutex<NewestCarry>,
     /// Processes that outlived their command.
-    left: Mutex<Vec<Process>>,
+    survivors: Mutex<Vec<Process>>,
     /// The guards of commands that left processes.
     guarded: Mutex<Vec<GuardRegistration>>,
 }
@@ -89,10 +89,10 @@ impl Commands {
         let file = config.scratch.join("carried.json");
         let carry = CarriedState::load(&file);
         Self {
-            kept: Arc::new(PersistentState {
+            persistent_state: Arc::new(PersistentState {
                 file,
                 carry: Mutex::new(NewestCarry { carry, command: 0 }),
-                left: Mutex::default(),
+                survivors: Mutex::default(),
                 guarded: Mutex::default(),
             }),
             registry: Arc::new(Registry::new(Arc::clone(&config.news))),
@@ -107,7 +107,7 @@ impl Commands {
     }
 
     pub(super) fn current_dir(&self, folder: &Path) -> PathBuf {
-        self.kept.carry.lock().carry.directory(folder)
+        self.persistent_state.carry.lock().carry.directory(folder)
     }
 
     pub(super) fn command_of(&self, handle: &str) -> Option<(String, PathBuf)> {
@@ -131,7 +131,7 @@ impl Commands {
         process.watch(Some(input.live));
         if !input.text.is_empty() && process.end().borrow().is_none() {
             let typing = Arc::clone(process);
-            let typed = tokio::task::spawn_blocking(move || typing.type_in(&input.text)).await;
+            let typed = tokio::task::spawn_blocking(move || typing.write_input(&input.text)).await;
             typed.map_err(|error| ShellError::Input(io::Error::other(error)))??;
         }
         Ok(self.observe(&observed, input.call, input.wait, &input.cancel, CancelEffect::KeepsCommand).await)
@@ -160,7 +160,7 @@ impl Commands {
             // A panicked task has nothing more to end.
             let _ = end.await;
         }
-        self.kept.kill_left_processes();
+        self.persistent_state.kill_survivors();
     }
 
     async fn start(&self, run: CommandRun) -> Result<Observation, ShellError> {
@@ -182,12 +182,12 @@ impl Commands {
             () = run.cancel.cancelled() => return Err(ShellError::Cancelled),
             login = self.config.login.variables(&self.config.secret_variables) => login,
         };
-        let carry = self.kept.carry.lock().carry.clone();
+        let carry = self.persistent_state.carry.lock().carry.clone();
         let cwd = run.cwd.clone().unwrap_or_else(|| carry.directory(&run.folder));
         if !cwd.is_dir() {
             return Err(ShellError::NoFolder { path: cwd });
         }
-        let mut variables = match run.carried {
+        let mut variables = match run.carry_scope {
             CarryScope::All => carry.variables(&login),
             CarryScope::FolderOnly => octo_policy::unattended(login.clone(), &run.folder),
         };
@@ -205,10 +205,10 @@ impl Commands {
             command: run.command.clone(),
             cwd: cwd.clone(),
             env: run.env.clone(),
-            pace: run.pace,
+            mode: run.mode,
         };
         let claim = self.registry.claim(&handle, &identity)?;
-        let functions = match run.carried {
+        let functions = match run.carry_scope {
             CarryScope::All => carry.functions(),
             CarryScope::FolderOnly => "",
         };
@@ -232,8 +232,8 @@ impl Commands {
         transcript.watch(Some(Arc::clone(&run.live)));
 
         let number = self.started.fetch_add(1, Ordering::SeqCst) + 1;
-        let arguments = files.arguments(&interpreter, run.carried);
-        let kept = Arc::clone(&self.kept);
+        let arguments = files.arguments(&interpreter, run.carry_scope);
+        let kept = Arc::clone(&self.persistent_state);
         let secret = self.config.secret_variables.clone();
         let process = ShellProcess::start(ProcessStart {
             handle,
@@ -246,18 +246,18 @@ impl Commands {
             variables: &variables,
             confinement,
             transcript,
-            ended: Box::new(move |left, guarded| {
+            ended: Box::new(move |left_over, guarded| {
                 if let Some(state) = files.state().as_deref().and_then(carry::read) {
                     let beginning = InitialState {
                         folder: &run.folder,
-                        named: run.cwd.as_deref(),
+                        call_folder: run.cwd.as_deref(),
                         login: &login,
-                        own: &run.env,
+                        overrides: &run.env,
                         secret: &secret,
                     };
-                    kept.take(number, &state, &beginning, run.carried);
+                    kept.take(number, &state, &beginning, run.carry_scope);
                 }
-                kept.record_left_processes(left, guarded);
+                kept.record_survivors(left_over, guarded);
             }),
         })?;
         let observed = Observation::new(Arc::clone(&process));
@@ -299,9 +299,9 @@ impl Commands {
         let process = &observed.process;
         let mut ended = process.end();
         let deadline = Instant::now() + wait;
-        let mut look = interval(POLL_INTERVAL);
-        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let seen = loop {
+        let mut poll = interval(POLL_INTERVAL);
+        poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let wait_end = loop {
             tokio::select! {
                 biased;
                 // In a separate block: its borrow must not be held while another branch waits.
@@ -314,7 +314,7 @@ impl Commands {
                     break WaitEnd::Cancelled;
                 }
                 () = sleep_until(deadline) => break WaitEnd::TimedOut,
-                _ = look.tick() => {
+                _ = poll.tick() => {
                     let looked_at = Arc::clone(process);
                     // It reads system files, and blocks.
                     if tokio::task::spawn_blocking(move || looked_at.waits_for_input()).await.unwrap_or(false) {
@@ -323,22 +323,22 @@ impl Commands {
                 }
             }
         };
-        self.report(process, call, &seen)
+        self.report(process, call, &wait_end)
     }
 
-    fn report(&self, process: &Arc<ShellProcess>, call: CallId, seen: &WaitEnd) -> CommandReport {
+    fn report(&self, process: &Arc<ShellProcess>, call: CallId, wait_end: &WaitEnd) -> CommandReport {
         process.send_live();
         process.watch(None);
         let end = *process.end().borrow();
-        let state = match (end, seen) {
+        let state = match (end, wait_end) {
             (Some(end), _) => process.ended_as(end),
             (None, WaitEnd::Cancelled) => CommandState::Killed,
             (None, WaitEnd::WaitsForInput) => CommandState::Waiting,
             (None, WaitEnd::Ended | WaitEnd::TimedOut) => CommandState::Running,
         };
-        let over = state.is_over();
-        let output = process.report(if over { CommandStage::Ended } else { CommandStage::Running });
-        if over {
+        let finished = state.is_over();
+        let output = process.report(if finished { CommandStage::Ended } else { CommandStage::Running });
+        if finished {
             self.registry.note_reported(process, state, output.log.clone(), call);
         } else {
             self.registry.note_background(process, state, self.config.time_limit);
@@ -352,7 +352,7 @@ impl Commands {
             duration: end.map_or_else(|| process.age(), |end| end.after),
             command: process.identity.command.clone(),
             log: output.log,
-            handle: (!over).then(|| process.handle.clone()),
+            handle: (!finished).then(|| process.handle.clone()),
             cwd: process.identity.cwd.clone(),
             cwd_after: self.current_dir(&process.folder),
         }
@@ -365,20 +365,26 @@ impl Drop for Commands {
         for process in std::mem::take(&mut self.registry.lock().by_handle).into_values() {
             process.kill();
         }
-        self.kept.kill_left_processes();
+        self.persistent_state.kill_survivors();
     }
 }
 
 impl PersistentState {
-    fn take(&self, number: u64, left: &carry::FinalState, beginning: &InitialState<'_>, carried: CarryScope) {
+    fn take(
+        &self,
+        number: u64,
+        end_state: &carry::FinalState,
+        beginning: &InitialState<'_>,
+        scope: CarryScope,
+    ) {
         let mut newest = self.carry.lock();
         if number < newest.command {
             return;
         }
         newest.command = number;
-        match carried {
-            CarryScope::All => newest.carry.take(left, beginning),
-            CarryScope::FolderOnly => newest.carry.take_directory(left, beginning),
+        match scope {
+            CarryScope::All => newest.carry.take_state(end_state, beginning),
+            CarryScope::FolderOnly => newest.carry.take_directory(end_state, beginning),
         }
         if let Err(error) = newest.carry.save(&self.file) {
             tracing::warn!(%error, "what a command left is carried in this run only");
@@ -386,19 +392,19 @@ impl PersistentState {
     }
 
     /// Records the processes a command left, and has them ended with Octo like the command itself.
-    fn record_left_processes(&self, left: Vec<Process>, guarded: Option<GuardRegistration>) {
-        if left.is_empty() {
+    fn record_survivors(&self, survivors: Vec<Process>, guarded: Option<GuardRegistration>) {
+        if survivors.is_empty() {
             return;
         }
         self.guarded.lock().extend(guarded);
-        let mut all = self.left.lock();
-        all.extend(left);
-        let surplus = all.len().saturating_sub(1_000);
-        all.drain(..surplus);
+        let mut registered = self.survivors.lock();
+        registered.extend(survivors);
+        let surplus = registered.len().saturating_sub(1_000);
+        registered.drain(..surplus);
     }
 
-    fn kill_left_processes(&self) {
-        processes::kill_left(&std::mem::take(&mut *self.left.lock()));
+    fn kill_survivors(&self) {
+        processes::kill_survivors(&std::mem::take(&mut *self.survivors.lock()));
         self.guarded.lock().clear();
     }
 }
@@ -415,12 +421,12 @@ impl Drop for AbandonGuard {
 }
 
 /// Ends a command, within three seconds regardless of its behaviour.
-pub(super) async fn end(process: &Arc<ShellProcess>, why: CommandState) {
+pub(super) async fn end(process: &Arc<ShellProcess>, final_state: CommandState) {
     let ending = Arc::clone(process);
     // A panicked thread ended no more than it did.
-    let _ = tokio::task::spawn_blocking(move || ending.terminate(why)).await;
+    let _ = tokio::task::spawn_blocking(move || ending.terminate(final_state)).await;
     let mut ended = process.end();
-    let _ = timeout(KILL_WAIT, ended.wait_for(Option::is_some)).await;
+    let _ = timeout(KILL_TIMEOUT, ended.wait_for(Option::is_some)).await;
 }
 
 /// The trash of a home, made where it is missing: nothing can be granted that is not there.
@@ -440,13 +446,13 @@ fn is_variable(name: &str) -> bool {
 
 /// Returns nine random letters and digits: short enough to repeat without a mistake, too many to guess.
 fn new_handle() -> String {
-    const ALPHABET: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+    const HANDLE_ALPHABET: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789";
     let mut number = uuid::Uuid::new_v4().as_u128();
     (0..HANDLE_LENGTH)
         .map(|_| {
-            let at = usize::try_from(number % 36).unwrap_or(0);
+            let index = usize::try_from(number % 36).unwrap_or(0);
             number /= 36;
-            char::from(ALPHABET.get(at).copied().unwrap_or(b'0'))
+            char::from(HANDLE_ALPHABET.get(index).copied().unwrap_or(b'0'))
         })
         .collect()
 }

@@ -4,14 +4,14 @@
 /// return on terminals. Invalid escapes stay unchanged.
 pub(super) fn bytes(text: &str) -> Vec<u8> {
     let mut decoded = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('\\') {
+    let mut remaining = text;
+    while let Some((before, after)) = remaining.split_once('\\') {
         decoded.push_str(before);
         let (character, after) = escape(after).unwrap_or(('\\', after));
         decoded.push(character);
-        rest = after;
+        remaining = after;
     }
-    decoded.push_str(rest);
+    decoded.push_str(remaining);
     decoded.replace("\r\n", "\r").replace('\n', "\r").into_bytes()
 }
 

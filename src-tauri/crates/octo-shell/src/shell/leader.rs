@@ -69,7 +69,7 @@ impl Leader {
             .spawn(move || pump(&reader, &stopped, &output))
             .map_err(ShellError::Start);
         let ended = start.ended;
-        let wait = move || {
+        let wait_for_exit = move || {
             let status = child.wait();
             let after = started.elapsed();
             drop(stop);
@@ -77,10 +77,11 @@ impl Leader {
                 // A panic of the watcher does not affect the command; its end still counts.
                 let _ = pump.join();
             }
-            let left = processes::members(pid);
-            ended(LeaderEnd { state: state(status), after, left, guarded });
+            let survivors = processes::members(pid);
+            ended(LeaderEnd { state: state(status), after, survivors, guarded });
         };
-        if let Err(error) = thread::Builder::new().name(format!("end-{}", start.handle)).spawn(wait) {
+        if let Err(error) = thread::Builder::new().name(format!("end-{}", start.handle)).spawn(wait_for_exit)
+        {
             processes::kill_now(pid);
             return Err(ShellError::Start(error));
         }
@@ -88,19 +89,19 @@ impl Leader {
     }
 
     /// Types bytes. Blocks for at most [`INPUT_TIMEOUT`].
-    pub(super) fn type_in(&self, bytes: &[u8]) -> Result<(), ShellError> {
-        let mut rest = bytes;
+    pub(super) fn write_input(&self, bytes: &[u8]) -> Result<(), ShellError> {
+        let mut remaining = bytes;
         let deadline = Instant::now() + INPUT_TIMEOUT;
-        while !rest.is_empty() {
-            match unistd::write(&self.terminal.side, rest) {
-                Ok(written) => rest = rest.get(written..).unwrap_or_default(),
+        while !remaining.is_empty() {
+            match unistd::write(&self.terminal.side, remaining) {
+                Ok(written) => remaining = remaining.get(written..).unwrap_or_default(),
                 Err(Errno::EAGAIN) => {
-                    let left = deadline.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
+                    let time_left = deadline.saturating_duration_since(Instant::now());
+                    if time_left.is_zero() {
                         return Err(ShellError::Input(io::ErrorKind::TimedOut.into()));
                     }
                     let mut watched = [PollFd::new(self.terminal.side.as_fd(), PollFlags::POLLOUT)];
-                    poll_ready(&mut watched, Some(left));
+                    poll_ready(&mut watched, Some(time_left));
                 }
                 Err(Errno::EINTR) => {}
                 Err(error) => return Err(ShellError::Input(error.into())),
@@ -201,10 +202,11 @@ impl PtyTerminal {
             reason = "portable-pty shows its descriptor only as a number; polling needs it"
         )]
         // SAFETY: `master` owns the descriptor and outlives this borrow, which ends once the duplicate is made.
-        let side = unsafe { BorrowedFd::borrow_raw(raw) }.try_clone_to_owned().map_err(ShellError::Start)?;
-        fcntl(&side, FcntlArg::F_SETFL(OFlag::O_RDWR | OFlag::O_NONBLOCK))
+        let descriptor =
+            unsafe { BorrowedFd::borrow_raw(raw) }.try_clone_to_owned().map_err(ShellError::Start)?;
+        fcntl(&descriptor, FcntlArg::F_SETFL(OFlag::O_RDWR | OFlag::O_NONBLOCK))
             .map_err(|error| ShellError::Start(error.into()))?;
-        Ok(Self { side, name })
+        Ok(Self { side: descriptor, name })
     }
 }
 

@@ -56,14 +56,14 @@ impl CommandFiles {
 
     /// Returns the arguments of `bash`. It reads the line from a file and passes it to `eval` whole; an
     /// unterminated quote or here-document is then an error `bash` reports, and not a wait for more input.
-    pub(super) fn arguments(&self, _bash: &Interpreter, carried: CarryScope) -> Vec<String> {
-        let begin = match carried {
-            CarryScope::All => format!("builtin source {} 2>/dev/null\n", quoted(&self.functions)),
+    pub(super) fn arguments(&self, _bash: &Interpreter, scope: CarryScope) -> Vec<String> {
+        let begin = match scope {
+            CarryScope::All => format!("builtin source {} 2>/dev/null\n", quote(&self.functions)),
             // Patterns match neither hidden files nor names that look like options; the policy relies on that.
             CarryScope::FolderOnly => "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned(),
         };
-        let keep = carry::SCRIPT.replace("@STATE@", &quoted(&self.state));
-        let script = format!("{begin}{keep}builtin eval -- \"$(<{})\"", quoted(&self.line));
+        let save_script = carry::SCRIPT.replace("@STATE@", &quote(&self.state));
+        let script = format!("{begin}{save_script}builtin eval -- \"$(<{})\"", quote(&self.line));
         ["--noprofile", "--norc", "-c", &script, "bash"].map(str::to_owned).to_vec()
     }
 
@@ -81,14 +81,14 @@ impl Drop for CommandFiles {
     }
 }
 
-fn quoted(path: &Path) -> String {
+fn quote(path: &Path) -> String {
     format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
 }
 
 /// Removes the files in these folders that are no longer needed.
 fn prune<'a>(folders: impl IntoIterator<Item = &'a Path>) {
-    for old in octo_workspace::expired_files(folders, KEEP_LOGS) {
-        let _ = fs::remove_file(old);
+    for expired in octo_workspace::expired_files(folders, KEEP_LOGS) {
+        let _ = fs::remove_file(expired);
     }
 }
 

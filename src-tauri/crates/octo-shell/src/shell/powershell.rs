@@ -10,13 +10,13 @@ use std::path::Path;
 
 /// Returns PowerShell's arguments: without double quotes, whatever the paths are.
 pub(super) fn arguments(script: &Path) -> Vec<String> {
-    let begin = format!(". ([ScriptBlock]::Create([IO.File]::ReadAllText({})))", quoted(script));
+    let begin = format!(". ([ScriptBlock]::Create([IO.File]::ReadAllText({})))", quote(script));
     ["-NoLogo", "-NoProfile", "-Command"].map(str::to_owned).into_iter().chain([begin]).collect()
 }
 
 /// Returns the script: it runs the line in `line` and writes its state to `state`.
 pub(super) fn script(line: &Path, state: &Path) -> String {
-    SCRIPT.replace("@LINE@", &quoted(line)).replace("@STATE@", &quoted(state))
+    SCRIPT.replace("@LINE@", &quote(line)).replace("@STATE@", &quote(state))
 }
 
 /// `exit` in the line runs the `finally` too. The status is that of the last program, else 1 after an error.
@@ -48,7 +48,7 @@ exit 0
 
 /// Returns a path as a verbatim PowerShell string. The quotes that look like an apostrophe end such a string
 /// too.
-fn quoted(path: &Path) -> String {
+fn quote(path: &Path) -> String {
     let mut text = String::from("'");
     for character in path.to_string_lossy().chars() {
         if matches!(character, '\'' | '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{201b}') {
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_itself_is_no_part_of_what_is_said_on_the_command_line() {
+    fn the_command_line_does_not_contain_the_line() {
         let arguments = arguments(Path::new(r"C:\Users\O'Neil\x.begin"));
         assert_eq!(arguments.len(), 4);
         assert_eq!(strings(&arguments[3]), [r"C:\Users\O'Neil\x.begin"]);
@@ -98,20 +98,20 @@ mod tests {
     }
 
     #[test]
-    fn what_the_script_writes_is_what_is_read_of_it() {
+    fn the_scripts_output_parses() {
         // The pieces in the order in which the script appends them.
         let nul = "\0";
         let state =
             [r"C:\work", "\n", nul, "A", "=", "1", nul, "B", "=", "x=y", nul, nul, nul, nul, "end", nul]
                 .concat();
-        let left = carry::read(state.as_bytes()).expect("it is whole");
-        let shown = format!("{left:?}");
+        let end_state = carry::read(state.as_bytes()).expect("it is whole");
+        let debug = format!("{end_state:?}");
         assert!(
-            shown.contains(r"C:\\work") && shown.contains(r#""A": "1""#) && shown.contains(r#""B": "x=y""#),
-            "{shown}"
+            debug.contains(r"C:\\work") && debug.contains(r#""A": "1""#) && debug.contains(r#""B": "x=y""#),
+            "{debug}"
         );
-        let none = [r"C:\work", "\n", nul, nul, nul, nul, "end", nul].concat();
-        assert!(carry::read(none.as_bytes()).is_some());
+        let empty_state = [r"C:\work", "\n", nul, nul, nul, nul, "end", nul].concat();
+        assert!(carry::read(empty_state.as_bytes()).is_some());
         let appended: usize = SCRIPT.matches(".Append($__octo_end)").count();
         assert_eq!(
             appended, 6,
@@ -121,7 +121,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_path_ends_its_string(line in "[^\0]{0,40}", state in "['\u{2018}\u{2019}\u{201a}\u{201b}a\\$`;\"\n]{0,20}") {
+        fn any_path_is_quoted_safely(line in "[^\0]{0,40}", state in "['\u{2018}\u{2019}\u{201a}\u{201b}a\\$`;\"\n]{0,20}") {
             let script = script(Path::new(&line), Path::new(&state));
             // A path with a placeholder's name would be the caller's fault: handles are letters and digits.
             prop_assume!(!line.contains("@STATE@"));

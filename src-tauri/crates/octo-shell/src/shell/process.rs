@@ -75,7 +75,7 @@ pub(super) struct ShellProcess {
     pub started_at: Millis,
     /// The number of calls that observe it.
     pub observers: watch::Sender<usize>,
-    standing: Mutex<ReportedState>,
+    reported: Mutex<ReportedState>,
     started: Instant,
     leader: Leader,
     transcript: Arc<Mutex<Transcript>>,
@@ -122,7 +122,7 @@ pub(super) struct LeaderEnd {
     /// Its total run time.
     pub after: Duration,
     /// The processes it left.
-    pub left: Vec<Process>,
+    pub survivors: Vec<Process>,
     /// Their guard.
     pub guarded: Option<GuardRegistration>,
 }
@@ -139,8 +139,8 @@ impl ShellProcess {
             arguments: start.arguments,
             variables: start.variables,
             transcript: Arc::clone(&transcript),
-            ended: Box::new(move |LeaderEnd { state, after, left, guarded }| {
-                ended(left, guarded);
+            ended: Box::new(move |LeaderEnd { state, after, survivors, guarded }| {
+                ended(survivors, guarded);
                 ending.send_replace(Some(ProcessEnd { state, after }));
             }),
             confinement: start.confinement,
@@ -153,7 +153,7 @@ impl ShellProcess {
             folder: start.folder,
             started_at: start.started_at,
             observers: watch::Sender::new(0),
-            standing: Mutex::default(),
+            reported: Mutex::default(),
             started,
             leader,
             transcript,
@@ -179,8 +179,8 @@ impl ShellProcess {
     }
 
     /// Returns the registry's data about it.
-    pub(super) fn standing(&self) -> MutexGuard<'_, ReportedState> {
-        self.standing.lock()
+    pub(super) fn lock_reported(&self) -> MutexGuard<'_, ReportedState> {
+        self.reported.lock()
     }
 
     /// Returns the file with its output, and creates it if necessary.
@@ -198,9 +198,9 @@ impl ShellProcess {
     }
 
     /// Types text. Blocks while the terminal accepts none, up to the leader's own limit.
-    pub(super) fn type_in(&self, text: &str) -> Result<(), ShellError> {
+    pub(super) fn write_input(&self, text: &str) -> Result<(), ShellError> {
         *self.typed.lock() = Instant::now();
-        self.leader.type_in(&keys::bytes(text))?;
+        self.leader.write_input(&keys::bytes(text))?;
         *self.typed.lock() = Instant::now();
         Ok(())
     }
@@ -217,11 +217,11 @@ impl ShellProcess {
 
     /// Asks its processes to end, and kills those that do not. Blocks for at most about a second and a half.
     /// The first reason given is kept; a command that ended on its own keeps its own result.
-    pub(super) fn terminate(&self, why: CommandState) {
+    pub(super) fn terminate(&self, state: CommandState) {
         if self.has_ended() {
             return;
         }
-        self.ended_as.lock().get_or_insert(why);
+        self.ended_as.lock().get_or_insert(state);
         self.leader.terminate(&|| self.has_ended());
     }
 

@@ -59,50 +59,52 @@ pub(crate) fn terminate(leader: u32) {
 /// Kills a command's processes at once.
 pub(crate) fn kill_now(leader: u32) {
     for _ in 0..KILL_ROUNDS {
-        let alive = members(leader);
-        if alive.is_empty() {
+        let survivors = members(leader);
+        if survivors.is_empty() {
             return;
         }
-        signal(&alive, Signal::SIGKILL);
+        signal(&survivors, Signal::SIGKILL);
         thread::sleep(POLL_INTERVAL);
     }
     tracing::warn!(leader, "some processes of a command could not be ended");
 }
 
 /// Kills processes that an ended command left, if they are still the same.
-pub(super) fn kill_left(left: &[Process]) {
-    let now = list();
-    let same: Vec<Process> = now
+pub(super) fn kill_survivors(survivors: &[Process]) {
+    let running = list();
+    let still_running: Vec<Process> = running
         .into_iter()
         .filter(|process| {
-            left.iter().any(|known| (known.pid, known.started) == (process.pid, process.started))
+            survivors
+                .iter()
+                .any(|survivor| (survivor.pid, survivor.started) == (process.pid, process.started))
         })
         .collect();
-    signal(&same, Signal::SIGKILL);
+    signal(&still_running, Signal::SIGKILL);
 }
 
 /// Returns a command's living processes.
 pub(super) fn members(leader: u32) -> Vec<Process> {
     let Ok(leader) = i32::try_from(leader) else { return Vec::new() };
-    let all = list();
-    let mut ours: BTreeSet<i32> = all
+    let processes = list();
+    let mut group: BTreeSet<i32> = processes
         .iter()
         .filter(|process| process.pid == leader || process.session == leader)
         .map(|process| process.pid)
         .collect();
     // A process that started its own session is still its parent's child.
     loop {
-        let more: Vec<i32> = all
+        let more: Vec<i32> = processes
             .iter()
-            .filter(|process| ours.contains(&process.parent) && !ours.contains(&process.pid))
+            .filter(|process| group.contains(&process.parent) && !group.contains(&process.pid))
             .map(|process| process.pid)
             .collect();
         if more.is_empty() {
             break;
         }
-        ours.extend(more);
+        group.extend(more);
     }
-    all.into_iter().filter(|process| ours.contains(&process.pid) && process.state != 'Z').collect()
+    processes.into_iter().filter(|process| group.contains(&process.pid) && process.state != 'Z').collect()
 }
 
 fn signal(processes: &[Process], signal: Signal) {
@@ -137,7 +139,7 @@ fn one(pid: i32) -> Option<Process> {
 fn parse(pid: i32, stat: &str) -> Option<Process> {
     let (_, fields) = stat.rsplit_once(") ")?;
     let fields: Vec<&str> = fields.split(' ').collect();
-    let number = |at: usize| fields.get(at)?.parse::<i32>().ok();
+    let number = |index: usize| fields.get(index)?.parse::<i32>().ok();
     Some(Process {
         pid,
         state: fields.first()?.chars().next()?,
@@ -247,7 +249,7 @@ mod tests {
 
     #[test]
     fn this_process_is_listed() {
-        let own = i32::try_from(std::process::id()).unwrap();
-        assert!(list().iter().any(|process| process.pid == own));
+        let pid = i32::try_from(std::process::id()).unwrap();
+        assert!(list().iter().any(|process| process.pid == pid));
     }
 }

@@ -18,13 +18,13 @@ mod guarding;
 mod talking;
 
 /// A session's shell in its own folder.
-struct Place {
+struct Fixture {
     root: tempfile::TempDir,
     shell: Shell,
 }
 
 fn login(home: &Path) -> LoginEnvironment {
-    LoginEnvironment::fixed(
+    LoginEnvironment::from_variables(
         [
             ("HOME", home.display().to_string()),
             ("PATH", "/usr/local/bin:/usr/bin:/bin".to_owned()),
@@ -36,7 +36,7 @@ fn login(home: &Path) -> LoginEnvironment {
     )
 }
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("project")).unwrap();
@@ -68,11 +68,11 @@ impl Place {
             folder: self.folder(),
             cwd: None,
             env: Vec::new(),
-            carried: CarryScope::All,
+            carry_scope: CarryScope::All,
             live: Arc::new(|_| {}),
             cancel: CancellationToken::new(),
             wait: Duration::from_secs(30),
-            pace: RunMode::Foreground,
+            mode: RunMode::Foreground,
             confinement: None,
         }
     }
@@ -105,8 +105,8 @@ impl Place {
 /// Collects live output.
 fn recorder() -> (LiveSink, Arc<Mutex<String>>) {
     let text = Arc::new(Mutex::new(String::new()));
-    let written = Arc::clone(&text);
-    (Arc::new(move |more: &str| written.lock().unwrap().push_str(more)), text)
+    let recorded = Arc::clone(&text);
+    (Arc::new(move |more: &str| recorded.lock().unwrap().push_str(more)), text)
 }
 
 /// Whether a process exists and is not a zombie.
@@ -116,143 +116,143 @@ fn is_alive(pid: &str) -> bool {
 }
 
 /// Waits until a condition is true; fails the test if it takes too long.
-async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+async fn until(expectation: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(10);
-    while !holds() {
-        assert!(Instant::now() < deadline, "{what}");
+    while !condition() {
+        assert!(Instant::now() < deadline, "{expectation}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 
 #[tokio::test]
-async fn a_command_runs_and_its_end_is_told() {
-    let place = Place::new();
+async fn a_command_runs_and_its_end_is_reported() {
+    let fixture = Fixture::new();
     for (command, code) in [("bash -c 'exit 42'", 42), ("true | false", 1), ("exit 3", 3), ("true", 0)] {
-        let report = place.run(command).await;
+        let report = fixture.run(command).await;
         assert_eq!((report.state, report.handle), (CommandState::Exited { code }, None), "{command}");
     }
-    assert_eq!(place.run("kill -9 $$").await.state, CommandState::Signalled { signal: 9 });
-    assert_eq!(place.run("exec true").await.state, CommandState::Exited { code: 0 });
-    assert_eq!(place.run("exec false").await.state, CommandState::Exited { code: 1 });
-    assert_eq!(place.run("set -e; false; echo no").await.state, CommandState::Exited { code: 1 });
-    assert_eq!(place.run("no-such-command").await.state, CommandState::Exited { code: 127 });
+    assert_eq!(fixture.run("kill -9 $$").await.state, CommandState::Signalled { signal: 9 });
+    assert_eq!(fixture.run("exec true").await.state, CommandState::Exited { code: 0 });
+    assert_eq!(fixture.run("exec false").await.state, CommandState::Exited { code: 1 });
+    assert_eq!(fixture.run("set -e; false; echo no").await.state, CommandState::Exited { code: 1 });
+    assert_eq!(fixture.run("no-such-command").await.state, CommandState::Exited { code: 127 });
 }
 
 #[tokio::test]
 async fn output_is_cleaned_and_kept_apart_for_model_and_person() {
-    let place = Place::new();
-    let report = place
+    let fixture = Fixture::new();
+    let report = fixture
         .run("printf '50%%\\r100%%\\n\\033[31mred\\033[0m\\n'; echo err >&2; tty >/dev/null && echo terminal")
         .await;
     assert_eq!(report.output_model, "100%\nred\nerr\nterminal\n");
     assert_eq!(report.output_view, "100%\n\x1b[0;31mred\x1b[0m\nerr\nterminal\n");
     assert_eq!((report.truncated, report.log), (false, None));
-    assert_eq!(place.output("echo '__OCTO_DONE_x_0__'").await, "__OCTO_DONE_x_0__\n");
-    assert_eq!(place.output("printf 'no end'").await, "no end");
+    assert_eq!(fixture.output("echo '__OCTO_DONE_x_0__'").await, "__OCTO_DONE_x_0__\n");
+    assert_eq!(fixture.output("printf 'no end'").await, "no end");
 }
 
 #[tokio::test]
-async fn much_output_is_cut_for_the_model_and_whole_in_the_log() {
-    let place = Place::new();
-    let report = place.run("for n in {1..20000}; do echo \"line $n\"; done").await;
+async fn long_output_is_excerpted_for_the_model_and_complete_in_the_log() {
+    let fixture = Fixture::new();
+    let report = fixture.run("for n in {1..20000}; do echo \"line $n\"; done").await;
     assert!(report.truncated);
     assert!(report.output_model.len() < crate::MODEL_OUTPUT_BYTES + 300);
     assert!(report.output_model.starts_with("line 1\nline 2\n"));
     assert!(report.output_model.ends_with("line 19999\nline 20000\n"));
     let log = report.log.unwrap();
     assert!(report.output_model.contains(&log.display().to_string()));
-    let whole: String = (1..=20_000).map(|n| format!("line {n}\n")).collect();
-    assert_eq!(fs::read_to_string(&log).unwrap(), whole);
-    assert_eq!(report.output_bytes, whole.len() as u64);
+    let full: String = (1..=20_000).map(|n| format!("line {n}\n")).collect();
+    assert_eq!(fs::read_to_string(&log).unwrap(), full);
+    assert_eq!(report.output_bytes, full.len() as u64);
     assert_eq!(
         std::os::unix::fs::PermissionsExt::mode(&fs::metadata(log).unwrap().permissions()) & 0o777,
         0o600
     );
-    let left: Vec<_> = fs::read_dir(place.root.path().join("scratch/commands")).unwrap().collect();
-    assert!(left.is_empty(), "a command's own files go with it: {left:?}");
+    let files: Vec<_> = fs::read_dir(fixture.root.path().join("scratch/commands")).unwrap().collect();
+    assert!(files.is_empty(), "a command's own files go with it: {files:?}");
 }
 
 #[tokio::test]
 async fn live_output_is_the_output() {
-    let place = Place::new();
+    let fixture = Fixture::new();
     let (live, text) = recorder();
     let mut run =
-        place.command("echo one; printf tw; read -t 0.2 -r x; echo o; printf '\\033[32mgreen\\033[m\\n'");
+        fixture.command("echo one; printf tw; read -t 0.2 -r x; echo o; printf '\\033[32mgreen\\033[m\\n'");
     run.live = live;
-    let report = place.shell.run(run).await.unwrap();
+    let report = fixture.shell.run(run).await.unwrap();
     assert_eq!(text.lock().unwrap().replace("\x1b[0;32mgreen\x1b[0m", "green"), "one\ntwo\ngreen\n");
     assert_eq!(report.output_model, "one\ntwo\ngreen\n");
 }
 
 #[tokio::test]
 async fn a_line_bash_cannot_read_ends_with_its_error() {
-    let place = Place::new();
+    let fixture = Fixture::new();
     for command in ["echo \"never closed", "echo 'never closed", "if true; then echo x", "echo $(", "(echo x"]
     {
-        let report = place.run(command).await;
+        let report = fixture.run(command).await;
         assert!(matches!(report.state, CommandState::Exited { code: 1 | 2 }), "{command}: {report:?}");
         assert!(report.output_model.contains("unexpected"), "{command}: {}", report.output_model);
         assert!(report.duration < Duration::from_secs(5));
     }
-    let report = place.run("cat <<END\nnever ended").await;
+    let report = fixture.run("cat <<END\nnever ended").await;
     assert_eq!(report.state, CommandState::Exited { code: 0 });
     assert!(report.output_model.contains("never ended"));
 }
 
 #[tokio::test]
-async fn a_heredoc_is_written_as_it_is() {
-    let place = Place::new();
-    place.output("cat > f <<'EOF'\nrm is just a word here\n`x` $(y) \"z\" '\n\\n\tend\nEOF").await;
+async fn a_heredoc_is_written_unchanged() {
+    let fixture = Fixture::new();
+    fixture.output("cat > f <<'EOF'\nrm is just a word here\n`x` $(y) \"z\" '\n\\n\tend\nEOF").await;
     assert_eq!(
-        fs::read_to_string(place.folder().join("f")).unwrap(),
+        fs::read_to_string(fixture.folder().join("f")).unwrap(),
         "rm is just a word here\n`x` $(y) \"z\" '\n\\n\tend\n"
     );
-    let long = "x".repeat(300_000);
-    place.output(&format!("cat > g <<'EOF'\n{long}\nEOF")).await;
-    assert_eq!(fs::read_to_string(place.folder().join("g")).unwrap().len(), 300_001);
+    let long_text = "x".repeat(300_000);
+    fixture.output(&format!("cat > g <<'EOF'\n{long_text}\nEOF")).await;
+    assert_eq!(fs::read_to_string(fixture.folder().join("g")).unwrap().len(), 300_001);
 }
 
 #[tokio::test]
 async fn secrets_and_octos_own_variables_do_not_reach_commands() {
-    let place = Place::new();
-    let output = place.output("env; echo; cat /proc/self/environ | tr '\\0' '\\n'").await;
+    let fixture = Fixture::new();
+    let output = fixture.output("env; echo; cat /proc/self/environ | tr '\\0' '\\n'").await;
     assert!(output.contains("HOME="));
     assert!(!output.contains("sk-"), "{output}");
-    let mut run = place.command("env");
+    let mut run = fixture.command("env");
     run.env = vec![("MY_KEY".to_owned(), "sk-again".to_owned())];
-    assert!(!place.shell.run(run).await.unwrap().output_model.contains("sk-"));
+    assert!(!fixture.shell.run(run).await.unwrap().output_model.contains("sk-"));
     assert_eq!(
-        place.output("echo $PAGER $GIT_PAGER $TERM $HISTFILE").await,
+        fixture.output("echo $PAGER $GIT_PAGER $TERM $HISTFILE").await,
         "cat cat xterm-256color /dev/null\n"
     );
 }
 
 #[tokio::test]
 async fn what_cannot_be_run_is_an_error() {
-    let place = Place::new();
-    let mut run = place.command("true");
+    let fixture = Fixture::new();
+    let mut run = fixture.command("true");
     run.cwd = Some("/no/such/folder".into());
-    assert!(matches!(place.shell.run(run).await, Err(ShellError::NoFolder { .. })));
-    assert!(matches!(place.shell.run(place.command("echo a\0b")).await, Err(ShellError::NulByte)));
+    assert!(matches!(fixture.shell.run(run).await, Err(ShellError::NoFolder { .. })));
+    assert!(matches!(fixture.shell.run(fixture.command("echo a\0b")).await, Err(ShellError::NulByte)));
     for name in ["", "A B", "1A", "A=B", "é"] {
-        let mut run = place.command("true");
+        let mut run = fixture.command("true");
         run.env = vec![(name.to_owned(), String::new())];
-        assert!(matches!(place.shell.run(run).await, Err(ShellError::BadVariable { .. })), "{name}");
+        assert!(matches!(fixture.shell.run(run).await, Err(ShellError::BadVariable { .. })), "{name}");
     }
     for handle in ["", "nonexistent-uuid"] {
-        let error = place.input(handle, "hi\n").await.unwrap_err();
+        let error = fixture.input(handle, "hi\n").await.unwrap_err();
         assert!(matches!(error, ShellError::UnknownHandle { .. }) && error.to_string().contains("not found"));
         assert!(matches!(
-            place.shell.kill(handle, CallId::new()).await,
+            fixture.shell.kill(handle, CallId::new()).await,
             Err(ShellError::UnknownHandle { .. })
         ));
     }
-    place.shell.shutdown().await;
-    assert!(matches!(place.shell.run(place.command("true")).await, Err(ShellError::Closed)));
+    fixture.shell.shutdown().await;
+    assert!(matches!(fixture.shell.run(fixture.command("true")).await, Err(ShellError::Closed)));
 }
 
 #[tokio::test]
-async fn the_trashs_programs_are_found_first_and_stay_so() {
+async fn the_trashs_programs_come_first_in_the_path() {
     let root = tempfile::tempdir().unwrap();
     fs::create_dir(root.path().join("project")).unwrap();
     let home = root.path().join("octo");
@@ -265,22 +265,22 @@ async fn the_trashs_programs_are_found_first_and_stay_so() {
         time_limit: crate::COMMAND_TIME_LIMIT,
         removals: crate::Removals::Trash { home: home.clone() },
     });
-    let place = Place { root, shell };
+    let fixture = Fixture { root, shell };
     let bin = home.join("bin").display().to_string();
     let usual = format!("{bin}:/usr/local/bin:/usr/bin:/bin");
     // The second command starts with the state of the first one.
     for _ in 0..2 {
-        assert_eq!(place.output("echo $PATH").await.trim(), usual);
+        assert_eq!(fixture.output("echo $PATH").await.trim(), usual);
     }
-    let carried = fs::read_to_string(place.root.path().join("scratch/carried.json")).unwrap();
-    assert!(!carried.contains("PATH"), "{carried}");
-    place.output("export PATH=/opt/mine:$PATH").await;
+    let stored = fs::read_to_string(fixture.root.path().join("scratch/carried.json")).unwrap();
+    assert!(!stored.contains("PATH"), "{stored}");
+    fixture.output("export PATH=/opt/mine:$PATH").await;
     assert_eq!(
-        place.output("echo $PATH").await.trim(),
+        fixture.output("echo $PATH").await.trim(),
         format!("{bin}:/opt/mine:/usr/local/bin:/usr/bin:/bin")
     );
-    let folder = place.folder().display().to_string();
-    assert_eq!(place.output("echo $OCTO_TRASH_PROJECT").await.trim(), folder);
-    let carried = fs::read_to_string(place.root.path().join("scratch/carried.json")).unwrap();
-    assert!(!carried.contains("OCTO_"), "{carried}");
+    let folder = fixture.folder().display().to_string();
+    assert_eq!(fixture.output("echo $OCTO_TRASH_PROJECT").await.trim(), folder);
+    let stored = fs::read_to_string(fixture.root.path().join("scratch/carried.json")).unwrap();
+    assert!(!stored.contains("OCTO_"), "{stored}");
 }

@@ -26,7 +26,7 @@ fn text(body: &str, arguments: &str) -> String {
 }
 
 #[test]
-fn arguments_take_their_places() {
+fn arguments_replace_their_placeholders() {
     let table = [
         ("Fix $ARGUMENTS now", "issue 12", "Fix issue 12 now"),
         ("$ARGUMENTS[0]|$ARGUMENTS[1]|$ARGUMENTS[2]", "a 'b c'", "a|b c|"),
@@ -51,13 +51,13 @@ fn arguments_take_their_places() {
 fn named_arguments_and_those_of_a_tool() {
     let fields =
         Fields { arguments: vec!["issue".into(), "issue-kind".into(), String::new()], ..Fields::default() };
-    let by = |body: &str, from: InvokedFrom| {
-        let invocation = Invocation { from, ..invocation("12 bug") };
+    let expand_from = |body: &str, source: InvokedFrom| {
+        let invocation = Invocation { from: source, ..invocation("12 bug") };
         expanded(body, &fields, &invocation, Trust::Trusted).finish(&[])
     };
-    assert_eq!(by("$issue: $issues $ISSUE", InvokedFrom::Slash), "12: $issues $ISSUE");
-    assert_eq!(by("No place", InvokedFrom::Tool), "No place", "a tool's call says them itself");
-    assert_eq!(by("No place", InvokedFrom::Slash), "No place\n\nARGUMENTS: 12 bug");
+    assert_eq!(expand_from("$issue: $issues $ISSUE", InvokedFrom::Slash), "12: $issues $ISSUE");
+    assert_eq!(expand_from("No place", InvokedFrom::Tool), "No place", "a tool's call says them itself");
+    assert_eq!(expand_from("No place", InvokedFrom::Slash), "No place\n\nARGUMENTS: 12 bug");
 }
 
 #[test]
@@ -80,56 +80,62 @@ fn only_the_listed_variables_have_values_and_none_comes_from_the_environment() {
 fn a_template_key_is_a_key_and_nothing_is_executed() {
     let values = [("memories_meta", "two topics: <%= memories_meta %> $ARGUMENTS".to_owned())];
     let invocation = Invocation { values: &values, ..invocation("") };
-    let by = |body: &str| expanded(body, &Fields::default(), &invocation, Trust::Trusted).finish(&[]);
-    assert_eq!(by("[<%= memories_meta %>]"), "[two topics: <%= memories_meta %> $ARGUMENTS]");
-    assert_eq!(by("[<%=memories_meta%>|<%= unknown %>]"), "[two topics: <%= memories_meta %> $ARGUMENTS|]");
-    assert_eq!(by("[<%= `rm -rf ~` %><%= system('id') %>]"), "[]");
-    for left in ["<% exit %>", "<%= never closed", "< %= a %>"] {
-        assert_eq!(by(left), left);
+    let expand = |body: &str| expanded(body, &Fields::default(), &invocation, Trust::Trusted).finish(&[]);
+    assert_eq!(expand("[<%= memories_meta %>]"), "[two topics: <%= memories_meta %> $ARGUMENTS]");
+    assert_eq!(
+        expand("[<%=memories_meta%>|<%= unknown %>]"),
+        "[two topics: <%= memories_meta %> $ARGUMENTS|]"
+    );
+    assert_eq!(expand("[<%= `rm -rf ~` %><%= system('id') %>]"), "[]");
+    for literal in ["<% exit %>", "<%= never closed", "< %= a %>"] {
+        assert_eq!(expand(literal), literal);
     }
-    let long = format!("<%= {} %>", "a".repeat(300));
-    assert_eq!(by(&long), long);
+    let long_key = format!("<%= {} %>", "a".repeat(300));
+    assert_eq!(expand(&long_key), long_key);
 }
 
 #[test]
 fn inserted_text_is_not_expanded_again() {
     let hostile = "$ARGUMENTS ${HOME} <%= memories_meta %> !`id` $0";
     assert_eq!(text("> $ARGUMENTS <", hostile), format!("> {hostile} <"));
-    let done = expanded("!`cat notes`", &Fields::default(), &invocation(""), Trust::Trusted);
-    assert_eq!(done.placeholders(), [Placeholder { command: "cat notes".into() }]);
-    assert_eq!(done.finish(&[hostile.to_owned()]), hostile);
+    let expansion = expanded("!`cat notes`", &Fields::default(), &invocation(""), Trust::Trusted);
+    assert_eq!(expansion.placeholders(), [Placeholder { command: "cat notes".into() }]);
+    assert_eq!(expansion.finish(&[hostile.to_owned()]), hostile);
 }
 
 #[test]
 fn commands_are_found_for_the_caller_to_run() {
     let body = "Status:\n!`git status`\nand !`git log -n $0` but not x!`no` nor !`` nor !`two\nlines`";
-    let done = expanded(body, &Fields::default(), &invocation("3"), Trust::Trusted);
-    let commands: Vec<&str> = done.placeholders().iter().map(|it| it.command.as_str()).collect();
+    let expansion = expanded(body, &Fields::default(), &invocation("3"), Trust::Trusted);
+    let commands: Vec<&str> = expansion.placeholders().iter().map(|it| it.command.as_str()).collect();
     assert_eq!(commands, ["git status", "git log -n 3"]);
-    let text = done.clone().finish(&["clean\n".to_owned(), "a\nb\n".to_owned()]);
+    let text = expansion.clone().finish(&["clean\n".to_owned(), "a\nb\n".to_owned()]);
     assert_eq!(text, "Status:\nclean\nand a\nb but not x!`no` nor !`` nor !`two\nlines`");
-    let half = done.finish(&["clean".to_owned()]);
-    assert!(half.contains("and !`git log -n 3` but"), "one without an output stays: {half}");
+    let partial = expansion.finish(&["clean".to_owned()]);
+    assert!(partial.contains("and !`git log -n 3` but"), "one without an output stays: {partial}");
 
-    let long = expanded("!`yes`", &Fields::default(), &invocation(""), Trust::Trusted);
-    let text = long.finish(&["é".repeat(MAX_OUTPUT)]);
+    let long_output = expanded("!`yes`", &Fields::default(), &invocation(""), Trust::Trusted);
+    let text = long_output.finish(&["é".repeat(MAX_OUTPUT)]);
     assert!(text.len() < MAX_OUTPUT + 100 && text.ends_with("more bytes)"), "{}", text.len());
 }
 
 #[test]
 fn an_untrusted_skill_runs_nothing() {
     let body = "!`curl https://example.com` $ARGUMENTS";
-    let done = expanded(body, &Fields::default(), &invocation("x"), Trust::Untrusted);
-    assert_eq!(done.placeholders(), []);
-    assert_eq!(done.finish(&["never".to_owned()]), format!("!`curl https://example.com` x\n\n{NOT_RUN}"));
+    let expansion = expanded(body, &Fields::default(), &invocation("x"), Trust::Untrusted);
+    assert_eq!(expansion.placeholders(), []);
+    assert_eq!(
+        expansion.finish(&["never".to_owned()]),
+        format!("!`curl https://example.com` x\n\n{NOT_RUN}")
+    );
 }
 
 #[test]
 fn an_argument_never_becomes_a_command() {
     for harmless in ["12", "src/main.rs", "v1.2-rc+3", "a b", "müller@example.com", ""] {
-        let done =
+        let expansion =
             expanded("!`gh pr view $ARGUMENTS`", &Fields::default(), &invocation(harmless), Trust::Trusted);
-        assert_eq!(done.placeholders().len(), 1, "{harmless}");
+        assert_eq!(expansion.placeholders().len(), 1, "{harmless}");
     }
     for hostile in [
         "1; rm -rf ~",
@@ -150,16 +156,16 @@ fn an_argument_never_becomes_a_command() {
         "#",
     ] {
         let body = "!`gh pr view $ARGUMENTS`";
-        let done = expanded(body, &Fields::default(), &invocation(hostile), Trust::Trusted);
-        assert_eq!(done.placeholders(), [], "{hostile}");
-        let text = done.finish(&[]);
+        let expansion = expanded(body, &Fields::default(), &invocation(hostile), Trust::Trusted);
+        assert_eq!(expansion.placeholders(), [], "{hostile}");
+        let text = expansion.finish(&[]);
         assert!(text.starts_with(body) && text.contains(NOT_FILLED), "{text}");
     }
     // Another person may have named the folder, so its name can be anything.
     let folder = PathBuf::from("/tmp/$(id)");
-    let done =
+    let expansion =
         expand_body("!`ls ${SKILL_DIR}`", &Fields::default(), &folder, Trust::Trusted, &invocation(""));
-    assert_eq!(done.placeholders(), []);
+    assert_eq!(expansion.placeholders(), []);
 }
 
 #[test]
@@ -169,9 +175,9 @@ fn the_expansion_is_bounded() {
     let text = text(&body, &arguments);
     assert!(text.len() < MAX_EXPANDED + body.len() + 1_000, "{}", text.len());
     let body = "!`true`\n".repeat(MAX_COMMANDS + 5);
-    let done = expanded(&body, &Fields::default(), &invocation(""), Trust::Trusted);
-    assert_eq!(done.placeholders().len(), MAX_COMMANDS);
-    assert!(done.finish(&[]).contains(TOO_MANY));
+    let expansion = expanded(&body, &Fields::default(), &invocation(""), Trust::Trusted);
+    assert_eq!(expansion.placeholders().len(), MAX_COMMANDS);
+    assert!(expansion.finish(&[]).contains(TOO_MANY));
 }
 
 #[test]
@@ -200,11 +206,11 @@ fn the_skills_other_files_are_listed() {
     ] {
         put(path);
     }
-    let shown = folder.path().display();
+    let display_path = folder.path().display();
     assert_eq!(
         expand(&skill(), &invocation("")).finish(&[]),
         format!(
-            "Do it.\n\n## Files of this skill\n\nSKILL_DIR is {shown}. Paths are relative to it; read a file when you \
+            "Do it.\n\n## Files of this skill\n\nSKILL_DIR is {display_path}. Paths are relative to it; read a file when you \
              need it.\n\n- scripts/a.py\n- scripts/b.py\n- z.md"
         )
     );

@@ -41,7 +41,7 @@ impl<'a> Values<'a> {
     pub(super) fn new(fields: &'a Fields, folder: &Path, invocation: &Invocation<'a>) -> Self {
         let arguments = invocation.arguments.trim();
         // Text that is not valid shell syntax (a single quote in a sentence) is split at spaces.
-        let words = shell_words::split(arguments)
+        let positional = shell_words::split(arguments)
             .unwrap_or_else(|_| arguments.split_whitespace().map(str::to_owned).collect());
         let folder = folder.display().to_string();
         let mut variables = vec![
@@ -53,7 +53,14 @@ impl<'a> Values<'a> {
         if let Some(home) = invocation.home {
             variables.push(("HOME", home.display().to_string()));
         }
-        Self { arguments, words, names: &fields.arguments, variables, keys: invocation.values, used: false }
+        Self {
+            arguments,
+            words: positional,
+            names: &fields.arguments,
+            variables,
+            keys: invocation.values,
+            used: false,
+        }
     }
 
     /// Returns whether any argument was inserted.
@@ -69,13 +76,13 @@ impl<'a> Values<'a> {
     }
 
     fn look_up(&self, text: &str) -> Option<MarkValue> {
-        let rest = text.strip_prefix('$')?;
-        if let Some(inner) = rest.strip_prefix('{') {
+        let suffix = text.strip_prefix('$')?;
+        if let Some(inner) = suffix.strip_prefix('{') {
             let (name, _) = prefix(inner, MAX_NAME).split_once('}')?;
-            let (_, value) = self.variables.iter().find(|(known, _)| *known == name)?;
+            let (_, value) = self.variables.iter().find(|(variable, _)| *variable == name)?;
             return Some(MarkValue::plain(value, "${}".len() + name.len()));
         }
-        if let Some(after) = rest.strip_prefix("ARGUMENTS") {
+        if let Some(after) = suffix.strip_prefix("ARGUMENTS") {
             const LENGTH: usize = "$ARGUMENTS".len();
             if let Some((index, _)) =
                 after.strip_prefix('[').and_then(|inner| prefix(inner, MAX_NAME).split_once(']'))
@@ -86,18 +93,17 @@ impl<'a> Values<'a> {
             }
             return ends_name(after).then(|| MarkValue::argument(self.arguments, LENGTH));
         }
-        let digits: String = rest.chars().take(MAX_NAME).take_while(char::is_ascii_digit).collect();
+        let digits: String = suffix.chars().take(MAX_NAME).take_while(char::is_ascii_digit).collect();
         if !digits.is_empty() {
             // `$20` is a price if there are fewer arguments.
             let value = self.words.get(digits.parse::<usize>().ok()?)?;
-            let after = rest.strip_prefix(&digits)?;
+            let after = suffix.strip_prefix(&digits)?;
             return ends_name(after).then(|| MarkValue::argument(value, "$".len() + digits.len()));
         }
-        let mut named =
-            self.names.iter().enumerate().filter(|(_, name)| {
-                !name.is_empty() && rest.strip_prefix(name.as_str()).is_some_and(ends_name)
-            });
-        let (number, name) = named.next()?;
+        let mut matching = self.names.iter().enumerate().filter(|(_, name)| {
+            !name.is_empty() && suffix.strip_prefix(name.as_str()).is_some_and(ends_name)
+        });
+        let (number, name) = matching.next()?;
         let value = self.words.get(number).map_or("", String::as_str);
         Some(MarkValue::argument(value, "$".len() + name.len()))
     }
@@ -107,7 +113,8 @@ impl<'a> Values<'a> {
     pub(super) fn key(&self, text: &str) -> Option<MarkValue> {
         let (key, _) = prefix(text.strip_prefix("<%=")?, MAX_KEY + "%>".len()).split_once("%>")?;
         let length = "<%=%>".len() + key.len();
-        let value = self.keys.iter().find(|(known, _)| *known == key.trim()).map_or("", |(_, value)| value);
+        let value =
+            self.keys.iter().find(|(candidate, _)| *candidate == key.trim()).map_or("", |(_, value)| value);
         Some(MarkValue::plain(value, length))
     }
 
@@ -115,9 +122,9 @@ impl<'a> Values<'a> {
     /// part of a word, or as an option.
     pub(super) fn fill_command(&mut self, command: &str) -> Option<String> {
         let mut filled = String::new();
-        let mut rest = command;
-        while let Some(c) = rest.chars().next() {
-            let found = if c == '$' { self.variable(rest) } else { None };
+        let mut remaining = command;
+        while let Some(c) = remaining.chars().next() {
+            let found = if c == '$' { self.variable(remaining) } else { None };
             let length = match found {
                 Some(found) if is_harmless(&found.value) => {
                     filled.push_str(&found.value);
@@ -129,7 +136,7 @@ impl<'a> Values<'a> {
                     c.len_utf8()
                 }
             };
-            (_, rest) = rest.split_at_checked(length)?;
+            (_, remaining) = remaining.split_at_checked(length)?;
         }
         Some(filled)
     }
@@ -137,8 +144,8 @@ impl<'a> Values<'a> {
 
 /// Returns the first bytes of a text. The search for the end of every mark is limited to this many bytes:
 /// otherwise a text full of opened marks would be scanned again from each.
-fn prefix(text: &str, most: usize) -> &str {
-    text.split_at(text.floor_char_boundary(most)).0
+fn prefix(text: &str, limit: usize) -> &str {
+    text.split_at(text.floor_char_boundary(limit)).0
 }
 
 /// Returns whether a name ends before this text.

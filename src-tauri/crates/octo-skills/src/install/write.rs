@@ -45,7 +45,7 @@ pub struct InstalledSkill {
     pub replaced: Option<PathBuf>,
 }
 
-/// Writes an inspected skill into the folder `into`. All of it is written next to its destination and renamed,
+/// Writes an inspected skill into the folder `folder`. All of it is written next to its destination and renamed,
 /// so there is the whole skill or none.
 ///
 /// # Errors
@@ -53,14 +53,14 @@ pub struct InstalledSkill {
 /// [`OnConflict::Refuse`], and errors of the system. The previous content is preserved.
 pub fn install(
     candidate: &Candidate,
-    into: &Path,
+    target: &Path,
     on_conflict: OnConflict,
 ) -> Result<InstalledSkill, InstallError> {
     if candidate.error.is_some() {
         return Err(InstallError::Broken(candidate.name.clone()));
     }
-    let into = private_folder(into)?;
-    let is_taken = |name: &str| into.join(name).symlink_metadata().is_ok();
+    let target = private_folder(target)?;
+    let is_taken = |name: &str| target.join(name).symlink_metadata().is_ok();
     let name = match (is_taken(&candidate.name), on_conflict) {
         (false, _) | (true, OnConflict::Replace) => candidate.name.clone(),
         (true, OnConflict::Refuse) => return Err(InstallError::Exists(candidate.name.clone())),
@@ -69,22 +69,27 @@ pub fn install(
             .find(|name| !is_taken(name))
             .ok_or_else(|| InstallError::Exists(candidate.name.clone()))?,
     };
-    let beside = tempfile::Builder::new().prefix(UNFINISHED_PREFIX).tempdir_in(&into)?;
-    let _being_written = lock_folder(beside.path())?;
-    let made = beside.path().join(&name);
+    let temporary = tempfile::Builder::new().prefix(UNFINISHED_PREFIX).tempdir_in(&target)?;
+    let _being_written = lock_folder(temporary.path())?;
+    let made = temporary.path().join(&name);
     fs::create_dir(&made)?;
     for file in &candidate.contents {
         let renamed = file.path == SKILL_FILE && name != candidate.name;
         if renamed {
-            let mut front = candidate.document.front.clone();
-            front.set("name", Yaml::text(&name));
-            write_file(&made, SKILL_FILE, front.with_body(&candidate.document.body).as_bytes(), false)?;
+            let mut front_matter = candidate.document.front.clone();
+            front_matter.set("name", Yaml::text(&name));
+            write_file(
+                &made,
+                SKILL_FILE,
+                front_matter.with_body(&candidate.document.body).as_bytes(),
+                false,
+            )?;
         } else {
             write_file(&made, &file.path, &file.content, file.executable)?;
         }
     }
-    let folder = into.join(&name);
-    let replaced = if is_taken(&name) { Some(move_aside(&into, &name)?) } else { None };
+    let folder = target.join(&name);
+    let replaced = if is_taken(&name) { Some(move_aside(&target, &name)?) } else { None };
     if let Err(error) = fs::rename(&made, &folder) {
         if let Some(replaced) = &replaced {
             fs::rename(replaced, &folder)?;
@@ -100,16 +105,16 @@ pub fn install(
 /// # Errors
 /// Returns errors of the system if the folder cannot be read; anything that cannot be removed stays, and is
 /// logged.
-pub fn remove_unfinished(into: &Path) -> io::Result<usize> {
-    let (mut dead, mut alive, mut aside) = (Vec::new(), 0, Vec::new());
-    for entry in fs::read_dir(into)?.flatten() {
+pub fn remove_unfinished(skills_folder: &Path) -> io::Result<usize> {
+    let (mut dead, mut active, mut replaced) = (Vec::new(), 0, Vec::new());
+    for entry in fs::read_dir(skills_folder)?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         // A link of that name does not come from an installation.
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if is_folder && name.starts_with(UNFINISHED_PREFIX) {
-            if is_being_written(&entry.path()) { alive += 1 } else { dead.push(entry.path()) }
+            if is_being_written(&entry.path()) { active += 1 } else { dead.push(entry.path()) }
         } else if is_folder && name.starts_with(REPLACED_PREFIX) {
-            aside.push(entry.path());
+            replaced.push(entry.path());
         }
     }
     let mut cleared = 0;
@@ -120,25 +125,25 @@ pub fn remove_unfinished(into: &Path) -> io::Result<usize> {
         }
     }
     // Between two renames, a living process has a skill only there.
-    if alive == 0 {
-        aside.iter().for_each(|aside| restore_replaced(into, aside));
+    if active == 0 {
+        replaced.iter().for_each(|replaced| restore_replaced(skills_folder, replaced));
     }
     Ok(cleared)
 }
 
 /// Restores a skill that was moved away for an installation that never finished; if its name is in use, it
 /// stays.
-fn restore_replaced(into: &Path, aside: &Path) {
-    for entry in fs::read_dir(aside).into_iter().flatten().flatten() {
-        let place = into.join(entry.file_name());
-        if place.symlink_metadata().is_err()
-            && let Err(error) = fs::rename(entry.path(), &place)
+fn restore_replaced(folder: &Path, replaced: &Path) {
+    for entry in fs::read_dir(replaced).into_iter().flatten().flatten() {
+        let path = folder.join(entry.file_name());
+        if path.symlink_metadata().is_err()
+            && let Err(error) = fs::rename(entry.path(), &path)
         {
-            tracing::warn!(place = %place.display(), %error, "a skill that was put aside stays there");
+            tracing::warn!(path = %path.display(), %error, "a skill that was put aside stays there");
         }
     }
     // Only if nothing is left in it.
-    let _kept = fs::remove_dir(aside);
+    let _kept = fs::remove_dir(replaced);
 }
 
 /// Marks, while the file is kept open, that this process writes there.
@@ -152,8 +157,8 @@ fn lock_folder(folder: &Path) -> io::Result<File> {
 }
 
 fn is_being_written(folder: &Path) -> bool {
-    let held = File::open(folder.join(LOCK_FILE)).map(|file| file.try_lock());
-    match held {
+    let lock = File::open(folder.join(LOCK_FILE)).map(|file| file.try_lock());
+    match lock {
         Ok(Ok(())) => false,
         Ok(Err(TryLockError::WouldBlock)) => true,
         // No lock yet, or no locks at all: the folder must have been unchanged for an hour.
@@ -166,17 +171,17 @@ fn is_being_written(folder: &Path) -> bool {
 
 fn numbered(name: &str, number: u32) -> String {
     let end = format!("-{number}");
-    let kept: String = name.chars().take(MAX_NAME - end.len()).collect();
-    format!("{}{end}", kept.trim_end_matches('-'))
+    let shortened: String = name.chars().take(MAX_NAME - end.len()).collect();
+    format!("{}{end}", shortened.trim_end_matches('-'))
 }
 
 fn write_file(folder: &Path, path: &str, content: &[u8], executable: bool) -> io::Result<()> {
     // Every path was validated when it was read: it has no `..` and no root.
-    let place = folder.join(path);
-    if let Some(parent) = place.parent() {
+    let target = folder.join(path);
+    if let Some(parent) = target.parent() {
         fs::create_dir_all(parent)?;
     }
-    let mut file = File::create(&place)?;
+    let mut file = File::create(&target)?;
     file.write_all(content)?;
     if executable {
         make_executable(&file)?;
@@ -185,12 +190,12 @@ fn write_file(folder: &Path, path: &str, content: &[u8], executable: bool) -> io
 }
 
 /// Moves an existing entry into a hidden folder next to it, which is not searched for skills.
-fn move_aside(into: &Path, name: &str) -> io::Result<PathBuf> {
-    let aside = tempfile::Builder::new().prefix(REPLACED_PREFIX).tempdir_in(into)?;
-    let place = aside.path().join(name);
-    fs::rename(into.join(name), &place)?;
-    let _kept = aside.keep();
-    Ok(place)
+fn move_aside(folder: &Path, name: &str) -> io::Result<PathBuf> {
+    let backup = tempfile::Builder::new().prefix(REPLACED_PREFIX).tempdir_in(folder)?;
+    let path = backup.path().join(name);
+    fs::rename(folder.join(name), &path)?;
+    let _kept = backup.keep();
+    Ok(path)
 }
 
 #[cfg(unix)]

@@ -50,9 +50,9 @@ fn similar_names_are_plausible_typos() {
 
 #[test]
 fn a_refusal_has_a_message() {
-    let unknown = |near: &[&str]| CallRefusal::Unknown {
+    let unknown = |similar: &[&str]| CallRefusal::Unknown {
         name: "onboar".into(),
-        near: near.iter().map(|name| (*name).to_owned()).collect(),
+        similar: similar.iter().map(|name| (*name).to_owned()).collect(),
     };
     assert_eq!(unknown(&["a", "b"]).to_string(), "Skill not found: onboar. Did you mean a or b?");
     let error = ApiError::from(&unknown(&["onboard"]));

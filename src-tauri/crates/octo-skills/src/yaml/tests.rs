@@ -43,10 +43,10 @@ proptest! {
 
     #[test]
     fn written_text_reads_back(entries in prop::collection::vec(("[a-z][a-z_-]{0,10}", any_yaml()), 1..6)) {
-        let whole = Yaml::Map(entries.clone());
-        prop_assume!(has_short_keys(&whole));
+        let map = Yaml::Map(entries.clone());
+        prop_assume!(has_short_keys(&map));
         let text = write(&entries);
-        prop_assert_eq!(parse(&text), Ok(Some(whole)), "{}", text);
+        prop_assert_eq!(parse(&text), Ok(Some(map)), "{}", text);
     }
 
     #[test]
@@ -89,8 +89,8 @@ fn documents_over_the_limits_are_refused() {
     assert_eq!(parse(&bomb), Err(YamlError::TooMuch));
     let large = format!("a: &a {}\nb: [{}]\n", "x".repeat(100_000), ["*a"; 20].join(", "));
     assert_eq!(parse(&large), Err(YamlError::TooMuch));
-    let deep = format!("a: {}{}", "[".repeat(100), "]".repeat(100));
-    assert!(parse(&deep).is_err());
+    let nested = format!("a: {}{}", "[".repeat(100), "]".repeat(100));
+    assert!(parse(&nested).is_err());
     let many = format!("a: [{}]", ["x"; 5_000].join(","));
     assert_eq!(parse(&many), Err(YamlError::TooMuch));
     assert!(parse("a: &a [*a]").is_err(), "one that holds itself");

@@ -41,8 +41,8 @@ fn an_untrusted_skill_shadows_nothing_and_is_not_listed_to_models() {
     assert_eq!(wary.get("recall").unwrap().source, SkillOrigin::Bundled);
     assert_eq!(keys(&wary.get("recall").unwrap().warnings), [""; 0]);
     assert_eq!(keys(&wary.shadowed()[0].warnings), ["skills.warning.would_shadow"]);
-    let told: Vec<&str> = wary.for_model("general").iter().map(|skill| skill.name.as_str()).collect();
-    assert_eq!(told, ["recall"]);
+    let names: Vec<&str> = wary.for_model("general").iter().map(|skill| skill.name.as_str()).collect();
+    assert_eq!(names, ["recall"]);
     let menu: Vec<&str> = wary.for_menu("general").map(|skill| skill.name.as_str()).collect();
     assert_eq!(menu, ["deploy", "recall"], "the person sees it, to accept it");
     for caller in [SkillCallOrigin::Person, SkillCallOrigin::Model] {
@@ -58,12 +58,12 @@ fn only_project_skills_need_trust_by_their_content() {
     skill(&world.bundled, "one", "d");
     skill(&world.user(), "two", "d");
     let folder = skill(&world.in_project(), "three", "d");
-    let asked = RefCell::new(Vec::new());
+    let queried = RefCell::new(Vec::new());
     let catalogue = discover(&world.roots(), &|skill| {
-        asked.borrow_mut().push((skill.name.clone(), skill.fingerprint));
+        queried.borrow_mut().push((skill.name.clone(), skill.fingerprint));
         Trust::Trusted
     });
-    assert_eq!(*asked.borrow(), [("three".to_owned(), fingerprint(&folder))]);
+    assert_eq!(*queried.borrow(), [("three".to_owned(), fingerprint(&folder))]);
     assert!(catalogue.skills().iter().all(|skill| skill.trust == Trust::Trusted));
 
     let before = fingerprint(&folder).unwrap();
@@ -120,22 +120,23 @@ fn settings_override_the_file() {
         "off" => SkillUsage::Off,
         _ => SkillUsage::Full,
     });
-    let told: Vec<&str> = catalogue.for_model("general").iter().map(|skill| skill.name.as_str()).collect();
-    assert_eq!(told, ["full"]);
+    let known_names: Vec<&str> =
+        catalogue.for_model("general").iter().map(|skill| skill.name.as_str()).collect();
+    assert_eq!(known_names, ["full"]);
     let menu: Vec<&str> = catalogue.for_menu("general").map(|skill| skill.name.as_str()).collect();
     assert_eq!(menu, ["full", "request"]);
     assert!(catalogue.call("request", "general", SkillCallOrigin::Model).is_ok());
     let refusal = catalogue.call("off", "general", SkillCallOrigin::Person).unwrap_err();
     assert_eq!(refusal, CallRefusal::Off { name: "off".into() });
     assert!(!catalogue.similar_names("of").contains(&"off"));
-    let told = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    let new: Vec<&str> = catalogue
-        .unknown_to_model("general", &told(&["other"]))
+    let known_names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let unknown: Vec<&str> = catalogue
+        .unknown_to_model("general", &known_names(&["other"]))
         .iter()
         .map(|skill| skill.name.as_str())
         .collect();
-    assert_eq!(new, ["full"]);
-    assert!(catalogue.unknown_to_model("general", &told(&["full"])).is_empty());
+    assert_eq!(unknown, ["full"]);
+    assert!(catalogue.unknown_to_model("general", &known_names(&["full"])).is_empty());
 }
 
 #[test]
@@ -188,9 +189,9 @@ fn other_programs_folders_are_optional_and_rank_lower() {
         let catalogue = discover(&roots, &|_| Trust::Trusted);
         catalogue.skills().iter().map(|skill| (skill.name.clone(), skill.source)).collect::<Vec<_>>()
     };
-    let all = found(ForeignFolders { claude: FolderReading::On, agents: FolderReading::On });
+    let with_foreign = found(ForeignFolders { claude: FolderReading::On, agents: FolderReading::On });
     assert_eq!(
-        all,
+        with_foreign,
         [
             ("one".to_owned(), SkillOrigin::UserClaude),
             ("three".to_owned(), SkillOrigin::Project),
@@ -226,8 +227,8 @@ fn who_may_call_what() {
     write("coding-only", "agent: coding");
     put(world.user().join("broken/SKILL.md"), "---\nname: broken\n---\n");
     let catalogue = world.trusting();
-    let told: Vec<&str> = catalogue.for_model("general").iter().map(|skill| skill.name.as_str()).collect();
-    assert_eq!(told, ["both", "model"]);
+    let names: Vec<&str> = catalogue.for_model("general").iter().map(|skill| skill.name.as_str()).collect();
+    assert_eq!(names, ["both", "model"]);
     let menu: Vec<&str> = catalogue.for_menu("general").map(|skill| skill.name.as_str()).collect();
     assert_eq!(menu, ["both", "slash"]);
     assert_eq!(catalogue.for_menu("coding").count(), 3);
@@ -245,7 +246,7 @@ fn who_may_call_what() {
         assert_eq!(catalogue.call(name, "general", SkillCallOrigin::Model).is_ok(), model, "{name}");
     }
     let refusal = catalogue.call("bth", "general", SkillCallOrigin::Person).unwrap_err();
-    assert_eq!(refusal, CallRefusal::Unknown { name: "bth".into(), near: vec!["both".into()] });
+    assert_eq!(refusal, CallRefusal::Unknown { name: "bth".into(), similar: vec!["both".into()] });
 }
 
 #[test]

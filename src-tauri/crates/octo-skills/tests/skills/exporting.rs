@@ -76,21 +76,21 @@ fn fixtures() -> Vec<Skill> {
 fn every_fixture_survives_export_and_import() {
     let skills = fixtures();
     assert!(skills.len() >= 20, "{}", skills.len());
-    let outside = tempfile::tempdir().unwrap();
+    let destination = tempfile::tempdir().unwrap();
     for skill in &skills {
         let public = to_public(skill);
         assert_eq!(breaks_a_rule(&public.name, &public.text), None, "{}", public.text);
-        let folder = outside.path().join(&public.name);
+        let folder = destination.path().join(&public.name);
         put(folder.join("SKILL.md"), &public.text);
-        let faults: Vec<_> = validate(&folder, ValidationRules::Public)
+        let findings: Vec<_> = validate(&folder, ValidationRules::Public)
             .into_iter()
             .filter(|finding| finding.level == FindingLevel::Fault)
             .collect();
-        assert_eq!(faults, [], "{}", public.text);
+        assert_eq!(findings, [], "{}", public.text);
 
-        let again = octo_skills::read(public.text.as_bytes(), &public.name);
-        assert_eq!(again.body, skill.body);
-        let mut fields = again.fields.clone();
+        let reread = octo_skills::read(public.text.as_bytes(), &public.name);
+        assert_eq!(reread.body, skill.body);
+        let mut fields = reread.fields.clone();
         fields.written_name.clone_from(&skill.fields.written_name);
         if skill.fields.description.contains(['<', '>']) || skill.fields.description.is_empty() {
             fields.description.clone_from(&skill.fields.description);
@@ -105,15 +105,15 @@ fn every_fixture_survives_export_and_import() {
 #[test]
 fn fields_the_format_lacks_are_reported() {
     let skills = fixtures();
-    let notes = |name: &str| {
+    let remarks = |name: &str| {
         let skill = skills.iter().find(|skill| skill.name == name).unwrap();
-        keys(&to_public(skill).notes).into_iter().map(str::to_owned).collect::<Vec<_>>()
+        keys(&to_public(skill).remarks).into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(notes("minimal"), [""; 0]);
-    assert_eq!(notes("review-pull-request"), [""; 0]);
-    assert_eq!(notes("under_score--"), ["skills.note.name", "skills.note.brackets"]);
-    assert_eq!(notes("needy"), ["skills.note.cut"]);
-    assert_eq!(notes("many-keys"), ["skills.note.key_left_out"; 4], "version, author, hooks and shell");
+    assert_eq!(remarks("minimal"), [""; 0]);
+    assert_eq!(remarks("review-pull-request"), [""; 0]);
+    assert_eq!(remarks("under_score--"), ["skills.note.name", "skills.note.brackets"]);
+    assert_eq!(remarks("needy"), ["skills.note.cut"]);
+    assert_eq!(remarks("many-keys"), ["skills.note.key_left_out"; 4], "version, author, hooks and shell");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn the_zip_is_reproducible_and_installs_again() {
     #[cfg(unix)]
     {
         assert_eq!(archive.by_name("tool-kit/scripts/run.sh").unwrap().unix_mode(), Some(0o100_755));
-        assert_eq!(keys(&packed.notes), ["skills.warning.link_left_out"]);
+        assert_eq!(keys(&packed.remarks), ["skills.warning.link_left_out"]);
     }
 
     let file = world.person.join(&packed.file_name);
@@ -153,8 +153,8 @@ fn the_zip_is_reproducible_and_installs_again() {
     let inspection = inspect(InstallSource::Zip(&file), &world.in_project(), &catalogue).unwrap();
     let installed = install(&inspection.skills[0], &world.in_project(), OnConflict::Refuse).unwrap();
     assert_eq!(fs::read_to_string(installed.folder.join("scripts/run.sh")).unwrap(), "#!/bin/sh\necho hi\n");
-    let again = world.trusting();
-    assert_eq!(again.get("tool-kit").unwrap().fields, skill.fields);
+    let reinstalled = world.trusting();
+    assert_eq!(reinstalled.get("tool-kit").unwrap().fields, skill.fields);
 }
 
 #[test]
@@ -172,17 +172,18 @@ fn validation_names_each_rule_that_is_broken() {
         let path = folder.path().join(name);
         let _none_yet = fs::remove_dir_all(&path);
         put(path.join("SKILL.md"), text);
-        let faults =
+        let findings =
             validate(&path, rules).into_iter().filter(|finding| finding.level == FindingLevel::Fault);
-        faults.map(|finding| finding.remark.key).collect::<Vec<_>>()
+        findings.map(|finding| finding.warning.key).collect::<Vec<_>>()
     };
-    let good = "---\nname: good\ndescription: d\n---\nDo it.";
-    assert_eq!(found("good", good, ValidationRules::Public), [""; 0]);
-    assert_eq!(found("other", good, ValidationRules::Public), ["skills.finding.name_is_not_folder"]);
-    let own = "---\nname: own\ndescription: d\nfork_agent: true\nallowed-tools: [Read]\n---\nDo it.";
-    assert_eq!(found("own", own, ValidationRules::Octo), [""; 0]);
+    let valid = "---\nname: good\ndescription: d\n---\nDo it.";
+    assert_eq!(found("good", valid, ValidationRules::Public), [""; 0]);
+    assert_eq!(found("other", valid, ValidationRules::Public), ["skills.finding.name_is_not_folder"]);
+    let octo_specific =
+        "---\nname: own\ndescription: d\nfork_agent: true\nallowed-tools: [Read]\n---\nDo it.";
+    assert_eq!(found("own", octo_specific, ValidationRules::Octo), [""; 0]);
     assert_eq!(
-        found("own", own, ValidationRules::Public),
+        found("own", octo_specific, ValidationRules::Public),
         ["skills.finding.tools_list", "skills.finding.key"]
     );
     let table = [
@@ -202,22 +203,22 @@ fn validation_names_each_rule_that_is_broken() {
     for (text, expected) in table {
         assert_eq!(found("x", text, ValidationRules::Octo), expected, "{text}");
     }
-    let long = format!(
+    let too_long = format!(
         "---\nname: x\ndescription: {}\ncompatibility: {}\n---\nb",
         "d".repeat(1_025),
         "c".repeat(501)
     );
-    assert_eq!(found("x", &long, ValidationRules::Public), ["skills.finding.long"; 2]);
+    assert_eq!(found("x", &too_long, ValidationRules::Public), ["skills.finding.long"; 2]);
     let body = format!("---\nname: x\ndescription: d\n---\n{}", "line\n".repeat(501));
     assert_eq!(found("x", &body, ValidationRules::Public), [""; 0], "only advice");
     fs::remove_dir_all(folder.path().join("x")).unwrap();
     fs::create_dir_all(folder.path().join("x")).unwrap();
     assert_eq!(
-        validate(&folder.path().join("x"), ValidationRules::Public)[0].remark.key,
+        validate(&folder.path().join("x"), ValidationRules::Public)[0].warning.key,
         "skills.error.no_skill_file"
     );
     assert_eq!(
-        validate(&folder.path().join("nowhere"), ValidationRules::Public)[0].remark.key,
+        validate(&folder.path().join("nowhere"), ValidationRules::Public)[0].warning.key,
         "skills.error.unreadable"
     );
 }

@@ -58,7 +58,7 @@ fn summary(document: &SkillDocument) -> String {
         }
     }
     for grant in &fields.allowed_tools {
-        line("allowed", format!("{:?} is {:?} for {:?}", grant.written, grant.tool, grant.pattern));
+        line("allowed", format!("{:?} is {:?} for {:?}", grant.text, grant.tool, grant.pattern));
     }
     if !fields.forbidden_tools.is_empty() {
         line("forbidden", format!("{:?}", fields.forbidden_tools));
@@ -81,35 +81,35 @@ fn summary(document: &SkillDocument) -> String {
 fn every_fixture_parses_as_expected() {
     let fixtures = fixtures();
     assert!(fixtures.len() >= 14, "the fixtures were found: {}", fixtures.len());
-    let mut all = String::new();
+    let mut output = String::new();
     for (folder, content) in &fixtures {
         let document = read(content, folder);
-        writeln!(all, "== {folder}\n{}", summary(&document)).unwrap();
+        writeln!(output, "== {folder}\n{}", summary(&document)).unwrap();
     }
-    insta::assert_snapshot!(all);
+    insta::assert_snapshot!(output);
 }
 
 #[test]
 fn line_ends_marks_and_utf_16_do_not_matter() {
     let text = "---\nname: notes\ndescription: 'Takes notes: short ones'\n---\n\n# Notes\n\nTake “them”.\n";
-    let plain = read(text.as_bytes(), "notes");
-    assert_eq!((plain.name.as_str(), plain.warnings.len(), &plain.error), ("notes", 0, &None));
+    let expected = read(text.as_bytes(), "notes");
+    assert_eq!((expected.name.as_str(), expected.warnings.len(), &expected.error), ("notes", 0, &None));
     let windows = text.replace('\n', "\r\n");
     let utf16: Vec<u8> =
         [0xfeff_u16].into_iter().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
     let utf16_big: Vec<u8> =
         [0xfeff_u16].into_iter().chain(windows.encode_utf16()).flat_map(u16::to_be_bytes).collect();
-    for same in [
+    for variant in [
         windows.clone().into_bytes(),
         format!("\u{feff}{text}").into_bytes(),
         format!("\u{feff}{windows}").into_bytes(),
         text.replace("---\n", "---  \t\n").into_bytes(),
     ] {
-        assert_eq!(read(&same, "notes"), plain);
+        assert_eq!(read(&variant, "notes"), expected);
     }
     for wide in [utf16, utf16_big] {
         let document = read(&wide, "notes");
-        assert_eq!((&document.fields, &document.body), (&plain.fields, &plain.body));
+        assert_eq!((&document.fields, &document.body), (&expected.fields, &expected.body));
         assert_eq!(document.warnings.len(), 1, "that it is no UTF-8 is said");
     }
 }
@@ -154,10 +154,10 @@ fn every_fixture_is_written_unchanged() {
     for (folder, content) in fixtures() {
         let document = read(&content, &folder);
         let text = document.front.with_body(&document.body);
-        let again = read(text.as_bytes(), &folder);
-        assert_eq!(again.front, document.front, "{folder}:\n{text}");
-        assert_eq!(again.body, document.body, "{folder}:\n{text}");
-        assert_eq!(again.fields, document.fields, "{folder}:\n{text}");
+        let reread = read(text.as_bytes(), &folder);
+        assert_eq!(reread.front, document.front, "{folder}:\n{text}");
+        assert_eq!(reread.body, document.body, "{folder}:\n{text}");
+        assert_eq!(reread.fields, document.fields, "{folder}:\n{text}");
     }
 }
 
@@ -168,12 +168,12 @@ fn changing_one_key_keeps_the_others_in_order() {
     parts.front.set("disable_model_invocation", Yaml::plain("true"));
     parts.front.set("Name", Yaml::text("other: name"));
     parts.front.remove("author");
-    let written = parts.front.with_body(&parts.body);
+    let output = parts.front.with_body(&parts.body);
     assert_eq!(
-        written,
+        output,
         "---\nname: \"other: name\"\nx:\n  deep: 1\ndisable_model_invocation: true\n---\n\nBody\n"
     );
-    assert_eq!(split_markdown(&written).front, parts.front);
+    assert_eq!(split_markdown(&output).front, parts.front);
     assert_eq!(FrontMatter::default().with_body("Body"), "Body\n");
 }
 

@@ -26,8 +26,8 @@ fn refused(result: Result<Inspection, InstallError>) -> String {
     let error = result.expect_err("refused");
     let api = ApiError::from(&error);
     for language in [Language::En, Language::Zh] {
-        let words = explain(language, &api);
-        assert!(!words.contains("error.skill") && !words.contains('{'), "{words}");
+        let message = explain(language, &api);
+        assert!(!message.contains("error.skill") && !message.contains('{'), "{message}");
     }
     api.key
 }
@@ -57,8 +57,9 @@ fn escaping_paths_are_refused_and_nothing_is_written() {
         let file = zipped(&world.person.join("evil.zip"), &[("good/SKILL.md", GOOD), (path, b"evil")]);
         assert_eq!(refused(look(&world, &file)), "skill.install.unsafe_path", "{path:?}");
     }
-    let long = format!("good/{}", "a/".repeat(200));
-    let file = zipped(&world.person.join("evil.zip"), &[("good/SKILL.md", GOOD), (&format!("{long}x"), b"")]);
+    let long_path = format!("good/{}", "a/".repeat(200));
+    let file =
+        zipped(&world.person.join("evil.zip"), &[("good/SKILL.md", GOOD), (&format!("{long_path}x"), b"")]);
     assert_eq!(refused(look(&world, &file)), "skill.install.unsafe_path");
     assert!(!world.user().exists());
     assert_eq!(files(&world.person), ["evil.zip"]);
@@ -81,13 +82,13 @@ fn links_in_an_archive_are_skipped_and_reported() {
     let world = World::new();
     let path = world.person.join("links.zip");
     let mut zip = ZipWriter::new(fs::File::create(&path).unwrap());
-    let plain = SimpleFileOptions::default();
-    zip.start_file("good/SKILL.md", plain).unwrap();
+    let options = SimpleFileOptions::default();
+    zip.start_file("good/SKILL.md", options).unwrap();
     zip.write_all(GOOD).unwrap();
-    zip.add_symlink("good/passwd", "/etc/passwd", plain).unwrap();
-    zip.add_symlink("good/up", "../..", plain).unwrap();
+    zip.add_symlink("good/passwd", "/etc/passwd", options).unwrap();
+    zip.add_symlink("good/up", "../..", options).unwrap();
     // The file that would be written through the link, if it existed.
-    zip.start_file("good/up2/evil", plain).unwrap();
+    zip.start_file("good/up2/evil", options).unwrap();
     zip.finish().unwrap();
     let inspection = look(&world, &path).unwrap();
     assert_eq!(keys(&inspection.warnings), ["skills.warning.link_left_out"; 2]);
@@ -108,19 +109,19 @@ fn a_zip_bomb_is_refused_before_and_during_unpacking() {
     // The same, with a small size stated.
     let mut bytes = fs::read(&honest).unwrap();
     let claimed = u32::try_from(zeros.len()).unwrap().to_le_bytes();
-    let places: Vec<usize> =
-        bytes.windows(4).enumerate().filter(|(_, it)| *it == claimed).map(|(at, _)| at).collect();
-    assert!(!places.is_empty());
-    for at in places {
-        bytes[at..at + 4].copy_from_slice(&10_u32.to_le_bytes());
+    let positions: Vec<usize> =
+        bytes.windows(4).enumerate().filter(|(_, it)| *it == claimed).map(|(index, _)| index).collect();
+    assert!(!positions.is_empty());
+    for index in positions {
+        bytes[index..index + 4].copy_from_slice(&10_u32.to_le_bytes());
     }
     let liar = world.person.join("liar.zip");
     put(&liar, &bytes);
     let key = refused(look(&world, &liar));
     assert!(matches!(key.as_str(), "skill.install.too_large" | "skill.install.zip"), "{key}");
 
-    let many: Vec<String> = (0..2_001).map(|number| format!("good/{number}")).collect();
-    let mut entries: Vec<(&str, &[u8])> = many.iter().map(|name| (name.as_str(), &b""[..])).collect();
+    let names: Vec<String> = (0..2_001).map(|number| format!("good/{number}")).collect();
+    let mut entries: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b""[..])).collect();
     entries.push(("good/SKILL.md", GOOD));
     let crowd = zipped(&world.person.join("crowd.zip"), &entries);
     assert_eq!(refused(look(&world, &crowd)), "skill.install.too_many");
@@ -148,17 +149,17 @@ fn invalid_empty_and_encrypted_zips_are_reported() {
     assert_eq!(refused(look(&world, &empty)), "skill.install.none");
     assert_eq!(refused(look(&world, &world.person.join("gone.zip"))), "skill.install.io");
     assert_eq!(refused(look(&world, &world.person)), "skill.install.zip");
-    let cut = world.person.join("cut.zip");
-    let whole = fs::read(&empty).unwrap();
-    put(&cut, &whole[..whole.len() / 2]);
-    assert_eq!(refused(look(&world, &cut)), "skill.install.zip");
+    let truncated = world.person.join("cut.zip");
+    let empty_zip = fs::read(&empty).unwrap();
+    put(&truncated, &empty_zip[..empty_zip.len() / 2]);
+    assert_eq!(refused(look(&world, &truncated)), "skill.install.zip");
 
     // The password flag, in both places it occurs.
     let locked = zipped(&world.person.join("locked.zip"), &[("good/SKILL.md", GOOD)]);
     let mut bytes = fs::read(&locked).unwrap();
-    for (mark, flag) in [(&b"PK\x03\x04"[..], 6), (&b"PK\x01\x02"[..], 8)] {
-        let at = bytes.windows(4).position(|it| it == mark).unwrap();
-        bytes[at + flag] |= 1;
+    for (signature, flag) in [(&b"PK\x03\x04"[..], 6), (&b"PK\x01\x02"[..], 8)] {
+        let index = bytes.windows(4).position(|it| it == signature).unwrap();
+        bytes[index + flag] |= 1;
     }
     put(&locked, &bytes);
     assert_eq!(refused(look(&world, &locked)), "skill.install.locked");
@@ -170,8 +171,8 @@ fn invalid_empty_and_encrypted_zips_are_reported() {
     zip.write_all(GOOD).unwrap();
     zip.finish().unwrap();
     let mut bytes = fs::read(&stored).unwrap();
-    let at = bytes.windows(GOOD.len()).position(|it| it == GOOD).unwrap();
-    bytes[at + 10] ^= 1;
+    let index = bytes.windows(GOOD.len()).position(|it| it == GOOD).unwrap();
+    bytes[index + 10] ^= 1;
     put(&stored, &bytes);
     assert_eq!(refused(look(&world, &stored)), "skill.install.zip", "its check sum is wrong");
 }

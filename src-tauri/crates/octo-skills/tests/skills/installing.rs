@@ -66,10 +66,10 @@ fn the_content_is_shown_before_anything_is_written() {
     let inspection = inspect(InstallSource::Zip(&file), &world.user(), &world.trusting()).unwrap();
     let [candidate] = inspection.skills.as_slice() else { panic!("one skill") };
     assert_eq!((candidate.name.as_str(), candidate.path.as_str()), ("pdf-tools", "pdf-tools"));
-    let shown: Vec<_> =
+    let listed: Vec<_> =
         candidate.files.iter().map(|file| (file.path.as_str(), file.bytes, file.kind)).collect();
     assert_eq!(
-        shown,
+        listed,
         [
             ("README.md", 7, CandidateKind::Plain),
             ("SKILL.md", SKILL.len() as u64, CandidateKind::Plain),
@@ -101,21 +101,21 @@ type Layout<'a> = (&'a str, &'a [(&'a str, &'a [u8])], &'a [&'a str]);
 #[test]
 fn archives_of_every_layout() {
     let world = World::new();
-    let small = |name: &str| format!("---\nname: {name}\ndescription: d\n---\nDo it.").into_bytes();
-    let (one, two) = (small("one"), small("two"));
+    let small_skill = |name: &str| format!("---\nname: {name}\ndescription: d\n---\nDo it.").into_bytes();
+    let (first, second) = (small_skill("one"), small_skill("two"));
     let unnamed: &[u8] = b"Do it.";
     let table: &[Layout<'_>] = &[
-        ("flat.zip", &[("SKILL.md", &one)], &["one"]),
+        ("flat.zip", &[("SKILL.md", &first)], &["one"]),
         ("tidy-up-2.0.zip", &[("SKILL.md", unnamed)], &["tidy-up"]),
-        ("folder.zip", &[("x/SKILL.md", &one), ("x/a.md", b"a")], &["one"]),
+        ("folder.zip", &[("x/SKILL.md", &first), ("x/a.md", b"a")], &["one"]),
         (
             "repo-main.zip",
-            &[("repo-main/skills/one/SKILL.md", &one), ("repo-main/skills/two/skill.md", &two)],
+            &[("repo-main/skills/one/SKILL.md", &first), ("repo-main/skills/two/skill.md", &second)],
             &["one", "two"],
         ),
-        ("claude.zip", &[("repo/.claude/skills/one/SKILL.md", &one), ("repo/src/main.rs", b"")], &["one"]),
-        ("nested.zip", &[("one/SKILL.md", &one), ("one/examples/two/SKILL.md", &two)], &["one"]),
-        ("deep.zip", &[("a/b/c/d/one/SKILL.md", &one)], &["one"]),
+        ("claude.zip", &[("repo/.claude/skills/one/SKILL.md", &first), ("repo/src/main.rs", b"")], &["one"]),
+        ("nested.zip", &[("one/SKILL.md", &first), ("one/examples/two/SKILL.md", &second)], &["one"]),
+        ("deep.zip", &[("a/b/c/d/one/SKILL.md", &first)], &["one"]),
     ];
     for (name, entries, expected) in table {
         let file = zipped(&world.person.join(name), entries);
@@ -125,7 +125,7 @@ fn archives_of_every_layout() {
         assert!(inspection.skills.iter().all(|skill| skill.error.is_none()), "{name}");
         assert!(inspection.skills.iter().all(|skill| skill.text("SKILL.md").is_some()), "{name}");
     }
-    let twice = zipped(&world.person.join("twice.zip"), &[("a/SKILL.md", &one), ("b/SKILL.md", &one)]);
+    let twice = zipped(&world.person.join("twice.zip"), &[("a/SKILL.md", &first), ("b/SKILL.md", &first)]);
     let inspection = inspect(InstallSource::Zip(&twice), &world.user(), &world.trusting()).unwrap();
     let errors: Vec<_> =
         inspection.skills.iter().map(|skill| skill.error.as_ref().map(|error| error.key)).collect();
@@ -152,28 +152,28 @@ fn a_cloned_repository_installs_without_its_history() {
     let installed = install(&inspection.skills[1], &world.user(), OnConflict::Refuse).unwrap();
     assert_eq!(files(&installed.folder), ["SKILL.md", "run.sh"]);
     assert_eq!(fs::read_to_string(installed.folder.join("run.sh")).unwrap(), "#!/bin/sh\n");
-    let alone =
+    let single =
         inspect(InstallSource::Folder(&clone.join("skills/one")), &world.user(), &world.trusting()).unwrap();
-    assert_eq!((alone.skills[0].name.as_str(), alone.skills[0].path.as_str()), ("one", ""));
+    assert_eq!((single.skills[0].name.as_str(), single.skills[0].path.as_str()), ("one", ""));
 }
 
 #[test]
 fn conflicts_replace_nothing_unasked_and_lose_nothing() {
     let world = World::new();
     skill(&world.bundled, "notes", "Came with it");
-    let mine = skill(&world.user(), "notes", "Mine");
-    put(mine.join("own.md"), "Own");
+    let existing = skill(&world.user(), "notes", "Mine");
+    put(existing.join("own.md"), "Own");
     let source = world.person.join("download");
     skill(&source, "notes", "New");
-    let look = || {
+    let inspect_again = || {
         let catalogue = world.trusting();
         inspect(InstallSource::Folder(&source), &world.user(), &catalogue).unwrap().skills.remove(0)
     };
-    let candidate = look();
+    let candidate = inspect_again();
     let sources: Vec<_> = candidate.conflicts.iter().map(|conflict| conflict.source).collect();
     assert_eq!(sources, [Some(SkillOrigin::User), Some(SkillOrigin::Bundled)]);
-    let refused = install(&candidate, &world.user(), OnConflict::Refuse);
-    assert!(matches!(refused, Err(InstallError::Exists(name)) if name == "notes"));
+    let error = install(&candidate, &world.user(), OnConflict::Refuse);
+    assert!(matches!(error, Err(InstallError::Exists(name)) if name == "notes"));
     assert_eq!(world.trusting().get("notes").unwrap().fields.description, "Mine");
 
     let second = install(&candidate, &world.user(), OnConflict::Rename).unwrap();
@@ -186,11 +186,11 @@ fn conflicts_replace_nothing_unasked_and_lose_nothing() {
     let catalogue = world.trusting();
     assert_eq!(catalogue.get("notes").unwrap().fields.description, "New");
     assert_eq!(catalogue.skills().len(), 2, "the one that was put aside is no skill any more");
-    let aside = replaced.replaced.expect("the old one is kept for the trash");
-    assert_eq!(fs::read_to_string(aside.join("own.md")).unwrap(), "Own");
-    let left: Vec<String> =
+    let replaced_path = replaced.replaced.expect("the old one is kept for the trash");
+    assert_eq!(fs::read_to_string(replaced_path.join("own.md")).unwrap(), "Own");
+    let leftovers: Vec<String> =
         files(&world.user()).into_iter().filter(|path| path.contains(".installing")).collect();
-    assert_eq!(left, [""; 0]);
+    assert_eq!(leftovers, [""; 0]);
 
     // A folder that is not a skill is in the way too.
     fs::create_dir_all(world.in_project().join("notes")).unwrap();
@@ -218,30 +218,30 @@ fn a_broken_skill_is_shown_with_its_error_and_not_installed() {
 #[test]
 fn leftovers_of_a_crash_are_removed_and_running_installations_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let into = folder.path();
-    put(into.join("notes/SKILL.md"), "mine");
+    let folder_path = folder.path();
+    put(folder_path.join("notes/SKILL.md"), "mine");
     // Killed while writing: the lock ended with the process.
-    put(into.join(".installing-dead/.lock"), "");
-    put(into.join(".installing-dead/pdf/SKILL.md"), "half");
-    put(into.join(".replaced-one/tables/SKILL.md"), "the one before");
-    put(into.join(".replaced-two/notes/SKILL.md"), "an earlier one");
+    put(folder_path.join(".installing-dead/.lock"), "");
+    put(folder_path.join(".installing-dead/pdf/SKILL.md"), "half");
+    put(folder_path.join(".replaced-one/tables/SKILL.md"), "the one before");
+    put(folder_path.join(".replaced-two/notes/SKILL.md"), "an earlier one");
     // Another process is writing, or is just about to.
-    put(into.join(".installing-alive/.lock"), "");
-    put(into.join(".installing-new/pdf/SKILL.md"), "");
-    let held = fs::File::open(into.join(".installing-alive/.lock")).unwrap();
-    held.lock().unwrap();
-    assert_eq!(remove_unfinished(into).unwrap(), 1);
-    assert!(!into.join(".installing-dead").exists());
-    assert!(into.join(".installing-alive").exists() && into.join(".installing-new").exists());
-    assert!(!into.join("tables").exists(), "a living process may have it there only for a moment");
-    drop(held);
+    put(folder_path.join(".installing-alive/.lock"), "");
+    put(folder_path.join(".installing-new/pdf/SKILL.md"), "");
+    let lock = fs::File::open(folder_path.join(".installing-alive/.lock")).unwrap();
+    lock.lock().unwrap();
+    assert_eq!(remove_unfinished(folder_path).unwrap(), 1);
+    assert!(!folder_path.join(".installing-dead").exists());
+    assert!(folder_path.join(".installing-alive").exists() && folder_path.join(".installing-new").exists());
+    assert!(!folder_path.join("tables").exists(), "a living process may have it there only for a moment");
+    drop(lock);
     let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(7_200);
-    fs::File::open(into.join(".installing-new")).unwrap().set_modified(long_ago).unwrap();
-    assert_eq!(remove_unfinished(into).unwrap(), 2);
+    fs::File::open(folder_path.join(".installing-new")).unwrap().set_modified(long_ago).unwrap();
+    assert_eq!(remove_unfinished(folder_path).unwrap(), 2);
     assert_eq!(
-        files(into),
+        files(folder_path),
         [".replaced-two/notes/SKILL.md", "notes/SKILL.md", "tables/SKILL.md"],
         "the skill that was put aside is back, what has its place taken stays aside"
     );
-    assert_eq!(remove_unfinished(into).unwrap(), 0);
+    assert_eq!(remove_unfinished(folder_path).unwrap(), 0);
 }

@@ -37,11 +37,11 @@ fn marked() -> impl Strategy<Value = String> {
         "name: x\n",
         "description: \"a\n",
     ];
-    let piece = prop_oneof![
+    let fragment = prop_oneof![
         3 => prop::sample::select(MARKS).prop_map(str::to_owned),
         1 => prop::collection::vec(any::<char>(), 0..12).prop_map(String::from_iter),
     ];
-    prop::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
+    prop::collection::vec(fragment, 0..20).prop_map(|fragments| fragments.concat())
 }
 
 fn words() -> impl Strategy<Value = String> {
@@ -99,10 +99,10 @@ fn fields() -> impl Strategy<Value = Fields> {
                     person_invocation: person,
                     allowed_tools: tools
                         .into_iter()
-                        .map(|written: &str| ToolGrant {
-                            written: written.to_owned(),
-                            tool: octo_tool(written.split('(').next().unwrap()),
-                            pattern: written.contains('(').then(|| "git log:*".to_owned()),
+                        .map(|text: &str| ToolGrant {
+                            text: text.to_owned(),
+                            tool: octo_tool(text.split('(').next().unwrap()),
+                            pattern: text.contains('(').then(|| "git log:*".to_owned()),
                         })
                         .collect(),
                     forbidden_tools: forbidden,
@@ -118,9 +118,9 @@ fn is_blank(text: &str) -> bool {
 }
 
 /// Returns a configuration with the same cases each time.
-fn config(full: u32) -> ProptestConfig {
+fn config(full_cases: u32) -> ProptestConfig {
     ProptestConfig {
-        cases: cases(full),
+        cases: cases(full_cases),
         failure_persistence: None,
         rng_seed: RngSeed::Fixed(20_261_122),
         ..ProptestConfig::default()
@@ -143,10 +143,10 @@ proptest! {
         let document = read(text.as_bytes(), &folder);
         prop_assert!(is_name(&document.name));
         let parts = split_markdown(&text);
-        let again = split_markdown(&parts.front.with_body(&parts.body));
+        let reread = split_markdown(&parts.front.with_body(&parts.body));
         // A body that looks like a front matter, without one before it, gets an empty one in front.
-        prop_assert_eq!(&again.front, &parts.front);
-        prop_assert_eq!(&again.body, &parts.body);
+        prop_assert_eq!(&reread.front, &parts.front);
+        prop_assert_eq!(&reread.body, &parts.body);
     }
 }
 
@@ -181,14 +181,14 @@ fn exports_follow_the_rules_and_read_back() {
     proptest!(config(2_500), |(fields in fields())| {
         let skill = Skill { fields, ..skill.clone() };
         let public = to_public(&skill);
-        prop_assert_eq!(&public.notes, &[]);
+        prop_assert_eq!(&public.remarks, &[]);
         put(folder.join("SKILL.md"), &public.text);
-        let faults: Vec<_> = validate(&folder, ValidationRules::Public)
+        let findings: Vec<_> = validate(&folder, ValidationRules::Public)
             .into_iter()
             .filter(|finding| finding.level == FindingLevel::Fault)
             .collect();
-        prop_assert_eq!(faults, vec![], "{}", public.text);
-        let again = read(public.text.as_bytes(), "made");
-        prop_assert_eq!(&again.fields, &skill.fields, "{}", public.text);
+        prop_assert_eq!(findings, vec![], "{}", public.text);
+        let reread = read(public.text.as_bytes(), "made");
+        prop_assert_eq!(&reread.fields, &skill.fields, "{}", public.text);
     });
 }

@@ -9,21 +9,21 @@ const SOON: Duration = Duration::from_secs(20);
 #[test]
 fn new_and_changed_roots_are_reported() {
     let world = World::new();
-    let (tell, told) = mpsc::channel();
-    let watch = SkillWatch::new(&world.roots(), move || tell.send(()).unwrap()).unwrap();
+    let (sender, receiver) = mpsc::channel();
+    let watch = SkillWatch::new(&world.roots(), move || sender.send(()).unwrap()).unwrap();
     // Neither `skills` nor the project's `.octo` exist yet.
     let folder = skill(&world.user(), "first", "d");
-    told.recv_timeout(SOON).expect("the root that appeared");
+    receiver.recv_timeout(SOON).expect("the root that appeared");
     put(folder.join("SKILL.md"), "Changed.");
-    told.recv_timeout(SOON).expect("the file that changed");
+    receiver.recv_timeout(SOON).expect("the file that changed");
     skill(&world.in_project(), "second", "d");
-    told.recv_timeout(SOON).expect("the project's");
+    receiver.recv_timeout(SOON).expect("the project's");
     fs::remove_dir_all(world.project.join(".octo")).unwrap();
-    told.recv_timeout(SOON).expect("that it went");
+    receiver.recv_timeout(SOON).expect("that it went");
     skill(&world.in_project(), "third", "d");
-    told.recv_timeout(SOON).expect("that it came back");
+    receiver.recv_timeout(SOON).expect("that it came back");
     drop(watch);
     // The thread ends, and its callbacks with it.
-    while told.recv_timeout(SOON).is_ok() {}
-    assert_eq!(told.try_recv(), Err(mpsc::TryRecvError::Disconnected));
+    while receiver.recv_timeout(SOON).is_ok() {}
+    assert_eq!(receiver.try_recv(), Err(mpsc::TryRecvError::Disconnected));
 }

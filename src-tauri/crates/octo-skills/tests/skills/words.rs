@@ -15,11 +15,11 @@ fn keys(folder: &Path, found: &mut BTreeSet<String>) {
         } else if path.file_name().is_some_and(|name| name != "tests.rs") {
             let text = fs::read_to_string(&path).unwrap();
             let quoted = text.split('"').skip(1).step_by(2);
-            for word in quoted {
-                if word.starts_with("skills.") {
-                    found.insert(word.to_owned());
-                } else if word.starts_with("skill.") {
-                    found.insert(format!("error.{word}"));
+            for key in quoted {
+                if key.starts_with("skills.") {
+                    found.insert(key.to_owned());
+                } else if key.starts_with("skill.") {
+                    found.insert(format!("error.{key}"));
                 }
             }
         }

@@ -19,16 +19,16 @@ pub struct World {
 impl World {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| {
+        let path_of = |name: &str| {
             let path = folder.path().canonicalize().unwrap().join(name);
             fs::create_dir_all(&path).unwrap();
             path
         };
         Self {
-            bundled: at("bundled"),
-            home: at("person/.octo"),
-            person: at("person"),
-            project: at("project"),
+            bundled: path_of("bundled"),
+            home: path_of("person/.octo"),
+            person: path_of("person"),
+            project: path_of("project"),
             _folder: folder,
         }
     }
@@ -89,11 +89,11 @@ pub fn keys(warnings: &[octo_skills::Warning]) -> Vec<&str> {
 
 /// Returns the number of cases in a campaign: a tenth, or all in a soak. `OCTO_CAMPAIGN` may be `full` or a
 /// number.
-pub fn cases(full: u32) -> u32 {
+pub fn cases(full_cases: u32) -> u32 {
     match std::env::var("OCTO_CAMPAIGN").as_deref() {
-        Ok("full") => full,
+        Ok("full") => full_cases,
         Ok(number) if number.parse::<u32>().is_ok() => number.parse().unwrap(),
-        _ if std::env::var_os("OCTO_SOAK").is_some() => full,
-        _ => full / 10,
+        _ if std::env::var_os("OCTO_SOAK").is_some() => full_cases,
+        _ => full_cases / 10,
     }
 }

@@ -23,7 +23,7 @@ fn later() -> &'static [M<'static>] {
 }
 
 fn newest(home: &Path) -> Option<PathBuf> {
-    backup::newest_first(home).next().map(|(place, _)| place)
+    backup::newest_first(home).next().map(|(path, _)| path)
 }
 
 fn home_of_today() -> tempfile::TempDir {
@@ -51,13 +51,13 @@ async fn a_file_is_backed_up_before_its_schema_changes_and_three_backups_are_kep
         let events: i64 = connection.query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
         assert_eq!(events, 1);
     }
-    let mut kept: Vec<String> = fs::read_dir(home.path().join("backups"))
+    let mut names: Vec<String> = fs::read_dir(home.path().join("backups"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
-    kept.sort();
+    names.sort();
     let versions: Vec<usize> =
-        kept.iter().map(|name| name.split('-').nth(1).unwrap().parse().unwrap()).collect();
+        names.iter().map(|name| name.split('-').nth(1).unwrap().parse().unwrap()).collect();
     assert_eq!(versions, [TODAY + 1, TODAY + 2, TODAY + 3]);
 
     let error = open(home.path()).err().unwrap();
@@ -164,8 +164,8 @@ async fn data_of_the_first_version_survives_all_migrations() {
 
 /// A home as the first Octo left it: a session with a draft, a note and a ledger entry.
 fn store_as_the_first_octo(home: &Path) {
-    let (_home, old) = open_with(home, &schema::STEPS[..1]).unwrap();
-    old.execute_batch(
+    let (_home, older) = open_with(home, &schema::STEPS[..1]).unwrap();
+    older.execute_batch(
         r#"INSERT INTO prompts VALUES ('p', 'prompt'); INSERT INTO toolsets VALUES ('t', 1, '[]');
         INSERT INTO sessions (key, id, title, folder, profile, mode, source, pinned, status, created_at,
           updated_at, usage_input, usage_cache_read, usage_cache_write, usage_output, prompt, toolset)
@@ -205,8 +205,8 @@ fn a_backup_is_made_once_a_day_and_the_last_two_are_kept_beside_those_from_befor
         .collect();
     names.sort();
     assert_eq!(names.len(), 4, "{names:?}");
-    for old in ["octo-1-1500000000000.db", "octo-2-1600000000000.db"] {
-        assert!(names.contains(&old.to_owned()), "an older Octo can go back to it: {names:?}");
+    for older in ["octo-1-1500000000000.db", "octo-2-1600000000000.db"] {
+        assert!(names.contains(&older.to_owned()), "an older Octo can go back to it: {names:?}");
     }
     // A clock that was a year ahead is right again: once a day, as before.
     assert_eq!(store.back_up(now + 365 * DAY).unwrap(), BackupOutcome::Made);
@@ -230,7 +230,7 @@ fn a_damaged_database_replaces_no_backup_and_is_marked() {
     store.back_up(now).unwrap();
     store.close();
     drop(store);
-    let good = newest(home.path()).unwrap();
+    let intact = newest(home.path()).unwrap();
     // Too large for a start to read it through.
     let raw = Connection::open(home.path().join("octo.db")).unwrap();
     raw.execute_batch("CREATE TABLE filler (b BLOB); INSERT INTO filler VALUES (zeroblob(66 << 20));")
@@ -242,12 +242,12 @@ fn a_damaged_database_replaces_no_backup_and_is_marked() {
     bytes[middle..middle + 4096].fill(0xee);
     fs::write(&file, bytes).unwrap();
     let store = Store::open(home.path()).unwrap();
-    let refused = store.back_up(now + 2 * DAY).unwrap_err();
-    assert!(matches!(refused, crate::StoreError::Damaged(_)), "{refused}");
+    let error = store.back_up(now + 2 * DAY).unwrap_err();
+    assert!(matches!(error, crate::StoreError::Damaged(_)), "{error}");
     store.close();
-    assert_eq!(newest(home.path()).unwrap(), good);
+    assert_eq!(newest(home.path()).unwrap(), intact);
     assert_eq!(fs::read_dir(home.path().join("backups")).unwrap().count(), 1);
     assert!(
-        matches!(open(home.path()), Err(OpenError::Damaged { backup: Some(backup), .. }) if backup == good)
+        matches!(open(home.path()), Err(OpenError::Damaged { backup: Some(backup), .. }) if backup == intact)
     );
 }

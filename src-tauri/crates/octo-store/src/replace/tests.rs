@@ -58,8 +58,8 @@ fn damaged() -> (TempDir, Vec<(&'static str, Vec<u8>)>) {
         fs::write(home.path().join(format!("octo.db{end}")), bytes).unwrap();
     }
     fs::write(home.path().join("octo.db-suspect"), "").unwrap();
-    let refused = Store::open(home.path()).err().unwrap();
-    assert!(matches!(refused, OpenError::Damaged { .. }), "{refused}");
+    let error = Store::open(home.path()).err().unwrap();
+    assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
     (home, parts.to_vec())
 }
 
@@ -76,8 +76,9 @@ fn assert_kept(home: &Path, parts: &[(&str, Vec<u8>)]) {
             assert!(found[&format!("octo.db-damaged-{STAMP}{end}")] == *bytes, "{end}");
         }
     }
-    let rest: Vec<&String> = found.keys().filter(|name| !name.starts_with("octo.db-damaged-")).collect();
-    assert_eq!(rest, ["octo.db"]);
+    let other_names: Vec<&String> =
+        found.keys().filter(|name| !name.starts_with("octo.db-damaged-")).collect();
+    assert_eq!(other_names, ["octo.db"]);
 }
 
 #[test]
@@ -87,8 +88,8 @@ fn the_newest_backup_takes_the_place_and_the_damaged_database_is_kept() {
     let backup = sound_backup(home).unwrap();
     assert_eq!((backup.at, backup.sessions), (1_800_000_000_000, 0));
     assert!(!has_moved_damaged_database(home));
-    let aside = replace_damaged(home, &newest(home), STAMP).unwrap();
-    assert_eq!(aside, home.join(format!("octo.db-damaged-{STAMP}")));
+    let damaged_copy = replace_damaged(home, &newest(home), STAMP).unwrap();
+    assert_eq!(damaged_copy, home.join(format!("octo.db-damaged-{STAMP}")));
     assert!(has_moved_damaged_database(home));
     assert_kept(home, &parts);
     assert_eq!(stored(home), 5);
@@ -160,9 +161,9 @@ fn a_start_removes_unfinished_replacements() {
     fs::write(home.join("backups/octo-1-1900000000000.part"), "half").unwrap();
     fs::write(home.join("backups/notes.part"), "the person's").unwrap();
     assert!(matches!(Store::open(home), Err(OpenError::Damaged { .. })), "nothing was decided");
-    let mut left: Vec<String> = files(home).into_keys().collect();
-    left.sort();
-    assert_eq!(left, ["octo.db", "octo.db-shm", "octo.db-suspect", "octo.db-wal"]);
+    let mut remaining: Vec<String> = files(home).into_keys().collect();
+    remaining.sort();
+    assert_eq!(remaining, ["octo.db", "octo.db-shm", "octo.db-suspect", "octo.db-wal"]);
     for (end, bytes) in parts.iter().filter(|(end, _)| *end != "-shm") {
         assert!(fs::read(home.join(format!("octo.db{end}"))).unwrap() == *bytes, "{end}");
     }
@@ -175,19 +176,19 @@ fn a_start_removes_unfinished_replacements() {
 fn a_damaged_backup_is_skipped_and_refused() {
     let (home, parts) = damaged();
     let home = home.path();
-    let bad = newest_place(home);
-    let mut bytes = fs::read(&bad).unwrap();
+    let damaged_backup = newest_place(home);
+    let mut bytes = fs::read(&damaged_backup).unwrap();
     bytes[4096..2 * 4096].fill(0xee);
-    fs::write(&bad, bytes).unwrap();
-    let good = sound_backup(home).unwrap();
-    assert_eq!(good.at, 1_700_000_000_000);
-    for place in [bad, home.join("backups/octo-1-1.db"), home.join("octo.db")] {
-        let refused = replace_damaged(home, &Replacement::Backup(place.clone()), STAMP).unwrap_err();
-        assert!(matches!(&refused, ReplaceError::NoBackup(named) if *named == place), "{refused}");
+    fs::write(&damaged_backup, bytes).unwrap();
+    let intact = sound_backup(home).unwrap();
+    assert_eq!(intact.at, 1_700_000_000_000);
+    for path in [damaged_backup, home.join("backups/octo-1-1.db"), home.join("octo.db")] {
+        let error = replace_damaged(home, &Replacement::Backup(path.clone()), STAMP).unwrap_err();
+        assert!(matches!(&error, ReplaceError::NoBackup(named) if *named == path), "{error}");
     }
-    let left: Vec<String> = files(home).into_keys().collect();
-    assert_eq!(left, ["octo.db", "octo.db-shm", "octo.db-suspect", "octo.db-wal"]);
-    replace_damaged(home, &Replacement::Backup(good.path), STAMP).unwrap();
+    let remaining: Vec<String> = files(home).into_keys().collect();
+    assert_eq!(remaining, ["octo.db", "octo.db-shm", "octo.db-suspect", "octo.db-wal"]);
+    replace_damaged(home, &Replacement::Backup(intact.path), STAMP).unwrap();
     assert_kept(home, &parts);
     assert_eq!(stored(home), 3);
 }
@@ -196,14 +197,14 @@ fn a_damaged_backup_is_skipped_and_refused() {
 fn sound_and_used_databases_are_not_replaced() {
     let home = tempfile::tempdir().unwrap();
     store(home.path(), 4);
-    let refused = replace_damaged(home.path(), &Replacement::Empty, STAMP).unwrap_err();
-    assert!(matches!(refused, ReplaceError::Sound), "{refused}");
+    let error = replace_damaged(home.path(), &Replacement::Empty, STAMP).unwrap_err();
+    assert!(matches!(error, ReplaceError::Sound), "{error}");
     assert_eq!(stored(home.path()), 4);
 
     // Damage met while Octo is running, in a home that is in use.
     let running = Store::open(home.path()).unwrap();
-    let refused = replace_damaged(home.path(), &Replacement::Empty, STAMP).unwrap_err();
-    assert!(matches!(refused, ReplaceError::InUse), "{refused}");
+    let error = replace_damaged(home.path(), &Replacement::Empty, STAMP).unwrap_err();
+    assert!(matches!(error, ReplaceError::InUse), "{error}");
     running.close();
     drop(running);
     assert_eq!(stored(home.path()), 4);
@@ -214,12 +215,12 @@ fn sound_and_used_databases_are_not_replaced() {
 fn two_databases_moved_aside_with_one_stamp_are_both_kept() {
     let (home, _) = damaged();
     let home = home.path();
-    let first = replace_damaged(home, &newest(home), STAMP).unwrap();
-    let bytes = fs::read(&first).unwrap();
+    let first_copy = replace_damaged(home, &newest(home), STAMP).unwrap();
+    let bytes = fs::read(&first_copy).unwrap();
     fs::write(home.join("octo.db"), "a letter home, no database").unwrap();
     let second = replace_damaged(home, &newest(home), STAMP).unwrap();
-    assert_ne!(first, second);
-    assert!(fs::read(first).unwrap() == bytes);
+    assert_ne!(first_copy, second);
+    assert!(fs::read(first_copy).unwrap() == bytes);
     assert_eq!(fs::read(second).unwrap(), b"a letter home, no database");
     assert_eq!(stored(home), 5);
 }

@@ -25,9 +25,9 @@ struct ConversationPrefix {
 
 impl Reader<'_> {
     /// Locates a branch point in a conversation.
-    fn locate(&self, session: SessionKey, at: BranchPoint) -> Result<ConversationPrefix, StoreError> {
+    fn locate(&self, session: SessionKey, point: BranchPoint) -> Result<ConversationPrefix, StoreError> {
         let rows = session.rows();
-        match at {
+        match point {
             BranchPoint::Whole => {
                 let open = self.row(
                     "SELECT min(key) FROM messages WHERE key BETWEEN ?1 AND ?2
@@ -35,27 +35,27 @@ impl Reader<'_> {
                     params![rows.start(), rows.end(), session.0],
                     |row| Ok(row.get::<_, Option<i64>>(0)?),
                 )?;
-                let last = open.flatten().map_or(*rows.end(), |open| open - 1);
+                let end = open.flatten().map_or(*rows.end(), |open| open - 1);
                 let mut context = self.generation(session, None)?;
-                context.retain(|key| *key <= last);
-                Ok(ConversationPrefix { last, context })
+                context.retain(|key| *key <= end);
+                Ok(ConversationPrefix { last: end, context })
             }
             BranchPoint::Before { message } => {
-                let last = self.message_key(session, message)? - 1;
-                let mut context = self.context_at(session, message, last + 1)?;
+                let end = self.message_key(session, message)? - 1;
+                let mut context = self.context_at(session, message, end + 1)?;
                 context.pop();
-                Ok(ConversationPrefix { last, context })
+                Ok(ConversationPrefix { last: end, context })
             }
             BranchPoint::Through { message } => {
-                let place = self.message_key(session, message)?;
-                let context = self.context_at(session, message, place)?;
-                let Some(results) = self.results_of(session, place)? else {
-                    return Ok(ConversationPrefix { last: place, context });
+                let start = self.message_key(session, message)?;
+                let context = self.context_at(session, message, start)?;
+                let Some(results) = self.results_of(session, start)? else {
+                    return Ok(ConversationPrefix { last: start, context });
                 };
                 match self.context_at(session, results.1, results.0) {
                     Ok(context) => Ok(ConversationPrefix { last: results.0, context }),
                     // The messages exist, but never reached the model's context.
-                    Err(StoreError::UnknownMessage(_)) => Ok(ConversationPrefix { last: place, context }),
+                    Err(StoreError::UnknownMessage(_)) => Ok(ConversationPrefix { last: start, context }),
                     Err(error) => Err(error),
                 }
             }
@@ -63,21 +63,21 @@ impl Reader<'_> {
     }
 
     /// Returns the model's context when this message was last its end: all messages before it, and it.
-    fn context_at(&self, session: SessionKey, wanted: MessageId, key: i64) -> Result<Vec<i64>, StoreError> {
+    fn context_at(&self, session: SessionKey, message: MessageId, key: i64) -> Result<Vec<i64>, StoreError> {
         let generations = self.rows(
             "SELECT generation FROM context WHERE session = ?1 AND message = ?2 ORDER BY generation DESC",
             [session.0, key],
             |row| Ok(row.get::<_, i64>(0)?),
         )?;
         for generation in generations {
-            let all = self.generation(session, Some(generation))?;
-            let Some(at) = all.iter().position(|known| *known == key) else { continue };
-            let seen: Vec<i64> = all.into_iter().take(at + 1).collect();
-            if seen.iter().all(|known| *known <= key) {
-                return Ok(seen);
+            let context = self.generation(session, Some(generation))?;
+            let Some(position) = context.iter().position(|other| *other == key) else { continue };
+            let prefix: Vec<i64> = context.into_iter().take(position + 1).collect();
+            if prefix.iter().all(|other| *other <= key) {
+                return Ok(prefix);
             }
         }
-        Err(StoreError::UnknownMessage(wanted))
+        Err(StoreError::UnknownMessage(message))
     }
 
     /// Returns the messages of a generation of the model's context; of the current one for `None`.
@@ -93,34 +93,34 @@ impl Reader<'_> {
     /// Returns the next message, if it contains the results of this one's calls.
     fn results_of(&self, session: SessionKey, key: i64) -> Result<Option<(i64, MessageId)>, StoreError> {
         let pair = self.messages_between(session, key, *session.rows().end(), 2)?;
-        let [(_, asks), (behind, answers)] = pair.as_slice() else { return Ok(None) };
-        let asked: HashSet<CallId> = asks.calls().map(|call| call.id).collect();
-        let answered = results(answers).any(|call| asked.contains(&call));
-        Ok(answered.then_some((*behind, answers.id)))
+        let [(_, asks), (following, answers)] = pair.as_slice() else { return Ok(None) };
+        let call_ids: HashSet<CallId> = asks.calls().map(|call| call.id).collect();
+        let answered = results(answers).any(|call| call_ids.contains(&call));
+        Ok(answered.then_some((*following, answers.id)))
     }
 
     /// Returns at most `limit` messages between two keys, with their blocks.
     fn messages_between(
         &self,
         session: SessionKey,
-        from: i64,
-        to: i64,
+        start: i64,
+        end: i64,
         limit: u32,
     ) -> Result<Vec<(i64, Message)>, StoreError> {
-        let from = from.max(*session.rows().start());
+        let start = start.max(*session.rows().start());
         let mut messages = self.rows(
             concat!(
                 "SELECT ",
                 message_columns!(),
                 " FROM messages WHERE key BETWEEN ?1 AND ?2 AND open = 0 ORDER BY key LIMIT ?3"
             ),
-            params![from, to, limit],
+            params![start, end, limit],
             message,
         )?;
-        let Some((last, _)) = messages.last() else { return Ok(messages) };
+        let Some((last_key, _)) = messages.last() else { return Ok(messages) };
         let blocks = self.rows(
             "SELECT key, text, block_json FROM blocks WHERE key BETWEEN ?1 AND ?2 ORDER BY key",
-            [from, *crate::key::blocks(*last).end()],
+            [start, *crate::key::blocks(*last_key).end()],
             block,
         )?;
         attach(&mut messages, blocks);
@@ -131,53 +131,56 @@ impl Reader<'_> {
     fn conversation_up_to(
         &self,
         session: SessionKey,
-        cut: ConversationPrefix,
+        prefix: ConversationPrefix,
     ) -> Result<CopiedConversation, StoreError> {
-        let seen: HashSet<i64> = cut.context.iter().copied().collect();
-        let mut messages = self.messages_between(session, *session.rows().start(), cut.last, u32::MAX)?;
+        let in_context: HashSet<i64> = prefix.context.iter().copied().collect();
+        let mut messages = self.messages_between(session, *session.rows().start(), prefix.last, u32::MAX)?;
         let turns: Vec<String> = messages.iter().map(|(_, message)| message.turn.to_string()).collect();
         let turns = self.turns(&serde_json::to_string(&turns)?)?;
         // Undone turns that are not on this path belong to another branch.
-        let on_the_way: HashSet<TurnId> =
-            messages.iter().filter(|(key, _)| seen.contains(key)).map(|(_, message)| message.turn).collect();
-        let elsewhere: HashSet<TurnId> = turns
+        let on_the_way: HashSet<TurnId> = messages
+            .iter()
+            .filter(|(key, _)| in_context.contains(key))
+            .map(|(_, message)| message.turn)
+            .collect();
+        let foreign_turns: HashSet<TurnId> = turns
             .iter()
             .filter(|turn| turn.undone && !on_the_way.contains(&turn.id))
             .map(|turn| turn.id)
             .collect();
-        messages.retain(|(_, message)| !elsewhere.contains(&message.turn));
+        messages.retain(|(_, message)| !foreign_turns.contains(&message.turn));
         // A call without its result is left out: it may still be running, and must not run here as well.
-        if let Some(open) = first_unanswered(&messages, &cut.context) {
+        if let Some(open) = unanswered_key(&messages, &prefix.context) {
             messages.retain(|(key, _)| *key < open);
         }
         let ids: HashMap<i64, MessageId> = messages.iter().map(|(key, message)| (*key, message.id)).collect();
-        let context = cut.context.iter().filter_map(|key| ids.get(key).copied()).collect();
+        let context = prefix.context.iter().filter_map(|key| ids.get(key).copied()).collect();
         let messages: Vec<Message> = messages.into_iter().map(|(_, message)| message).collect();
-        let kept: HashSet<TurnId> = messages.iter().map(|message| message.turn).collect();
+        let used_turns: HashSet<TurnId> = messages.iter().map(|message| message.turn).collect();
         let calls = self.calls_of(&messages)?;
-        let turns = turns.into_iter().filter(|turn| kept.contains(&turn.id)).collect();
+        let turns = turns.into_iter().filter(|turn| used_turns.contains(&turn.id)).collect();
         Ok(CopiedConversation { turns, calls, context, messages })
     }
 }
 
 /// Returns the first message in the context whose calls have no results.
-fn first_unanswered(messages: &[(i64, Message)], context: &[i64]) -> Option<i64> {
+fn unanswered_key(messages: &[(i64, Message)], context: &[i64]) -> Option<i64> {
     let by_key: HashMap<i64, &Message> = messages.iter().map(|(key, message)| (*key, message)).collect();
-    let seen = context.iter().filter_map(|key| by_key.get(key).map(|message| (*key, *message)));
-    let mut owed: Option<(i64, HashSet<CallId>)> = None;
-    for (key, message) in seen {
-        if let Some((at, calls)) = owed.take() {
+    let context_messages = context.iter().filter_map(|key| by_key.get(key).map(|message| (*key, *message)));
+    let mut unanswered: Option<(i64, HashSet<CallId>)> = None;
+    for (key, message) in context_messages {
+        if let Some((start, calls)) = unanswered.take() {
             let answered: HashSet<CallId> = results(message).collect();
             if !calls.is_subset(&answered) {
-                return Some(at);
+                return Some(start);
             }
         }
         let calls: HashSet<CallId> = message.calls().map(|call| call.id).collect();
         if message.role == Role::Assistant && !calls.is_empty() {
-            owed = Some((key, calls));
+            unanswered = Some((key, calls));
         }
     }
-    owed.map(|(at, _)| at)
+    unanswered.map(|(start, _)| start)
 }
 
 fn results(message: &Message) -> impl Iterator<Item = CallId> + '_ {
@@ -206,7 +209,7 @@ fn with_new_ids(copied: CopiedConversation) -> CopiedConversation {
             message
         })
         .collect();
-    let over = |turn: TurnView| {
+    let replaced = |turn: TurnView| {
         let end = turn.end.or(Some(TurnEnd::Stopped));
         let ended_at = turn.ended_at.or(Some(turn.started_at));
         let id = turns.get(&turn.id).copied().unwrap_or_default();
@@ -227,7 +230,7 @@ fn with_new_ids(copied: CopiedConversation) -> CopiedConversation {
         Some(CallView { id, turn, state, ..call })
     };
     CopiedConversation {
-        turns: copied.turns.into_iter().map(over).collect(),
+        turns: copied.turns.into_iter().map(replaced).collect(),
         calls: copied.calls.into_iter().filter_map(ended).collect(),
         context: copied.context.iter().filter_map(|id| ids.get(id).copied()).collect(),
         messages,
@@ -261,31 +264,31 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// [`StoreError::UnknownSession`]; [`StoreError::UnknownMessage`] for a message the model never saw.
-    pub fn create_branch(&mut self, new: &NewBranch) -> Result<(), StoreError> {
-        let parent = self.live_key(new.from)?.ok_or(StoreError::UnknownSession(new.from))?;
-        let head = self.session(new.from)?.ok_or(StoreError::UnknownSession(new.from))?;
-        let (_, toolset) = self.frozen_prompt(parent)?.ok_or(StoreError::UnknownSession(new.from))?;
+    pub fn create_branch(&mut self, branch: &NewBranch) -> Result<(), StoreError> {
+        let parent = self.live_key(branch.from)?.ok_or(StoreError::UnknownSession(branch.from))?;
+        let head = self.session(branch.from)?.ok_or(StoreError::UnknownSession(branch.from))?;
+        let (_, toolset) = self.frozen_prompt(parent)?.ok_or(StoreError::UnknownSession(branch.from))?;
         let prompt = self.prompt_of(parent)?;
-        let copied = renumber_with_last(self.conversation_up_to(parent, self.locate(parent, new.at)?)?);
-        self.insert_session(&new.info, &prompt, &toolset.hash)?;
-        let key = self.require_key(new.info.id)?;
-        let message = match new.at {
+        let copied = renumber_with_last(self.conversation_up_to(parent, self.locate(parent, branch.at)?)?);
+        self.insert_session(&branch.info, &prompt, &toolset.hash)?;
+        let key = self.require_key(branch.info.id)?;
+        let message = match branch.at {
             BranchPoint::Whole => None,
             BranchPoint::Before { .. } | BranchPoint::Through { .. } => copied.last,
         };
         self.put_branch(key, parent, &head.title, message)?;
-        let (todos, tokens) = match new.at {
+        let (todos, tokens) = match branch.at {
             BranchPoint::Whole => (Some(self.todos(parent)?), Some(self.retry_and_context_tokens(parent)?.1)),
             BranchPoint::Before { .. } | BranchPoint::Through { .. } => (None, None),
         };
         let todos = todos.unwrap_or_else(|| last_plan(&copied.conversation.calls));
         self.project_todos(key, &todos)?;
-        self.write_conversation(new.info.id, key, &copied.conversation, tokens)?;
-        if let BranchPoint::Before { message } = new.at {
+        self.write_conversation(branch.info.id, key, &copied.conversation, tokens)?;
+        if let BranchPoint::Before { message } = branch.at {
             let draft = self.message_as_draft(parent, message)?;
-            self.set_draft(new.info.id, &draft)?;
+            self.set_draft(branch.info.id, &draft)?;
         }
-        self.announce(&new.info)
+        self.announce(&branch.info)
     }
 
     /// Stores a session with a conversation from a file, with its own prompt and tools. Emits the same events
@@ -294,12 +297,12 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// Errors of the store.
-    pub fn create_import(&mut self, new: &NewImport) -> Result<(), StoreError> {
-        self.create_session(&new.session)?;
-        let id = new.session.info.id;
+    pub fn create_import(&mut self, import: &NewImport) -> Result<(), StoreError> {
+        self.create_session(&import.session)?;
+        let id = import.session.info.id;
         let key = self.require_key(id)?;
-        self.put_file(key, &new.session.info.title, &new.file)?;
-        let copied = with_new_ids(new.conversation.clone());
+        self.put_file(key, &import.session.info.title, &import.file)?;
+        let copied = with_new_ids(import.conversation.clone());
         self.project_todos(key, &last_plan(&copied.calls))?;
         self.write_conversation(id, key, &copied, None)
     }
@@ -331,11 +334,11 @@ impl Tx<'_> {
         for message in &copied.context {
             self.append_context(id, *message)?;
         }
-        let seen: HashSet<MessageId> = copied.context.iter().copied().collect();
-        let counted = copied.messages.iter().rev().filter(|message| seen.contains(&message.id));
-        let last =
+        let in_context: HashSet<MessageId> = copied.context.iter().copied().collect();
+        let counted = copied.messages.iter().rev().filter(|message| in_context.contains(&message.id));
+        let last_tokens =
             counted.filter_map(|message| message.meta.usage).map(|usage| usage.context_tokens()).next();
-        self.project_context_tokens(key, tokens.or(last).unwrap_or(0))
+        self.project_context_tokens(key, tokens.or(last_tokens).unwrap_or(0))
     }
 
     /// Returns the text and attachments of one of the person's messages, as a draft.
@@ -364,8 +367,8 @@ struct RenumberedConversation {
 }
 
 fn renumber_with_last(copied: CopiedConversation) -> RenumberedConversation {
-    let last = copied.messages.last().map(|message| message.id);
-    RenumberedConversation { conversation: with_new_ids(copied), last }
+    let last_message = copied.messages.last().map(|message| message.id);
+    RenumberedConversation { conversation: with_new_ids(copied), last: last_message }
 }
 
 /// Returns the plan after the last call that changed it.

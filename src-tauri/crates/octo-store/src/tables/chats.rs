@@ -176,12 +176,12 @@ impl Tx<'_> {
         service: ChatService,
         account: &str,
         (person, name): (&str, &str),
-        at: Millis,
+        time: Millis,
     ) -> Result<ChatRow, StoreError> {
         self.change(
             "INSERT INTO chats (service, account, person, name, paired_at) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT DO UPDATE SET name = excluded.name",
-            params![to_word(&service)?, account, person, name, at],
+            params![to_word(&service)?, account, person, name, time],
         )?;
         let found = self.row(
             concat!(

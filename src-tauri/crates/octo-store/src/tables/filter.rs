@@ -39,7 +39,7 @@ impl FilterParams {
     pub(crate) fn new(filter: &SessionFilter) -> Result<Self, StoreError> {
         Ok(Self {
             source: filter.source.as_ref().map(to_word).transpose()?,
-            mark: filter.mark.as_ref().map(to_word).transpose()?,
+            mark: filter.status.as_ref().map(to_word).transpose()?,
             profile: filter.profile.as_ref().map(to_word).transpose()?,
             folder: filter.folder.clone(),
             since: filter.since,
@@ -48,8 +48,11 @@ impl FilterParams {
     }
 
     /// Combines these parameters with a statement's own.
-    pub(crate) fn with_own<'a>(&'a self, own: &[(&'a str, &'a dyn ToSql)]) -> Vec<(&'a str, &'a dyn ToSql)> {
-        let mut all: Vec<(&str, &dyn ToSql)> = vec![
+    pub(crate) fn with_params<'a>(
+        &'a self,
+        additional: &[(&'a str, &'a dyn ToSql)],
+    ) -> Vec<(&'a str, &'a dyn ToSql)> {
+        let mut params: Vec<(&str, &dyn ToSql)> = vec![
             (":source", &self.source),
             (":mark", &self.mark),
             (":profile", &self.profile),
@@ -57,8 +60,8 @@ impl FilterParams {
             (":since", &self.since),
             (":until", &self.until),
         ];
-        all.extend_from_slice(own);
-        all
+        params.extend_from_slice(additional);
+        params
     }
 }
 
@@ -103,7 +106,7 @@ impl Reader<'_> {
         }
         let page = self.rows(
             concat!("SELECT ", head_columns!(), meant!(), list_order!(), " LIMIT :limit OFFSET :offset"),
-            &*bound.with_own(&[
+            &*bound.with_params(&[
                 (":phrase", &phrase),
                 (":pattern", &pattern),
                 (":limit", &limit),
@@ -113,7 +116,7 @@ impl Reader<'_> {
         )?;
         let total = self.row(
             concat!("SELECT count(*)", meant!()),
-            &*bound.with_own(&[(":phrase", &phrase), (":pattern", &pattern)]),
+            &*bound.with_params(&[(":phrase", &phrase), (":pattern", &pattern)]),
             |row: &Row<'_>| read_count(row, 0),
         )?;
         Ok((page, total.unwrap_or(0)))

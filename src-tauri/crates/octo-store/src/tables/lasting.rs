@@ -49,7 +49,7 @@ impl Reader<'_> {
             params![key.0, numbers],
             |row| Ok(row.get(0)?),
         )?;
-        Ok(LastingEffects { marks: effects, more: more.unwrap_or(0) })
+        Ok(LastingEffects { effects, more: more.unwrap_or(0) })
     }
 
     /// Returns the number of lasting effects of each step of a session; steps without any are omitted.
@@ -83,12 +83,12 @@ impl Tx<'_> {
         let key = self.require_key(session)?;
         for effect in effects {
             let kind = to_word(&effect.kind)?;
-            let known = self.change(
+            let updated = self.change(
                 "UPDATE time_lasting SET times = times + ?5, call = ?6, at = ?7
                  WHERE session = ?1 AND number = ?2 AND kind = ?3 AND what = ?4",
                 params![key.0, number, kind, effect.what, effect.times, effect.call.to_string(), effect.at],
             )?;
-            if known > 0 {
+            if updated > 0 {
                 continue;
             }
             let listed = self.row(

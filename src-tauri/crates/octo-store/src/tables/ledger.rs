@@ -73,13 +73,18 @@ fn read_sum(row: &Row<'_>, column: usize) -> Result<u64, StoreError> {
     Ok(row.get::<_, f64>(column)? as u64)
 }
 
-fn spending(row: &Row<'_>, first: usize) -> Result<Spending, StoreError> {
-    let sum = |column: usize| read_sum(row, first + column);
+fn spending(row: &Row<'_>, first_column: usize) -> Result<Spending, StoreError> {
+    let column_sum = |column: usize| read_sum(row, first_column + column);
     Ok(Spending {
-        calls: read_count(row, first)?,
-        usage: Usage { input: sum(1)?, cache_read: sum(2)?, cache_write: sum(3)?, output: sum(4)? },
-        cost: Cost::from_nano_dollars(sum(5)?),
-        unpriced: read_count(row, first + 6)?,
+        calls: read_count(row, first_column)?,
+        usage: Usage {
+            input: column_sum(1)?,
+            cache_read: column_sum(2)?,
+            cache_write: column_sum(3)?,
+            output: column_sum(4)?,
+        },
+        cost: Cost::from_nano_dollars(column_sum(5)?),
+        unpriced: read_count(row, first_column + 6)?,
     })
 }
 
@@ -132,15 +137,16 @@ impl Reader<'_> {
     }
 
     /// Returns the spending of all sessions from a moment on, deleted ones too.
-    pub fn spending_since(&self, at: Millis) -> Result<Spending, StoreError> {
-        let found = self
-            .row(concat!("SELECT ", sums!(), " FROM ledger WHERE at >= ?1"), [at], |row| spending(row, 0))?;
+    pub fn spending_since(&self, start: Millis) -> Result<Spending, StoreError> {
+        let found = self.row(concat!("SELECT ", sums!(), " FROM ledger WHERE at >= ?1"), [start], |row| {
+            spending(row, 0)
+        })?;
         Ok(found.unwrap_or_default())
     }
 
     /// Returns the spending between two moments (the second exclusive), by day of the machine's clock, model
     /// and purpose, oldest day first.
-    pub fn spending_lines(&self, from: Millis, to: Millis) -> Result<Vec<SpendingLine>, StoreError> {
+    pub fn spending_lines(&self, start: Millis, end: Millis) -> Result<Vec<SpendingLine>, StoreError> {
         self.rows(
             concat!(
                 "SELECT strftime('%Y-%m-%d', at / 1000, 'unixepoch', 'localtime') AS day, name, purpose, ",
@@ -148,7 +154,7 @@ impl Reader<'_> {
                 " FROM ledger WHERE at >= ?1 AND at < ?2
                   GROUP BY day, name, purpose ORDER BY day, name, purpose"
             ),
-            [from, to],
+            [start, end],
             |row| {
                 Ok(SpendingLine {
                     day: row.get(0)?,
@@ -164,13 +170,13 @@ impl Reader<'_> {
 impl Reader<'_> {
     /// Returns why calls between two moments (the second exclusive) read less from the cache than expected, the
     /// most expensive reason first.
-    pub fn misses(&self, from: Millis, to: Millis) -> Result<Vec<MissLine>, StoreError> {
+    pub fn misses(&self, start: Millis, end: Millis) -> Result<Vec<MissLine>, StoreError> {
         self.rows(
             "SELECT json_extract(miss_json, '$.class') AS class, count(*), total(again), total(again_cost),
                     count(*) - count(again_cost)
              FROM ledger WHERE miss_json IS NOT NULL AND at >= ?1 AND at < ?2
              GROUP BY class ORDER BY total(again_cost) DESC, total(again) DESC, class",
-            [from, to],
+            [start, end],
             |row| {
                 Ok(MissLine {
                     class: from_word(row.get(0)?)?,
@@ -185,14 +191,19 @@ impl Reader<'_> {
 
     /// Returns the calls between two moments that paid most for tokens they should have read, the most
     /// expensive first.
-    pub fn dearest_misses(&self, from: Millis, to: Millis, most: u32) -> Result<Vec<MissedCall>, StoreError> {
+    pub fn most_expensive_misses(
+        &self,
+        start: Millis,
+        end: Millis,
+        limit: u32,
+    ) -> Result<Vec<MissedCall>, StoreError> {
         self.rows(
             "SELECT sessions.id, CASE WHEN sessions.deleted_at IS NULL THEN sessions.title END, ledger.name, ledger.at,
                     ledger.miss_json, ledger.again, ledger.again_cost
              FROM ledger JOIN sessions ON sessions.key = ledger.session
              WHERE ledger.miss_json IS NOT NULL AND ledger.at >= ?1 AND ledger.at < ?2
              ORDER BY ledger.again_cost DESC NULLS LAST, ledger.again DESC, ledger.key DESC LIMIT ?3",
-            params![from, to, most],
+            params![start, end, limit],
             |row| {
                 Ok(MissedCall {
                     session: id(row, 0)?,
@@ -211,7 +222,7 @@ impl Reader<'_> {
 
     /// Returns the spending above the ideal between two moments. A call counts once: a failed or cache-warming
     /// call in full, any other with the tokens it paid for again.
-    pub fn above_ideal(&self, from: Millis, to: Millis) -> Result<AboveIdeal, StoreError> {
+    pub fn cost_above_ideal(&self, start: Millis, end: Millis) -> Result<AboveIdeal, StoreError> {
         let found = self.row(
             "SELECT total(CASE WHEN purpose = 'warmth' OR outcome = 'failed' THEN 0 ELSE again_cost END),
                     total(CASE WHEN purpose = 'warmth' THEN cost END),
@@ -219,7 +230,7 @@ impl Reader<'_> {
                     total(CASE WHEN purpose = 'warmth' OR outcome = 'failed' THEN reported AND cost IS NULL
                                ELSE again_cost IS NULL END)
              FROM ledger WHERE at >= ?1 AND at < ?2",
-            [from, to],
+            [start, end],
             |row| {
                 Ok(AboveIdeal {
                     missed: Cost::from_nano_dollars(read_sum(row, 0)?),

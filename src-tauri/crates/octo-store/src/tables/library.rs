@@ -86,11 +86,11 @@ impl Reader<'_> {
     }
 
     /// Returns the earlier versions of a skill, newest first.
-    pub fn skill_versions(&self, of: &SkillRef) -> Result<Vec<SkillVersion>, StoreError> {
+    pub fn skill_versions(&self, skill: &SkillRef) -> Result<Vec<SkillVersion>, StoreError> {
         self.rows(
             "SELECT number, at FROM skill_versions WHERE name = ?1 AND origin = ?2 AND project = ?3
              ORDER BY number DESC",
-            params![of.name, to_word(&of.origin)?, project(of)],
+            params![skill.name, to_word(&skill.origin)?, project(skill)],
             |row| Ok(SkillVersion { number: row.get(0)?, at: row.get(1)? }),
         )
     }
@@ -106,10 +106,10 @@ impl Reader<'_> {
     }
 
     /// Returns the `SKILL.md` of an earlier version.
-    pub fn skill_version(&self, of: &SkillRef, number: u32) -> Result<Option<String>, StoreError> {
+    pub fn skill_version(&self, skill: &SkillRef, number: u32) -> Result<Option<String>, StoreError> {
         self.row(
             "SELECT text FROM skill_versions WHERE name = ?1 AND origin = ?2 AND project = ?3 AND number = ?4",
-            params![of.name, to_word(&of.origin)?, project(of), number],
+            params![skill.name, to_word(&skill.origin)?, project(skill), number],
             |row| Ok(row.get(0)?),
         )
     }
@@ -125,11 +125,11 @@ impl Reader<'_> {
     }
 
     /// Returns a waiting suggestion.
-    pub fn suggestion(&self, wanted: SuggestionId) -> Result<Option<SuggestionRow>, StoreError> {
+    pub fn suggestion(&self, id: SuggestionId) -> Result<Option<SuggestionRow>, StoreError> {
         self.row(
             "SELECT id, name, kind, reason, session, title, turn, cost, at, text, base FROM suggestions
              WHERE id = ?1",
-            [wanted.to_string()],
+            [id.to_string()],
             suggestion,
         )
     }
@@ -150,61 +150,72 @@ impl Tx<'_> {
     /// Turns a skill on or off; `None` leaves a switch unchanged.
     pub fn switch_skill(
         &mut self,
-        of: &SkillRef,
-        on: Option<Switch>,
+        skill: &SkillRef,
+        enabled: Option<Switch>,
         automatic: Option<Switch>,
     ) -> Result<(), StoreError> {
         self.change(
             "INSERT INTO skill_choices (name, origin, project, is_on, automatic) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT DO UPDATE SET is_on = coalesce(?4, is_on), automatic = coalesce(?5, automatic)",
-            params![of.name, to_word(&of.origin)?, project(of), on.map(is_on), automatic.map(is_on)],
+            params![
+                skill.name,
+                to_word(&skill.origin)?,
+                project(skill),
+                enabled.map(is_on),
+                automatic.map(is_on)
+            ],
         )?;
         Ok(())
     }
 
     /// Records that the person accepts the current version of a skill.
-    pub fn accept_skill(&mut self, of: &SkillRef, fingerprint: &str) -> Result<(), StoreError> {
+    pub fn accept_skill(&mut self, skill: &SkillRef, fingerprint: &str) -> Result<(), StoreError> {
         self.change(
             "INSERT INTO skill_choices (name, origin, project, accepted) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT DO UPDATE SET accepted = excluded.accepted",
-            params![of.name, to_word(&of.origin)?, project(of), fingerprint],
+            params![skill.name, to_word(&skill.origin)?, project(skill), fingerprint],
         )?;
         Ok(())
     }
 
     /// Records a use of a skill.
-    pub fn record_skill_use(&mut self, of: &SkillRef, at: Millis) -> Result<(), StoreError> {
+    pub fn record_skill_use(&mut self, skill: &SkillRef, time: Millis) -> Result<(), StoreError> {
         self.change(
             "INSERT INTO skill_choices (name, origin, project, used_at) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT DO UPDATE SET used_at = excluded.used_at",
-            params![of.name, to_word(&of.origin)?, project(of), at],
+            params![skill.name, to_word(&skill.origin)?, project(skill), time],
         )?;
         Ok(())
     }
 
     /// Stops proposals for a skill.
-    pub fn stop_proposals(&mut self, of: &SkillRef) -> Result<(), StoreError> {
+    pub fn stop_proposals(&mut self, skill: &SkillRef) -> Result<(), StoreError> {
         self.change(
             "INSERT INTO skill_choices (name, origin, project, quiet) VALUES (?1, ?2, ?3, 1)
              ON CONFLICT DO UPDATE SET quiet = 1",
-            params![of.name, to_word(&of.origin)?, project(of)],
+            params![skill.name, to_word(&skill.origin)?, project(skill)],
         )?;
         Ok(())
     }
 
     /// Stores a `SKILL.md` that is about to be replaced.
-    pub fn add_skill_version(&mut self, of: &SkillRef, text: &str, at: Millis) -> Result<(), StoreError> {
-        let origin = to_word(&of.origin)?;
+    pub fn add_skill_version(
+        &mut self,
+        skill: &SkillRef,
+        text: &str,
+        time: Millis,
+    ) -> Result<(), StoreError> {
+        let origin = to_word(&skill.origin)?;
         self.change(
             "INSERT INTO skill_versions (name, origin, project, number, at, text)
              SELECT ?1, ?2, ?3, coalesce(max(number), 0) + 1, ?4, ?5 FROM skill_versions
              WHERE name = ?1 AND origin = ?2 AND project = ?3",
-            params![of.name, origin, project(of), at, text],
+            params![skill.name, origin, project(skill), time, text],
         )?;
         self.change(
             "DELETE FROM skill_versions WHERE name = ?1 AND origin = ?2 AND project = ?3 AND number <=
                (SELECT max(number) FROM skill_versions WHERE name = ?1 AND origin = ?2 AND project = ?3) - ?4",
-            params![of.name, origin, project(of), KEPT_VERSIONS],
+            params![skill.name, origin, project(skill), KEPT_VERSIONS],
         )?;
         Ok(())
     }
@@ -251,14 +262,14 @@ impl Tx<'_> {
     pub fn record_memory_writer(
         &mut self,
         file: &str,
-        by: Option<SessionId>,
-        at: Millis,
+        writer: Option<SessionId>,
+        time: Millis,
     ) -> Result<(), StoreError> {
-        match by {
+        match writer {
             Some(session) => self.change(
                 "INSERT INTO memory_writers (file, session, at) VALUES (?1, ?2, ?3)
                  ON CONFLICT DO UPDATE SET session = excluded.session, at = excluded.at",
-                params![file, session.to_string(), at],
+                params![file, session.to_string(), time],
             )?,
             None => self.change("DELETE FROM memory_writers WHERE file = ?1", [file])?,
         };
@@ -291,12 +302,12 @@ fn suggestion(row: &Row<'_>) -> Result<SuggestionRow, StoreError> {
     })
 }
 
-fn project(of: &SkillRef) -> &str {
-    of.project.as_deref().unwrap_or_default()
+fn project(skill: &SkillRef) -> &str {
+    skill.project.as_deref().unwrap_or_default()
 }
 
 fn switch(stored: Option<bool>) -> Option<Switch> {
-    stored.map(|on| if on { Switch::On } else { Switch::Off })
+    stored.map(|is_on| if is_on { Switch::On } else { Switch::Off })
 }
 
 fn is_on(switch: Switch) -> bool {
@@ -318,16 +329,16 @@ mod tests {
     }
 
     #[test]
-    fn choices_are_kept_apart_by_where_a_skill_comes_from() {
+    fn choices_are_stored_per_skill_origin() {
         let home = tempfile::tempdir().unwrap();
         let store = Store::open(home.path()).unwrap();
-        let (mine, theirs) = (named("a", None), named("a", Some("/w")));
-        let (first, second) = (mine.clone(), theirs.clone());
+        let (global, project_skill) = (named("a", None), named("a", Some("/w")));
+        let (first_skill, second) = (global.clone(), project_skill.clone());
         store
             .write_blocking(move |tx| {
-                tx.switch_skill(&first, Some(Switch::Off), None)?;
-                tx.switch_skill(&first, None, Some(Switch::On))?;
-                tx.record_skill_use(&first, 7)?;
+                tx.switch_skill(&first_skill, Some(Switch::Off), None)?;
+                tx.switch_skill(&first_skill, None, Some(Switch::On))?;
+                tx.record_skill_use(&first_skill, 7)?;
                 tx.accept_skill(&second, "print")?;
                 tx.stop_proposals(&second)
             })
@@ -344,44 +355,44 @@ mod tests {
             proposals: Switch::Off,
             ..SkillChoice::default()
         };
-        assert_eq!(choices, HashMap::from([(mine, of_mine), (theirs, of_theirs)]));
+        assert_eq!(choices, HashMap::from([(global, of_mine), (project_skill, of_theirs)]));
     }
 
     #[test]
     fn the_newest_versions_are_kept_and_keep_their_numbers() {
         let home = tempfile::tempdir().unwrap();
         let store = Store::open(home.path()).unwrap();
-        let of = named("a", None);
-        let written = of.clone();
+        let skill = named("a", None);
+        let skill_ref = skill.clone();
         store
             .write_blocking(move |tx| {
                 for number in 1..=KEPT_VERSIONS + 2 {
-                    tx.add_skill_version(&written, &format!("v{number}"), i64::from(number))?;
+                    tx.add_skill_version(&skill_ref, &format!("v{number}"), i64::from(number))?;
                 }
                 tx.add_skill_version(&named("b", None), "other", 1)
             })
             .unwrap();
-        let (versions, oldest, gone, counts) = store
+        let (versions, oldest, removed, counts) = store
             .read_blocking(|reader| {
                 Ok((
-                    reader.skill_versions(&of)?,
-                    reader.skill_version(&of, 3)?,
-                    reader.skill_version(&of, 2)?,
+                    reader.skill_versions(&skill)?,
+                    reader.skill_version(&skill, 3)?,
+                    reader.skill_version(&skill, 2)?,
                     reader.skill_version_counts()?,
                 ))
             })
             .unwrap();
         assert_eq!(versions.len(), KEPT_VERSIONS as usize);
         assert_eq!(versions[0], SkillVersion { number: KEPT_VERSIONS + 2, at: i64::from(KEPT_VERSIONS) + 2 });
-        assert_eq!((oldest.as_deref(), gone), (Some("v3"), None));
-        assert_eq!(counts, HashMap::from([(of, KEPT_VERSIONS), (named("b", None), 1)]));
+        assert_eq!((oldest.as_deref(), removed), (Some("v3"), None));
+        assert_eq!(counts, HashMap::from([(skill, KEPT_VERSIONS), (named("b", None), 1)]));
     }
 
     #[test]
     fn each_skill_has_one_open_suggestion_answered_once() {
         let home = tempfile::tempdir().unwrap();
         let store = Store::open(home.path()).unwrap();
-        let row = |name: &str, at| SuggestionRow {
+        let row = |name: &str, time| SuggestionRow {
             id: SuggestionId::new(),
             name: name.to_owned(),
             kind: SuggestionKind::Better,
@@ -390,20 +401,20 @@ mod tests {
             title: "title".to_owned(),
             turn: None,
             cost_nanos: Some(5),
-            at,
+            at: time,
             text: "new".to_owned(),
             base: Some("old".to_owned()),
         };
-        let (old, new, other) = (row("a", 1), row("a", 2), row("b", 3));
-        let rows = [old.clone(), new.clone(), other.clone()];
+        let (older, newer, other_skill) = (row("a", 1), row("a", 2), row("b", 3));
+        let rows = [older.clone(), newer.clone(), other_skill.clone()];
         store.write_blocking(move |tx| rows.iter().try_for_each(|row| tx.add_suggestion(row))).unwrap();
-        let (all, gone) =
-            store.read_blocking(|reader| Ok((reader.suggestions()?, reader.suggestion(old.id)?))).unwrap();
-        assert_eq!((all, gone), (vec![other, new.clone()], None));
+        let (open_suggestions, removed) =
+            store.read_blocking(|reader| Ok((reader.suggestions()?, reader.suggestion(older.id)?))).unwrap();
+        assert_eq!((open_suggestions, removed), (vec![other_skill, newer.clone()], None));
         store
             .write_blocking(move |tx| {
-                tx.set_suggestion_cost(old.id, 9)?;
-                tx.set_suggestion_cost(new.id, 7)
+                tx.set_suggestion_cost(older.id, 9)?;
+                tx.set_suggestion_cost(newer.id, 7)
             })
             .unwrap();
         let costs: Vec<_> = store
@@ -413,12 +424,12 @@ mod tests {
             .map(|row| row.cost_nanos)
             .collect();
         assert_eq!(costs, [Some(5), Some(7)]);
-        store.write_blocking(move |tx| tx.remove_suggestion(new.id)).unwrap();
-        assert!(store.write_blocking(move |tx| tx.remove_suggestion(new.id)).is_err());
+        store.write_blocking(move |tx| tx.remove_suggestion(newer.id)).unwrap();
+        assert!(store.write_blocking(move |tx| tx.remove_suggestion(newer.id)).is_err());
     }
 
     #[test]
-    fn a_memory_is_the_persons_once_they_wrote_it() {
+    fn a_memory_the_person_edits_belongs_to_the_person() {
         let home = tempfile::tempdir().unwrap();
         let store = Store::open(home.path()).unwrap();
         let session = SessionId::new();

@@ -64,7 +64,7 @@ mod tests {
     use octo_protocol::{Block, Draft};
 
     #[test]
-    fn names_are_found_wherever_they_stand() {
+    fn blob_names_are_found_anywhere_in_a_text() {
         let name = "0123456789abcdef".repeat(4);
         for (text, expected) in [
             (name.clone(), 1),

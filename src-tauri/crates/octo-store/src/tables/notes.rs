@@ -37,13 +37,13 @@ impl Tx<'_> {
     pub(crate) fn project_note(
         &self,
         session: SessionKey,
-        at: Millis,
+        time: Millis,
         kind: NoteKind,
         note: &ApiError,
     ) -> Result<(), StoreError> {
         self.change(
             "INSERT INTO notes (key, at, note_json, kind) VALUES (?1, ?2, ?3, ?4)",
-            params![session.event(self.last_seq(session)?)?, at, to_json(note)?, to_word(&kind)?],
+            params![session.event(self.last_seq(session)?)?, time, to_json(note)?, to_word(&kind)?],
         )?;
         Ok(())
     }

@@ -14,12 +14,12 @@ impl Reader<'_> {
             [session.0],
             |row| {
                 let file: Option<String> = row.get(0)?;
-                let (then, now): (String, Option<String>) = (row.get(1)?, row.get(4)?);
+                let (original_title, current_title): (String, Option<String>) = (row.get(1)?, row.get(4)?);
                 Ok(match file {
                     Some(name) => SessionOrigin::File { name },
                     None => SessionOrigin::Branch {
                         session: id_or_null(row, 3)?,
-                        title: now.unwrap_or(then),
+                        title: current_title.unwrap_or(original_title),
                         message: id_or_null(row, 2)?,
                     },
                 })
@@ -37,14 +37,14 @@ impl Reader<'_> {
         };
         let mut number = 2_u32;
         loop {
-            let wanted = format!("{base} ({number})");
-            let taken = self.row(
+            let numbered = format!("{base} ({number})");
+            let is_taken = self.row(
                 "SELECT EXISTS (SELECT 1 FROM sessions WHERE title = ?1 AND deleted_at IS NULL)",
-                [&wanted],
+                [&numbered],
                 |row| Ok(row.get::<_, bool>(0)?),
             )?;
-            if taken != Some(true) {
-                return Ok(wanted);
+            if is_taken != Some(true) {
+                return Ok(numbered);
             }
             number = number.saturating_add(1);
         }

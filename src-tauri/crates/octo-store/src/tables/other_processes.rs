@@ -44,10 +44,10 @@ impl StopRequest {
     }
 
     fn read(text: &str) -> Option<Self> {
-        let (kind, what) = text.split_once(':')?;
+        let (kind, name) = text.split_once(':')?;
         match kind {
-            "turn" => what.parse().ok().map(Self::Turn),
-            "command" => Some(Self::Command(what.to_owned())),
+            "turn" => name.parse().ok().map(Self::Turn),
+            "command" => Some(Self::Command(name.to_owned())),
             _ => None,
         }
     }
@@ -57,14 +57,14 @@ impl Reader<'_> {
     /// Returns the sessions leased by others than `token`. Includes those of dead holders: only the system
     /// knows whether a holder is alive.
     pub fn sessions_of_other_processes(&self, token: &str) -> Result<Vec<OtherProcessSession>, StoreError> {
-        let held = self.rows(
+        let leases = self.rows(
             "SELECT leases.process, leases.started, leases.boot, leases.token, leases.session FROM leases
              JOIN sessions ON sessions.key = leases.session
              WHERE leases.token <> ?1 AND sessions.deleted_at IS NULL ORDER BY leases.session",
             [token],
             |row| Ok((SessionKey(row.get(4)?), holder(row)?)),
         )?;
-        held.into_iter().map(|(key, holder)| self.other_process_session(key, holder)).collect()
+        leases.into_iter().map(|(key, holder)| self.other_process_session(key, holder)).collect()
     }
 
     fn other_process_session(
@@ -81,13 +81,13 @@ impl Reader<'_> {
             |row| Ok((id::<TurnId>(row, 0)?, row.get::<_, Millis>(1)?)),
         )?;
         let turn = match turn {
-            Some((turn, since)) => {
+            Some((turn, started_at)) => {
                 let steps = self.row(
                     "SELECT count(*) FROM ledger WHERE turn = ?1 AND outcome = 'answered'",
                     [turn.to_string()],
                     |row| read_count(row, 0),
                 )?;
-                Some((turn, since, u32::try_from(steps.unwrap_or(0)).unwrap_or(u32::MAX)))
+                Some((turn, started_at, u32::try_from(steps.unwrap_or(0)).unwrap_or(u32::MAX)))
             }
             None => None,
         };
@@ -126,7 +126,7 @@ impl Tx<'_> {
 
     /// Takes the stop requests for the sessions leased by `token`.
     pub fn take_stop_requests(&mut self, token: &str) -> Result<Vec<(SessionId, StopRequest)>, StoreError> {
-        let wishes = self.rows(
+        let requests = self.rows(
             "SELECT sessions.id, stop_wishes.what FROM stop_wishes
              JOIN leases ON leases.session = stop_wishes.session
              JOIN sessions ON sessions.key = stop_wishes.session WHERE leases.token = ?1",
@@ -137,9 +137,9 @@ impl Tx<'_> {
             "DELETE FROM stop_wishes WHERE session IN (SELECT session FROM leases WHERE token = ?1)",
             [token],
         )?;
-        Ok(wishes
+        Ok(requests
             .into_iter()
-            .filter_map(|(session, what)| Some((session, StopRequest::read(&what)?)))
+            .filter_map(|(session, request)| Some((session, StopRequest::read(&request)?)))
             .collect())
     }
 }

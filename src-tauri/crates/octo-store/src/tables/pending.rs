@@ -32,9 +32,9 @@ impl Reader<'_> {
 
     /// Returns the highest number a plan item ever had.
     pub(crate) fn todo_last_id(&self, session: SessionKey) -> Result<u32, StoreError> {
-        let last =
+        let id =
             self.row("SELECT todo_last_id FROM sessions WHERE key = ?1", [session.0], |row| Ok(row.get(0)?))?;
-        Ok(last.unwrap_or(0))
+        Ok(id.unwrap_or(0))
     }
 
     /// Returns a guess at the next message, and an exhausted budget.
@@ -111,10 +111,10 @@ impl Tx<'_> {
                 params![session.0, position, to_json(todo)?],
             )?;
         }
-        if let Some(last) = todos.iter().map(|todo| todo.id).max() {
+        if let Some(last_id) = todos.iter().map(|todo| todo.id).max() {
             self.change(
                 "UPDATE sessions SET todo_last_id = ?2 WHERE key = ?1 AND todo_last_id < ?2",
-                params![session.0, last],
+                params![session.0, last_id],
             )?;
         }
         Ok(())

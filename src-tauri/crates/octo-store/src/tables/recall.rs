@@ -25,7 +25,7 @@ impl Reader<'_> {
     }
 
     /// Returns the calls and results of a session that contain this text, as JSON encodes it: at most the
-    /// newest `most`, oldest first.
+    /// newest `limit`, oldest first.
     ///
     /// # Errors
     ///
@@ -34,13 +34,13 @@ impl Reader<'_> {
         &self,
         session: SessionId,
         text: &str,
-        most: u32,
+        limit: u32,
     ) -> Result<Vec<Block>, StoreError> {
         let rows = self.require_key(session)?.rows();
         let mut found = self.rows(
             "SELECT key, text, block_json FROM blocks
              WHERE key BETWEEN ?1 AND ?2 AND instr(block_json, ?3) ORDER BY key DESC LIMIT ?4",
-            params![rows.start(), rows.end(), text, most],
+            params![rows.start(), rows.end(), text, limit],
             block,
         )?;
         found.reverse();

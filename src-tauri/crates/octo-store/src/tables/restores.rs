@@ -37,10 +37,10 @@ impl Reader<'_> {
             "SELECT task, coalesce(conversation, task), kept FROM time_journeys WHERE session = ?1",
             [self.require_key(session)?.0],
             |row| {
-                let kept: Option<String> = row.get(2)?;
-                let kept =
-                    kept.iter().flat_map(|kept| kept.split(' ')).map(turn).collect::<Result<_, _>>()?;
-                Ok(RestoreRecord { task: row.get(0)?, conversation: row.get(1)?, kept_messages: kept })
+                let turns: Option<String> = row.get(2)?;
+                let turns =
+                    turns.iter().flat_map(|turns| turns.split(' ')).map(turn).collect::<Result<_, _>>()?;
+                Ok(RestoreRecord { task: row.get(0)?, conversation: row.get(1)?, kept_messages: turns })
             },
         )
     }
@@ -50,7 +50,7 @@ impl Reader<'_> {
     pub fn conversation_without(
         &self,
         session: SessionId,
-        undone: &HashSet<TurnId>,
+        undone_turns: &HashSet<TurnId>,
     ) -> Result<Vec<MessageId>, StoreError> {
         let key = self.require_key(session)?;
         let summary =
@@ -65,76 +65,79 @@ impl Reader<'_> {
              WHERE context.session = ?1 ORDER BY context.generation, context.position",
             params![key.0, kind.get("type").and_then(serde_json::Value::as_str)],
             |row| {
-                let seen = ContextMessage { message: id(row, 1)?, turn: id(row, 2)?, sums_up: row.get(3)? };
-                Ok((row.get::<_, i64>(0)?, seen))
+                let entry = ContextMessage { message: id(row, 1)?, turn: id(row, 2)?, sums_up: row.get(3)? };
+                Ok((row.get::<_, i64>(0)?, entry))
             },
         )?;
         let mut generations: BTreeMap<i64, Vec<ContextMessage>> = BTreeMap::new();
-        for (generation, seen) in rows {
-            generations.entry(generation).or_default().push(seen);
+        for (generation, entry) in rows {
+            generations.entry(generation).or_default().push(entry);
         }
-        Ok(context_without(&generations, undone))
+        Ok(context_without(&generations, undone_turns))
     }
 }
 
 /// See [`Reader::conversation_without`].
 fn context_without(
     generations: &BTreeMap<i64, Vec<ContextMessage>>,
-    undone: &HashSet<TurnId>,
+    undone_turns: &HashSet<TurnId>,
 ) -> Vec<MessageId> {
     // A summary replaces the generation preceding its own first generation.
     let mut made: HashMap<MessageId, i64> = HashMap::new();
-    for (generation, seen) in generations {
-        for message in seen.iter().filter(|message| message.sums_up) {
+    for (generation, entry) in generations {
+        for message in entry.iter().filter(|message| message.sums_up) {
             made.entry(message.message).or_insert(*generation);
         }
     }
     // Older summaries are examined first, so the coverage of a newer one is known for all it contains.
-    let mut sound: HashSet<MessageId> = HashSet::new();
+    let mut valid: HashSet<MessageId> = HashSet::new();
     let mut by_age: Vec<(MessageId, i64)> =
         made.iter().map(|(message, generation)| (*message, *generation)).collect();
     by_age.sort_by_key(|(message, generation)| (*generation, *message));
     for (summary, _) in by_age {
-        let stands = covered_messages(generations, &made, summary).all(|seen| {
-            if seen.sums_up { sound.contains(&seen.message) } else { !undone.contains(&seen.turn) }
+        let stands = covered_messages(generations, &made, summary).all(|entry| {
+            if entry.sums_up { valid.contains(&entry.message) } else { !undone_turns.contains(&entry.turn) }
         });
         if stands {
-            sound.insert(summary);
+            valid.insert(summary);
         }
     }
-    let stays = |seen: &&ContextMessage| {
-        if seen.sums_up { sound.contains(&seen.message) } else { !undone.contains(&seen.turn) }
+    let stays = |entry: &&ContextMessage| {
+        if entry.sums_up { valid.contains(&entry.message) } else { !undone_turns.contains(&entry.turn) }
     };
     let base = generations
         .values()
         .rev()
-        .find(|seen| seen.iter().all(|seen| !seen.sums_up || sound.contains(&seen.message)));
-    let mut kept: Vec<MessageId> =
-        base.into_iter().flatten().filter(stays).map(|seen| seen.message).collect();
+        .find(|entry| entry.iter().all(|entry| !entry.sums_up || valid.contains(&entry.message)));
+    let mut messages: Vec<MessageId> =
+        base.into_iter().flatten().filter(stays).map(|entry| entry.message).collect();
     // A sound summary represents the messages it covers; everything else that is not undone appears itself.
-    let mut copied: HashSet<MessageId> = kept.iter().copied().collect();
-    let mut open: Vec<MessageId> = kept.iter().copied().filter(|message| sound.contains(message)).collect();
+    let mut copied: HashSet<MessageId> = messages.iter().copied().collect();
+    let mut open: Vec<MessageId> =
+        messages.iter().copied().filter(|message| valid.contains(message)).collect();
     while let Some(summary) = open.pop() {
-        for seen in covered_messages(generations, &made, summary) {
-            if copied.insert(seen.message) && seen.sums_up {
-                open.push(seen.message);
+        for entry in covered_messages(generations, &made, summary) {
+            if copied.insert(entry.message) && entry.sums_up {
+                open.push(entry.message);
             }
         }
     }
-    let mut others: Vec<MessageId> = generations
+    let mut later: Vec<MessageId> = generations
         .values()
         .flatten()
-        .filter(|seen| !seen.sums_up && !undone.contains(&seen.turn) && !copied.contains(&seen.message))
-        .map(|seen| seen.message)
+        .filter(|entry| {
+            !entry.sums_up && !undone_turns.contains(&entry.turn) && !copied.contains(&entry.message)
+        })
+        .map(|entry| entry.message)
         .collect();
-    others.sort_unstable();
-    others.dedup();
-    let summaries = kept.iter().take_while(|message| sound.contains(message)).count();
-    let mut rest = kept.split_off(summaries);
-    rest.extend(others);
-    rest.sort_unstable();
-    kept.extend(rest);
-    kept
+    later.sort_unstable();
+    later.dedup();
+    let summaries = messages.iter().take_while(|message| valid.contains(message)).count();
+    let mut after_summaries = messages.split_off(summaries);
+    after_summaries.extend(later);
+    after_summaries.sort_unstable();
+    messages.extend(after_summaries);
+    messages
 }
 
 /// Returns the messages a summary covers: those of the generation preceding its own first generation, up to the
@@ -145,17 +148,17 @@ fn covered_messages<'a>(
     summary: MessageId,
 ) -> impl Iterator<Item = &'a ContextMessage> {
     let before = made.get(&summary).and_then(|generation| generations.range(..*generation).next_back());
-    before.into_iter().flat_map(|(_, seen)| seen).filter(move |seen| seen.message < summary)
+    before.into_iter().flat_map(|(_, entry)| entry).filter(move |entry| entry.message < summary)
 }
 
 impl Tx<'_> {
     /// Records the start of a restore: files change next, the conversation after them.
     pub fn begin_restore(&mut self, session: SessionId, record: &RestoreRecord) -> Result<(), StoreError> {
         let key = self.require_key(session)?;
-        let kept: Vec<String> = record.kept_messages.iter().map(TurnId::to_string).collect();
+        let kept_turns: Vec<String> = record.kept_messages.iter().map(TurnId::to_string).collect();
         self.change(
             "INSERT OR REPLACE INTO time_journeys (session, task, conversation, kept) VALUES (?1, ?2, ?3, ?4)",
-            params![key.0, record.task, record.conversation, (!kept.is_empty()).then(|| kept.join(" "))],
+            params![key.0, record.task, record.conversation, (!kept_turns.is_empty()).then(|| kept_turns.join(" "))],
         )?;
         Ok(())
     }
@@ -171,12 +174,12 @@ impl Tx<'_> {
         &self,
         session: SessionKey,
         task: StepNumber,
-        undone: &[TurnId],
+        undone_turns: &[TurnId],
     ) -> Result<(), StoreError> {
-        let undone = serde_json::to_string(undone)?;
+        let undone_turns = serde_json::to_string(undone_turns)?;
         self.change(
             "UPDATE turns SET undone = id IN (SELECT value FROM json_each(?2)) WHERE session = ?1",
-            params![session.0, undone],
+            params![session.0, undone_turns],
         )?;
         self.change("DELETE FROM time_journeys WHERE session = ?1", [session.0])?;
         self.change(
@@ -199,14 +202,21 @@ mod tests {
     fn a_restored_turn_returns_to_its_place() {
         let turns: Vec<TurnId> = (0..3).map(|_| TurnId::new()).collect();
         let messages: Vec<MessageId> = (0..3).map(|_| MessageId::new()).collect();
-        let said = |at: usize| ContextMessage { message: messages[at], turn: turns[at], sums_up: false };
+        let plain_message =
+            |index: usize| ContextMessage { message: messages[index], turn: turns[index], sums_up: false };
         // Turn 1 was undone before 2 began, and 2 redoes it.
-        let generations = BTreeMap::from([(0, vec![said(0), said(1)]), (1, vec![said(0), said(2)])]);
+        let generations = BTreeMap::from([
+            (0, vec![plain_message(0), plain_message(1)]),
+            (1, vec![plain_message(0), plain_message(2)]),
+        ]);
         assert_eq!(context_without(&generations, &HashSet::new()), messages);
         // Undone, summarised without it, and redone: the summary does not cover it.
         let summary = ContextMessage { message: MessageId::new(), turn: turns[0], sums_up: true };
-        let generations =
-            BTreeMap::from([(0, vec![said(0), said(1)]), (1, vec![said(0)]), (2, vec![summary])]);
+        let generations = BTreeMap::from([
+            (0, vec![plain_message(0), plain_message(1)]),
+            (1, vec![plain_message(0)]),
+            (2, vec![summary]),
+        ]);
         assert_eq!(context_without(&generations, &HashSet::new()), [summary.message, messages[1]]);
     }
 
@@ -214,19 +224,20 @@ mod tests {
     fn summaries_cover_only_kept_messages() {
         let turns: Vec<TurnId> = (0..5).map(|_| TurnId::new()).collect();
         let messages: Vec<MessageId> = (0..8).map(|_| MessageId::new()).collect();
-        let said = |at: usize, turn: usize| ContextMessage {
-            message: messages[at],
+        let plain_message = |index: usize, turn: usize| ContextMessage {
+            message: messages[index],
             turn: turns[turn],
             sums_up: false,
         };
-        let summary = |at: usize, turn: usize| ContextMessage { sums_up: true, ..said(at, turn) };
+        let summary =
+            |index: usize, turn: usize| ContextMessage { sums_up: true, ..plain_message(index, turn) };
         // Turns 0, 1 and 2; 1 is undone before 3 begins; 0, 2 (redone) … then a summary at 4 of turns 0 and 3.
         let generations = BTreeMap::from([
-            (0, vec![said(0, 0), said(1, 1), said(2, 2)]),
-            (1, vec![said(0, 0), said(3, 3)]),
-            (2, vec![summary(4, 3), said(5, 3), said(6, 4)]),
+            (0, vec![plain_message(0, 0), plain_message(1, 1), plain_message(2, 2)]),
+            (1, vec![plain_message(0, 0), plain_message(3, 3)]),
+            (2, vec![summary(4, 3), plain_message(5, 3), plain_message(6, 4)]),
         ]);
-        for (undone, expected) in [
+        for (undone_turns, expected) in [
             (vec![], vec![4, 1, 2, 5, 6]),
             (vec![1, 2], vec![4, 5, 6]),
             (vec![1, 2, 4], vec![4, 5]),
@@ -236,9 +247,10 @@ mod tests {
             (vec![2, 3, 4], vec![0, 1]),
             (vec![0, 1, 2, 3, 4], vec![]),
         ] {
-            let undone: HashSet<TurnId> = undone.into_iter().map(|turn: usize| turns[turn]).collect();
-            let expected: Vec<MessageId> = expected.into_iter().map(|at: usize| messages[at]).collect();
-            assert_eq!(context_without(&generations, &undone), expected);
+            let undone_turns: HashSet<TurnId> =
+                undone_turns.into_iter().map(|turn: usize| turns[turn]).collect();
+            let expected: Vec<MessageId> = expected.into_iter().map(|index: usize| messages[index]).collect();
+            assert_eq!(context_without(&generations, &undone_turns), expected);
         }
     }
 }

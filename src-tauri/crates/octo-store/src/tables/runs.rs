@@ -107,12 +107,8 @@ impl Reader<'_> {
     }
 
     /// Returns one run.
-    pub fn run(&self, wanted: RunId) -> Result<Option<RunRow>, StoreError> {
-        self.row(
-            concat!("SELECT ", run_columns!(), " FROM task_runs WHERE id = ?1"),
-            [wanted.to_string()],
-            run,
-        )
+    pub fn run(&self, id: RunId) -> Result<Option<RunRow>, StoreError> {
+        self.row(concat!("SELECT ", run_columns!(), " FROM task_runs WHERE id = ?1"), [id.to_string()], run)
     }
 
     /// Returns runs of a task (of all tasks for `None`), newest first: those after a given run in this order,
@@ -123,14 +119,14 @@ impl Reader<'_> {
         after: Option<RunId>,
         limit: u32,
     ) -> Result<Vec<TaskRun>, StoreError> {
-        let place = |row: &Row<'_>| Ok((row.get::<_, Millis>(0)?, row.get::<_, i64>(1)?));
+        let position = |row: &Row<'_>| Ok((row.get::<_, Millis>(0)?, row.get::<_, i64>(1)?));
         let (due, key) = match after {
             None => (Millis::MAX, i64::MAX),
             Some(after) => {
-                let known =
-                    self.row("SELECT due, key FROM task_runs WHERE id = ?1", [after.to_string()], place)?;
-                let Some(place) = known else { return Ok(Vec::new()) };
-                place
+                let position_of =
+                    self.row("SELECT due, key FROM task_runs WHERE id = ?1", [after.to_string()], position)?;
+                let Some(position) = position_of else { return Ok(Vec::new()) };
+                position
             }
         };
         let rows = match task {
@@ -222,21 +218,21 @@ impl Reader<'_> {
         let end = self.last_turn(key)?.and_then(|turn| turn.end);
         let page = self.page(session, None, ANSWER_SEARCH_MESSAGES)?;
         let answers = page.messages.iter().rev().filter(|message| message.role == Role::Assistant);
-        let answer = answers.map(|message| message.text()).find(|text| !text.trim().is_empty());
+        let reply = answers.map(|message| message.text()).find(|text| !text.trim().is_empty());
         Ok(Some(SessionDigest {
             status: info.status,
             end,
             budget: self.suggestion_and_budget(key)?.1,
             cost: self.spending_of(key)?.cost,
-            answer: answer.map(|text| excerpt(&text)),
+            answer: reply.map(|text| excerpt(&text)),
         }))
     }
 }
 
 /// Returns the first words on one line.
 fn excerpt(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().take(RESULT_CHARS).collect()
+    let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    one_line.chars().take(RESULT_CHARS).collect()
 }
 
 impl Tx<'_> {

@@ -22,8 +22,8 @@ impl Reader<'_> {
     /// Returns the data about each task, by the name of its file.
     pub fn task_states(&self) -> Result<HashMap<String, TaskStateRow>, StoreError> {
         let rows = self.rows("SELECT task, paused, accepted, decided FROM task_states", [], |row| {
-            let on = if row.get(1)? { Switch::Off } else { Switch::On };
-            Ok((row.get(0)?, TaskStateRow { on, accepted: row.get(2)?, decided_until: row.get(3)? }))
+            let switch = if row.get(1)? { Switch::Off } else { Switch::On };
+            Ok((row.get(0)?, TaskStateRow { on: switch, accepted: row.get(2)?, decided_until: row.get(3)? }))
         })?;
         Ok(rows.into_iter().collect())
     }
@@ -32,8 +32,8 @@ impl Reader<'_> {
     pub fn task_state(&self, task: &str) -> Result<TaskStateRow, StoreError> {
         let row =
             self.row("SELECT paused, accepted, decided FROM task_states WHERE task = ?1", [task], |row| {
-                let on = if row.get(0)? { Switch::Off } else { Switch::On };
-                Ok(TaskStateRow { on, accepted: row.get(1)?, decided_until: row.get(2)? })
+                let switch = if row.get(0)? { Switch::Off } else { Switch::On };
+                Ok(TaskStateRow { on: switch, accepted: row.get(1)?, decided_until: row.get(2)? })
             })?;
         Ok(row.unwrap_or_default())
     }

@@ -65,24 +65,25 @@ impl SearchWords {
 
     /// Returns the text around the first match, and the positions of the matches in it.
     fn snippet(&self, text: &str) -> (String, Vec<TextMark>) {
-        let place = self.long.iter().chain(&self.short).find_map(|word| find_word(text, word)).unwrap_or(0);
+        let position =
+            self.long.iter().chain(&self.short).find_map(|word| find_word(text, word)).unwrap_or(0);
         let chars: Vec<char> = text.chars().collect();
-        let start = place.saturating_sub(SNIPPET_CHARS_BEFORE);
-        let end = (place + SNIPPET_CHARS_FROM).min(chars.len());
-        let cut: String = chars.get(start..end).unwrap_or_default().iter().collect();
-        let mut snippet = cut.split_whitespace().collect::<Vec<_>>().join(" ");
+        let start = position.saturating_sub(SNIPPET_CHARS_BEFORE);
+        let end = (position + SNIPPET_CHARS_FROM).min(chars.len());
+        let excerpt: String = chars.get(start..end).unwrap_or_default().iter().collect();
+        let mut snippet = excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
         if start > 0 {
             snippet.insert(0, '…');
         }
         if end < chars.len() {
             snippet.push('…');
         }
-        let marks = self.marks(&snippet);
+        let marks = self.find_marks(&snippet);
         (snippet, marks)
     }
 
     /// Returns the positions of the words in a text.
-    fn marks(&self, text: &str) -> Vec<TextMark> {
+    fn find_marks(&self, text: &str) -> Vec<TextMark> {
         let folded: Vec<char> = text.chars().map(fold).collect();
         // The start of each character, in the page's units; the last entry is the end.
         let mut units = vec![0];
@@ -93,23 +94,23 @@ impl SearchWords {
         let mut found: Vec<TextMark> = Vec::new();
         for word in self.long.iter().chain(&self.short) {
             let word: Vec<char> = word.chars().map(fold).collect();
-            for (at, part) in folded.windows(word.len().max(1)).enumerate() {
+            for (index, part) in folded.windows(word.len().max(1)).enumerate() {
                 if part == word
-                    && let (Some(start), Some(end)) = (units.get(at), units.get(at + word.len()))
+                    && let (Some(start), Some(end)) = (units.get(index), units.get(index + word.len()))
                 {
                     found.push(TextMark { start: *start, end: *end });
                 }
             }
         }
         found.sort_by_key(|mark| (mark.start, mark.end));
-        let mut apart: Vec<TextMark> = Vec::new();
+        let mut disjoint: Vec<TextMark> = Vec::new();
         for mark in found {
-            match apart.last_mut() {
+            match disjoint.last_mut() {
                 Some(before) if mark.start <= before.end => before.end = before.end.max(mark.end),
-                _ => apart.push(mark),
+                _ => disjoint.push(mark),
             }
         }
-        apart
+        disjoint
     }
 }
 
@@ -152,9 +153,9 @@ impl Reader<'_> {
         let filter = FilterParams::new(filter)?;
         let mut hits = self.search_titles(&needle, &filter, limit.div_ceil(2) as usize)?;
         let limit = limit as usize;
-        let mut seen = SearchProgress { filter, hit: HashSet::new(), looked_up: HashMap::new() };
+        let mut progress = SearchProgress { filter, hit: HashSet::new(), looked_up: HashMap::new() };
         if hits.len() < limit {
-            self.search_texts(&needle, limit, &mut seen, &mut hits)?;
+            self.search_texts(&needle, limit, &mut progress, &mut hits)?;
         }
         Ok(hits)
     }
@@ -192,7 +193,7 @@ impl Reader<'_> {
             (None, None) => return Ok(hits),
         };
         let mut statement = self.connection.prepare_cached(sql)?;
-        let mut rows = statement.query(&*filter.with_own(&[(":pattern", &pattern)]))?;
+        let mut rows = statement.query(&*filter.with_params(&[(":pattern", &pattern)]))?;
         while hits.len() < limit
             && let Some(row) = rows.next()?
         {
@@ -209,7 +210,7 @@ impl Reader<'_> {
         &self,
         needle: &SearchWords,
         limit: usize,
-        seen: &mut SearchProgress,
+        progress: &mut SearchProgress,
         hits: &mut Vec<SessionHit>,
     ) -> Result<(), StoreError> {
         if let Some(phrase) = needle.phrase() {
@@ -222,16 +223,16 @@ impl Reader<'_> {
                 && let Some(row) = rows.next()?
             {
                 let block: i64 = row.get(0)?;
-                if let Some(info) = self.session_to_search(block, seen)? {
-                    hits.extend(self.hit(block, info, needle, seen)?);
+                if let Some(info) = self.session_to_search(block, progress)? {
+                    hits.extend(self.to_hit(block, info, needle, progress)?);
                 }
             }
         } else if let Some(word) = needle.short.first() {
             // Common words are found among the newest texts; looking up rare ones in the index is quick because
             // they are rare.
-            let oldest = self.search_newest(&like(word), needle, limit, seen, hits)?;
+            let oldest = self.search_newest(&like(word), needle, limit, progress, hits)?;
             if let (Some(oldest), true) = (oldest, hits.len() < limit) {
-                self.search_older(word, oldest, needle, limit, seen, hits)?;
+                self.search_older(word, oldest, needle, limit, progress, hits)?;
             }
         }
         Ok(())
@@ -243,39 +244,39 @@ impl Reader<'_> {
         pattern: &str,
         needle: &SearchWords,
         limit: usize,
-        seen: &mut SearchProgress,
+        progress: &mut SearchProgress,
         hits: &mut Vec<SessionHit>,
     ) -> Result<Option<i64>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT key, text LIKE ?1 ESCAPE '\\' FROM blocks WHERE key > 0 AND key < ?2 AND text IS NOT NULL
              ORDER BY key DESC LIMIT ?3",
         )?;
-        let (mut looked_at, mut last) = (0, None);
-        let mut below = i64::MAX;
+        let (mut looked_at, mut last_key) = (0, None);
+        let mut upper = i64::MAX;
         'sessions: loop {
-            let mut rows = statement.query(params![pattern, below, SCANNED_TEXTS - looked_at])?;
+            let mut rows = statement.query(params![pattern, upper, SCANNED_TEXTS - looked_at])?;
             while hits.len() < limit
                 && let Some(row) = rows.next()?
             {
                 let block: i64 = row.get(0)?;
                 looked_at += 1;
-                last = Some(block);
+                last_key = Some(block);
                 if !row.get::<_, bool>(1)? {
                     continue;
                 }
-                if let Some(info) = self.session_to_search(block, seen)? {
-                    hits.extend(self.hit(block, info, needle, seen)?);
+                if let Some(info) = self.session_to_search(block, progress)? {
+                    hits.extend(self.to_hit(block, info, needle, progress)?);
                 }
                 let session = key::session_of(block);
-                if seen.is_done(session) {
+                if progress.is_done(session) {
                     // Skips the rest of the session, however long.
-                    below = *session.rows().start();
+                    upper = *session.rows().start();
                     continue 'sessions;
                 }
             }
             break;
         }
-        Ok(last.filter(|_| looked_at == SCANNED_TEXTS))
+        Ok(last_key.filter(|_| looked_at == SCANNED_TEXTS))
     }
 
     /// Looks up texts older than a block by the trigrams that begin with a short word.
@@ -285,14 +286,14 @@ impl Reader<'_> {
         oldest: i64,
         needle: &SearchWords,
         limit: usize,
-        seen: &mut SearchProgress,
+        progress: &mut SearchProgress,
         hits: &mut Vec<SessionHit>,
     ) -> Result<(), StoreError> {
-        let first: String = word.chars().map(fold).collect();
-        let last = format!("{first}{}{}", char::MAX, char::MAX);
+        let low: String = word.chars().map(fold).collect();
+        let high = format!("{low}{}{}", char::MAX, char::MAX);
         let mut blocks = self.rows(
             "SELECT DISTINCT doc FROM blocks_vocab WHERE term >= ?1 AND term <= ?2 AND doc < ?3",
-            params![first, last, oldest],
+            params![low, high, oldest],
             |row| Ok(row.get::<_, i64>(0)?),
         )?;
         blocks.sort_unstable_by(|a, b| b.cmp(a));
@@ -300,8 +301,8 @@ impl Reader<'_> {
             if hits.len() >= limit {
                 break;
             }
-            if let Some(info) = self.session_to_search(block, seen)? {
-                hits.extend(self.hit(block, info, needle, seen)?);
+            if let Some(info) = self.session_to_search(block, progress)? {
+                hits.extend(self.to_hit(block, info, needle, progress)?);
             }
         }
         Ok(())
@@ -311,13 +312,13 @@ impl Reader<'_> {
     fn session_to_search(
         &self,
         block: i64,
-        seen: &mut SearchProgress,
+        progress: &mut SearchProgress,
     ) -> Result<Option<SessionInfo>, StoreError> {
         let session = key::session_of(block);
-        if seen.hit.contains(&session) {
+        if progress.hit.contains(&session) {
             return Ok(None);
         }
-        if let Some(info) = seen.looked_up.get(&session) {
+        if let Some(info) = progress.looked_up.get(&session) {
             return Ok(info.clone());
         }
         let info = self.row(
@@ -327,19 +328,19 @@ impl Reader<'_> {
                 " FROM sessions WHERE key = :key AND deleted_at IS NULL AND source <> 'sub_agent'",
                 filtered!()
             ),
-            &*seen.filter.with_own(&[(":key", &session.0)]),
+            &*progress.filter.with_params(&[(":key", &session.0)]),
             head,
         )?;
-        seen.looked_up.insert(session, info.clone());
+        progress.looked_up.insert(session, info.clone());
         Ok(info)
     }
 
-    fn hit(
+    fn to_hit(
         &self,
         block: i64,
         info: SessionInfo,
         needle: &SearchWords,
-        seen: &mut SearchProgress,
+        progress: &mut SearchProgress,
     ) -> Result<Option<SessionHit>, StoreError> {
         let found = self.row(
             "SELECT messages.id, blocks.text FROM blocks, messages WHERE blocks.key = ?1 AND messages.key = ?2",
@@ -347,7 +348,7 @@ impl Reader<'_> {
             |row| Ok((id::<MessageId>(row, 0)?, row.get::<_, String>(1)?)),
         )?;
         Ok(found.filter(|(_, text)| needle.contains_short_words(text)).map(|(message, text)| {
-            seen.hit.insert(key::session_of(block));
+            progress.hit.insert(key::session_of(block));
             let (snippet, marks) = needle.snippet(&text);
             SessionHit { info, message: Some(message), snippet, marks }
         }))

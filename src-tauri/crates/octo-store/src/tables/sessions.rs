@@ -214,10 +214,10 @@ impl Reader<'_> {
 impl Tx<'_> {
     /// Stores a new session and emits [`Event::SessionChanged`] on its topic and
     /// [`Event::SessionListed`] on the list's.
-    pub fn create_session(&mut self, new: &NewSession) -> Result<(), StoreError> {
-        let prompt = self.store_frozen_prompt(&new.system, &new.toolset)?;
-        let info = &new.info;
-        self.insert_session(info, &prompt, &new.toolset.hash)?;
+    pub fn create_session(&mut self, session: &NewSession) -> Result<(), StoreError> {
+        let prompt = self.store_frozen_prompt(&session.system, &session.toolset)?;
+        let info = &session.info;
+        self.insert_session(info, &prompt, &session.toolset.hash)?;
         self.emit(StoredTopic::Session { id: info.id }, Event::SessionChanged { info: info.clone() })?;
         self.emit(StoredTopic::Sessions, Event::SessionListed { info: info.clone() })?;
         Ok(())
@@ -284,12 +284,12 @@ impl Tx<'_> {
             params![toolset.hash, toolset.version, toolset.tools_json],
         )?;
         if added == 0 {
-            let same = self.row(
+            let is_same = self.row(
                 "SELECT tools_json = ?2 FROM toolsets WHERE hash = ?1",
                 [&toolset.hash, &toolset.tools_json],
                 |row| Ok(row.get::<_, bool>(0)?),
             )?;
-            if same != Some(true) {
+            if is_same != Some(true) {
                 return Err(StoreError::Failed("two toolsets have the same hash".to_owned()));
             }
         }
@@ -297,12 +297,12 @@ impl Tx<'_> {
     }
 
     /// Moves a session out of every list and search into the trash and emits [`Event::SessionRemoved`].
-    pub fn soft_delete(&mut self, session: SessionId, at: Millis) -> Result<(), StoreError> {
+    pub fn soft_delete(&mut self, session: SessionId, time: Millis) -> Result<(), StoreError> {
         let key = self.live_key(session)?.ok_or(StoreError::UnknownSession(session))?;
-        self.change("UPDATE sessions SET deleted_at = ?2 WHERE key = ?1", [key.0, at])?;
-        self.delete_sub_agents(key, at)?;
+        self.change("UPDATE sessions SET deleted_at = ?2 WHERE key = ?1", [key.0, time])?;
+        self.delete_sub_agents(key, time)?;
         self.emit(StoredTopic::Sessions, Event::SessionRemoved { id: session })?;
-        self.trash_session(key, session, at)
+        self.trash_session(key, session, time)
     }
 
     /// Changes a session's info and emits [`Event::SessionChanged`] and [`Event::SessionListed`]. For a session
@@ -367,11 +367,11 @@ impl Tx<'_> {
         )
     }
 
-    pub(crate) fn project_removed(&self, key: SessionKey, at: Millis) -> Result<(), StoreError> {
+    pub(crate) fn project_removed(&self, key: SessionKey, time: Millis) -> Result<(), StoreError> {
         self.change_one(
             "the session",
             "UPDATE sessions SET deleted_at = coalesce(deleted_at, ?2) WHERE key = ?1",
-            [key.0, at],
+            [key.0, time],
         )
     }
 }

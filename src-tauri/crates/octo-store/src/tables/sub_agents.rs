@@ -60,8 +60,8 @@ impl Tx<'_> {
     ///
     /// [`StoreError::UnknownSession`] without a parent; [`StoreError::UnknownMessage`] if the parent does not
     /// see the message up to which the sub-agent inherits.
-    pub fn create_sub_agent(&mut self, new: &NewSubAgent) -> Result<(), StoreError> {
-        let (info, origin) = (&new.info, &new.link.origin);
+    pub fn create_sub_agent(&mut self, sub_agent: &NewSubAgent) -> Result<(), StoreError> {
+        let (info, origin) = (&sub_agent.info, &sub_agent.link.origin);
         let parent = self.live_key(origin.session)?.ok_or(StoreError::UnknownSession(origin.session))?;
         let (_, toolset) = self.frozen_prompt(parent)?.ok_or(StoreError::UnknownSession(origin.session))?;
         let prompt = self.prompt_of(parent)?;
@@ -75,10 +75,10 @@ impl Tx<'_> {
                 origin.turn.to_string(),
                 origin.call.to_string(),
                 origin.name,
-                to_json(&new.link.forbidden)?
+                to_json(&sub_agent.link.forbidden)?
             ],
         )?;
-        let upto = match new.inherits {
+        let upto = match sub_agent.inherits {
             InheritedContext::Before(message) => Some((message, 0)),
             InheritedContext::Through(message) => Some((message, 1)),
             InheritedContext::Nothing => None,
@@ -105,11 +105,11 @@ impl Tx<'_> {
     }
 
     /// Deletes the sub-agents of a deleted session along with it.
-    pub(crate) fn delete_sub_agents(&self, parent: SessionKey, at: Millis) -> Result<(), StoreError> {
+    pub(crate) fn delete_sub_agents(&self, parent: SessionKey, time: Millis) -> Result<(), StoreError> {
         self.change(
             "UPDATE sessions SET deleted_at = ?2
              WHERE key IN (SELECT session FROM forks WHERE parent = ?1) AND deleted_at IS NULL",
-            [parent.0, at],
+            [parent.0, time],
         )?;
         Ok(())
     }

@@ -83,7 +83,7 @@ impl Reader<'_> {
     /// [`StoreError::UnknownSession`].
     pub fn time_steps(&self, session: SessionId) -> Result<TimeSteps, StoreError> {
         let key = self.require_key(session)?;
-        let Some((active, last, conversation)) = self.row(
+        let Some((active, last_step, conversation)) = self.row(
             "SELECT active, last, conversation FROM time_sessions WHERE session = ?1",
             [key.0],
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
@@ -97,7 +97,7 @@ impl Reader<'_> {
             [key.0],
             task,
         )?;
-        Ok(TimeSteps { active, conversation, last, steps: tasks })
+        Ok(TimeSteps { active, conversation, last: last_step, steps: tasks })
     }
 
     /// Returns all recorded states of a session's paths, by path, step and moment.
@@ -126,16 +126,16 @@ impl Reader<'_> {
         paths: &[Vec<u8>],
     ) -> Result<Vec<RecordedState>, StoreError> {
         let key = self.require_key(session)?;
-        let mut all = Vec::new();
+        let mut states = Vec::new();
         for path in paths {
-            all.extend(self.rows(
+            states.extend(self.rows(
                 "SELECT path, number, side, source, image_json FROM time_states
                  WHERE session = ?1 AND path = ?2 ORDER BY number, side",
                 params![key.0, path],
                 state,
             )?);
         }
-        Ok(all)
+        Ok(states)
     }
 
     /// Returns the states recorded at one moment of a step, by path.
@@ -147,13 +147,13 @@ impl Reader<'_> {
         &self,
         session: SessionId,
         number: StepNumber,
-        side: StateMoment,
+        moment: StateMoment,
     ) -> Result<Vec<RecordedState>, StoreError> {
         let key = self.require_key(session)?;
         self.rows(
             "SELECT path, number, side, source, image_json FROM time_states
              WHERE session = ?1 AND number = ?2 AND side = ?3 ORDER BY path",
-            params![key.0, number, side.number()],
+            params![key.0, number, moment.number()],
             state,
         )
     }
@@ -212,30 +212,30 @@ impl Tx<'_> {
     pub fn add_time_step(
         &mut self,
         session: SessionId,
-        new: &NewTimeStep,
+        step: &NewTimeStep,
         activate: StepActivation,
     ) -> Result<StepNumber, StoreError> {
         let key = self.require_key(session)?;
-        let at = now();
-        let begun = self.change(
+        let time = now();
+        let is_first = self.change(
             "INSERT INTO time_sessions (session, active, last) VALUES (?1, 0, 0) ON CONFLICT DO NOTHING",
             [key.0],
         )?;
-        if begun == 1 {
+        if is_first == 1 {
             let start = NewTimeStep {
                 parent: 0,
                 kind: StepKind::Start,
                 turn: None,
                 summary: String::new(),
-                folder: new.folder.clone(),
+                folder: step.folder.clone(),
             };
-            self.insert_time_step(key, 0, None, &start, at, Some(at))?;
+            self.insert_time_step(key, 0, None, &start, time, Some(time))?;
         }
-        let last: Option<StepNumber> =
+        let last_step: Option<StepNumber> =
             self.row("SELECT last FROM time_sessions WHERE session = ?1", [key.0], |row| Ok(row.get(0)?))?;
-        let number = last.unwrap_or(0) + 1;
-        let ended = if activate == StepActivation::Running { None } else { Some(at) };
-        self.insert_time_step(key, number, Some(new.parent), new, at, ended)?;
+        let number = last_step.unwrap_or(0) + 1;
+        let ended = if activate == StepActivation::Running { None } else { Some(time) };
+        self.insert_time_step(key, number, Some(step.parent), step, time, ended)?;
         self.change_one(
             "the session's tasks",
             "UPDATE time_sessions SET last = ?2, active = CASE WHEN ?3 THEN ?2 ELSE active END,
@@ -251,8 +251,8 @@ impl Tx<'_> {
         session: SessionKey,
         number: StepNumber,
         parent: Option<StepNumber>,
-        new: &NewTimeStep,
-        at: Millis,
+        step: &NewTimeStep,
+        time: Millis,
         ended: Option<Millis>,
     ) -> Result<(), StoreError> {
         self.change(
@@ -264,11 +264,11 @@ impl Tx<'_> {
                 session.0,
                 number,
                 parent,
-                to_word(&new.kind)?,
-                new.turn.as_ref().map(TurnId::to_string),
-                new.summary,
-                new.folder,
-                at,
+                to_word(&step.kind)?,
+                step.turn.as_ref().map(TurnId::to_string),
+                step.summary,
+                step.folder,
+                time,
                 ended,
             ],
         )?;
@@ -412,14 +412,14 @@ impl Tx<'_> {
         number: StepNumber,
     ) -> Result<usize, StoreError> {
         let key = self.require_key(session)?;
-        let kept = self.rows(
+        let states = self.rows(
             "SELECT path, number, side, source, image_json FROM time_states
              WHERE session = ?1 AND number = ?2",
             params![key.0, number],
             state,
         )?;
         let mut forgotten = 0;
-        for state in kept {
+        for state in states {
             let FileImage::File { len, .. } = state.image else { continue };
             let image = FileImage::Unsaved { why: UnsavedReason::Forgotten, len, modified: 0 };
             forgotten += self.change(

@@ -118,8 +118,8 @@ impl Reader<'_> {
 
     /// Returns a message of a session; `None` if it does not exist, as after a discard.
     pub fn message(&self, session: SessionId, message: MessageId) -> Result<Option<Message>, StoreError> {
-        let Some(own) = self.live_key(session)? else { return Ok(None) };
-        let key = match self.message_key(own, message) {
+        let Some(session_key) = self.live_key(session)? else { return Ok(None) };
+        let key = match self.message_key(session_key, message) {
             Ok(key) => key,
             Err(StoreError::UnknownMessage(_)) => return Ok(None),
             Err(error) => return Err(error),
@@ -166,11 +166,11 @@ impl Reader<'_> {
 
 /// Puts blocks (in order) into their messages (in order).
 pub(crate) fn attach(messages: &mut [(i64, Message)], blocks: Vec<(i64, Block)>) {
-    let places: HashMap<i64, usize> =
-        messages.iter().enumerate().map(|(place, (key, _))| (*key, place)).collect();
+    let indices: HashMap<i64, usize> =
+        messages.iter().enumerate().map(|(index, (key, _))| (*key, index)).collect();
     for (key, block) in blocks {
         if let Some((_, message)) =
-            places.get(&key::message_of(key)).and_then(|place| messages.get_mut(*place))
+            indices.get(&key::message_of(key)).and_then(|index| messages.get_mut(*index))
         {
             message.blocks.push(block);
         }
@@ -186,12 +186,12 @@ impl Tx<'_> {
         state: MessageState,
     ) -> Result<(), StoreError> {
         let rows = session.rows();
-        let last = self.row(
+        let last_key = self.row(
             "SELECT max(key) FROM messages WHERE key BETWEEN ?1 AND ?2",
             [rows.start(), rows.end()],
             |row| Ok(row.get::<_, Option<i64>>(0)?),
         )?;
-        let key = session.message(last.flatten().map_or(0, |last| key::position_of(last) + 1))?;
+        let key = session.message(last_key.flatten().map_or(0, |last_key| key::position_of(last_key) + 1))?;
         let meta = &message.meta;
         self.change(
             "INSERT INTO messages (key, id, turn, role, origin, at, model, end, usage_json, open, via)

@@ -19,22 +19,22 @@ impl Reader<'_> {
     pub fn transcript_part(
         &self,
         session: SessionId,
-        place: TranscriptPlace,
+        position: TranscriptPlace,
         limit: u32,
     ) -> Result<TranscriptPart, StoreError> {
         let key = self.live_key(session)?.ok_or(StoreError::UnknownSession(session))?;
         let rows = key.rows();
-        let from = match place {
+        let start = match position {
             TranscriptPlace::After { message } => self.message_key(key, message)? + 1,
             TranscriptPlace::Around { message } => {
-                let place = self.message_key(key, message)?;
+                let position = self.message_key(key, message)?;
                 let before = self.row(
                     "SELECT min(key) FROM (SELECT key FROM messages WHERE key BETWEEN ?1 AND ?2
                                            ORDER BY key DESC LIMIT ?3)",
-                    params![rows.start(), place, i64::from(limit / 2) + 1],
+                    params![rows.start(), position, i64::from(limit / 2) + 1],
                     |row| Ok(row.get::<_, Option<i64>>(0)?),
                 )?;
-                before.flatten().unwrap_or(place)
+                before.flatten().unwrap_or(position)
             }
         };
         let mut messages = self.rows(
@@ -44,14 +44,14 @@ impl Reader<'_> {
                 " FROM messages
                  WHERE key BETWEEN ?1 AND ?2 ORDER BY key LIMIT ?3"
             ),
-            params![from, rows.end(), i64::from(limit) + 1],
+            params![start, rows.end(), i64::from(limit) + 1],
             message,
         )?;
         let later = messages.len() > limit as usize;
         messages.truncate(limit as usize);
         let earlier = self.row(
             "SELECT EXISTS (SELECT 1 FROM messages WHERE key BETWEEN ?1 AND ?2)",
-            [*rows.start(), from - 1],
+            [*rows.start(), start - 1],
             |row| Ok(row.get::<_, bool>(0)?),
         )?;
         Ok(TranscriptPart { page: self.page_of(messages, earlier == Some(true))?, later })
@@ -63,10 +63,10 @@ impl Reader<'_> {
         mut messages: Vec<(i64, Message)>,
         earlier: bool,
     ) -> Result<TranscriptPage, StoreError> {
-        if let (Some((first, _)), Some((last, _))) = (messages.first(), messages.last()) {
+        if let (Some((first_key, _)), Some((last_key, _))) = (messages.first(), messages.last()) {
             let blocks = self.rows(
                 "SELECT key, text, block_json FROM blocks WHERE key BETWEEN ?1 AND ?2 ORDER BY key",
-                [*first, *key::blocks(*last).end()],
+                [*first_key, *key::blocks(*last_key).end()],
                 block,
             )?;
             attach(&mut messages, blocks);

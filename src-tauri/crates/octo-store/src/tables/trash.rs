@@ -43,7 +43,7 @@ fn row(row: &Row<'_>) -> Result<TrashRow, StoreError> {
         },
         path: row.get(3)?,
         mode: row.get(8)?,
-        made_again: row.get(16)?,
+        is_reproducible: row.get(16)?,
     })
 }
 
@@ -129,8 +129,8 @@ impl Reader<'_> {
     }
 
     /// Returns the selected entries, oldest first. Unknown ids are skipped.
-    pub fn trash_chosen(&self, which: &TrashChoice) -> Result<Vec<TrashRow>, StoreError> {
-        match which {
+    pub fn trash_chosen(&self, choice: &TrashChoice) -> Result<Vec<TrashRow>, StoreError> {
+        match choice {
             TrashChoice::These { ids } => {
                 let rows = ids.iter().map(|id| self.trash_row(*id)).collect::<Result<Vec<_>, _>>()?;
                 Ok(rows.into_iter().flatten().collect())
@@ -144,10 +144,10 @@ impl Reader<'_> {
     }
 
     /// Returns the totals of the selected entries.
-    pub fn trash_count(&self, which: &TrashChoice) -> Result<TrashTotals, StoreError> {
-        match which {
+    pub fn trash_count(&self, choice: &TrashChoice) -> Result<TrashTotals, StoreError> {
+        match choice {
             TrashChoice::These { .. } => {
-                let rows = self.trash_chosen(which)?;
+                let rows = self.trash_chosen(choice)?;
                 let bytes = rows.iter().map(|row| row.entry.size).sum();
                 Ok(TrashTotals { things: rows.len() as u64, bytes })
             }
@@ -178,7 +178,7 @@ impl Reader<'_> {
                 id: id(row, 0)?,
                 at: row.get(1)?,
                 size: read_count(row, 2)?,
-                made_again: row.get(3)?,
+                is_reproducible: row.get(3)?,
             })
         })
     }
@@ -202,12 +202,12 @@ impl Reader<'_> {
     }
 
     /// Returns the turn of a session that was running at a moment.
-    fn turn_at(&self, session: SessionId, at: Millis) -> Result<Option<TurnId>, StoreError> {
+    fn turn_at(&self, session: SessionId, time: Millis) -> Result<Option<TurnId>, StoreError> {
         let Some(key) = self.find_key(session)? else { return Ok(None) };
         self.row(
             "SELECT id FROM turns WHERE session = ?1 AND started_at <= ?2 AND (ended_at IS NULL OR ended_at >= ?2)
              ORDER BY key DESC LIMIT 1",
-            [key.0, at],
+            [key.0, time],
             |row| id(row, 0),
         )
     }
@@ -257,7 +257,7 @@ impl Tx<'_> {
                 ":turn": turn.map(|id| id.to_string()),
                 ":project": entry.project,
                 ":command": entry.command,
-                ":made_again": row.made_again,
+                ":made_again": row.is_reproducible,
             },
         )
     }
@@ -285,7 +285,7 @@ impl Tx<'_> {
         &mut self,
         key: SessionKey,
         session: SessionId,
-        at: Millis,
+        time: Millis,
     ) -> Result<(), StoreError> {
         let range = key.rows();
         let (title, folder, size, files) = self
@@ -304,7 +304,7 @@ impl Tx<'_> {
         let row = TrashRow {
             path: folder.clone().into_bytes(),
             mode: 0,
-            made_again: false,
+            is_reproducible: false,
             entry: TrashEntry {
                 id: TrashId::new(),
                 kind: TrashKind::Session,
@@ -315,7 +315,7 @@ impl Tx<'_> {
                 size,
                 files,
                 link: None,
-                at,
+                at: time,
                 who: RemovedBy::Person,
                 session: Some(session),
                 turn: None,

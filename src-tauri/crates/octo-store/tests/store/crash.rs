@@ -15,31 +15,31 @@ const KILLS: usize = 20;
 /// Returns the events one turn of the writer stores, as separate transactions.
 fn turn_of(n: usize) -> Vec<Vec<Event>> {
     let turn = sample::turn();
-    let asked = sample::person(turn.id, vec![sample::text(&format!("question {n}"))]);
-    let answer = sample::model(turn.id);
+    let question = sample::person(turn.id, vec![sample::text(&format!("question {n}"))]);
+    let reply = sample::model(turn.id);
     let call = CallId::new();
-    let mut over = turn.clone();
-    (over.ended_at, over.end, over.usage) = (Some(9), Some(TurnEnd::Finished), sample::usage(n as u64));
+    let mut ended = turn.clone();
+    (ended.ended_at, ended.end, ended.usage) = (Some(9), Some(TurnEnd::Finished), sample::usage(n as u64));
     vec![
-        vec![Event::TurnStarted { turn: turn.clone() }, Event::MessageAdded { message: asked }],
-        vec![Event::MessageStarted { message: answer.clone() }],
+        vec![Event::TurnStarted { turn: turn.clone() }, Event::MessageAdded { message: question }],
+        vec![Event::MessageStarted { message: reply.clone() }],
         vec![Event::BlockAdded {
-            message: answer.id,
+            message: reply.id,
             index: 0,
             block: sample::text(&"words ".repeat(n % 900)),
         }],
         vec![
-            Event::BlockAdded { message: answer.id, index: 1, block: sample::tool_call(call) },
+            Event::BlockAdded { message: reply.id, index: 1, block: sample::tool_call(call) },
             Event::CallChanged { call: sample::call(call, turn.id, CallState::Planned) },
         ],
         vec![Event::CallChanged { call: sample::call(call, turn.id, CallState::Started { at: 5 }) }],
         vec![Event::CallChanged { call: sample::call(call, turn.id, sample::ended()) }],
         vec![Event::MessageEnded {
-            message: answer.id,
+            message: reply.id,
             end: MessageEnd::Complete,
             usage: Some(sample::usage(n as u64)),
         }],
-        vec![Event::TurnEnded { turn: over }],
+        vec![Event::TurnEnded { turn: ended }],
     ]
 }
 

@@ -13,11 +13,12 @@ use std::{
 struct Disk(PathBuf);
 
 impl Disk {
-    fn mount(at: &Path, megabytes: u32) -> Option<Self> {
+    fn mount(path: &Path, megabytes: u32) -> Option<Self> {
         let size = format!("size={megabytes}m");
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "octo-test"]).arg(at).output();
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &size, "octo-test"]).arg(path).output();
         match mounted {
-            Ok(output) if output.status.success() => Some(Self(at.to_owned())),
+            Ok(output) if output.status.success() => Some(Self(path.to_owned())),
             other => {
                 eprintln!("skipped: a file system of its own needs root and mount: {other:?}");
                 None

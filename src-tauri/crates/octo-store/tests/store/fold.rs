@@ -80,9 +80,10 @@ impl Fold {
                 self.context_tokens = usage.map_or(self.context_tokens, |usage| usage.context_tokens());
             }
             Event::MessageDiscarded { message } => {
-                let gone: Vec<CallId> = self.message(*message).calls().map(|call| call.id).collect();
-                self.calls.retain(|id, _| !gone.contains(id));
-                self.messages.retain(|kept| kept.id != *message);
+                let discarded_calls: Vec<CallId> =
+                    self.message(*message).calls().map(|call| call.id).collect();
+                self.calls.retain(|id, _| !discarded_calls.contains(id));
+                self.messages.retain(|stored_message| stored_message.id != *message);
                 self.open.remove(message);
             }
             Event::CallChanged { call } => drop(self.calls.insert(call.id, call.clone())),
@@ -98,7 +99,7 @@ impl Fold {
             Event::RetryScheduled { retry } => self.retry = Some(retry.clone()),
             Event::RetryStarted => self.retry = None,
             Event::TurnEnded { turn } => {
-                *self.turns.iter_mut().find(|begun| begun.id == turn.id).unwrap() = turn.clone();
+                *self.turns.iter_mut().find(|started| started.id == turn.id).unwrap() = turn.clone();
                 self.retry = None;
             }
             Event::CallBilled { call } => self.spending += call,
@@ -123,7 +124,7 @@ impl Fold {
 
     /// Returns the expected snapshot; the session's events, from the first, provide the times of storing.
     pub fn snapshot(&self, events: &[Envelope]) -> SessionSnapshot {
-        let at = |seq: u64| events.iter().find(|envelope| envelope.seq == seq).unwrap().at;
+        let time_of = |seq: u64| events.iter().find(|envelope| envelope.seq == seq).unwrap().at;
         let calls = self.messages.iter().flat_map(Message::calls).filter_map(|call| self.calls.get(&call.id));
         let mentioned: BTreeSet<TurnId> = self.messages.iter().map(|message| message.turn).collect();
         SessionSnapshot {
@@ -145,7 +146,12 @@ impl Fold {
             notes: self
                 .notes
                 .iter()
-                .map(|(seq, kind, note)| Note { seq: *seq, at: at(*seq), kind: *kind, note: note.clone() })
+                .map(|(seq, kind, notice)| Note {
+                    seq: *seq,
+                    at: time_of(*seq),
+                    kind: *kind,
+                    note: notice.clone(),
+                })
                 .collect(),
             context_tokens: self.context_tokens,
             spending: self.spending,
@@ -159,13 +165,13 @@ impl Fold {
 
 /// Reads everything of a topic through `events_since` in small batches.
 pub fn all_events(reader: &Reader<'_>, topic: StoredTopic) -> Result<Vec<Envelope>, StoreError> {
-    let mut all: Vec<Envelope> = Vec::new();
+    let mut events: Vec<Envelope> = Vec::new();
     loop {
-        let more = reader.events_since(&topic, all.len() as u64, 7)?;
+        let more = reader.events_since(&topic, events.len() as u64, 7)?;
         if more.is_empty() {
-            return Ok(all);
+            return Ok(events);
         }
-        all.extend(more);
+        events.extend(more);
     }
 }
 
@@ -183,15 +189,15 @@ const TEXTS: [&str; 8] = [
 /// Picks a possible next event. `salt` decides everything that is free.
 fn next(fold: &Fold, kind: u8, salt: u16) -> Option<Event> {
     let n = usize::from(salt);
-    let words = TEXTS[n % TEXTS.len()];
+    let text = TEXTS[n % TEXTS.len()];
     let open_turn = fold.turns.iter().rev().find(|turn| turn.end.is_none()).cloned();
     let turn = open_turn.as_ref().map_or_else(TurnId::new, |turn| turn.id);
     let open_message = fold.open.iter().nth(n % fold.open.len().max(1)).copied();
-    let error = ApiError::new("provider.overloaded").arg("words", words).detail(words).retryable();
+    let error = ApiError::new("provider.overloaded").arg("words", text).detail(text).retryable();
     Some(match kind {
         0 => {
             let mut info = fold.info.clone()?;
-            info.title = format!("{words} {n}");
+            info.title = format!("{text} {n}");
             info.pinned = n % 2 == 0;
             info.status =
                 [SessionStatus::Idle, SessionStatus::Running, SessionStatus::Waiting, SessionStatus::Failed]
@@ -215,7 +221,7 @@ fn next(fold: &Fold, kind: u8, salt: u16) -> Option<Event> {
             }
         },
         2 => {
-            let blocks = TEXTS.iter().cycle().skip(n).take(n % 4).map(|words| sample::text(words)).collect();
+            let blocks = TEXTS.iter().cycle().skip(n).take(n % 4).map(|text| sample::text(text)).collect();
             let message = if n % 3 == 0 { sample::octo(turn, blocks) } else { sample::person(turn, blocks) };
             Event::MessageAdded { message }
         }
@@ -224,10 +230,10 @@ fn next(fold: &Fold, kind: u8, salt: u16) -> Option<Event> {
             let images = vec![ResultImage {
                 blob: BlobHash("00".repeat(32)),
                 media_type: "image/png".to_owned(),
-                name: words.to_owned(),
+                name: text.to_owned(),
             }];
-            let result = ToolResult { images, text: words.to_owned(), ..sample::result(called) };
-            let notice = Block::Notice { kind: NoticeKind::Todos, text: words.to_owned() };
+            let result = ToolResult { images, text: text.to_owned(), ..sample::result(called) };
+            let notice = Block::Notice { kind: NoticeKind::Todos, text: text.to_owned() };
             Event::MessageAdded { message: sample::octo(turn, vec![Block::ToolResult(result), notice]) }
         }
         4 | 5 => Event::MessageStarted { message: sample::model(turn) },
@@ -237,13 +243,13 @@ fn next(fold: &Fold, kind: u8, salt: u16) -> Option<Event> {
             let block = match n % 4 {
                 0 => sample::tool_call(CallId::new()),
                 1 => Block::Reasoning {
-                    text: words.to_owned(),
+                    text: text.to_owned(),
                     replay: Some(Replay {
                         provider: "anthropic".to_owned(),
-                        raw: serde_json::json!({ "b": 1, "a": words }),
+                        raw: serde_json::json!({ "b": 1, "a": text }),
                     }),
                 },
-                _ => sample::text(words),
+                _ => sample::text(text),
             };
             Event::BlockAdded { message, index: u32::try_from(index).unwrap(), block }
         }
@@ -255,9 +261,9 @@ fn next(fold: &Fold, kind: u8, salt: u16) -> Option<Event> {
         }
         11 => Event::MessageDiscarded { message: open_message? },
         12 | 13 => {
-            let known: Vec<CallId> =
+            let call_ids: Vec<CallId> =
                 fold.messages.iter().flat_map(Message::calls).map(|call| call.id).collect();
-            let id = *known.get(n % known.len().max(1))?;
+            let id = *call_ids.get(n % call_ids.len().max(1))?;
             let state = match n % 4 {
                 0 => CallState::Planned,
                 1 => CallState::Asking,
@@ -265,38 +271,40 @@ fn next(fold: &Fold, kind: u8, salt: u16) -> Option<Event> {
                 _ => sample::ended(),
             };
             let mut call = sample::call(id, turn, state);
-            call.view = (n % 5 > 0).then(|| ToolView::Plain { text: words.to_owned() });
+            call.view = (n % 5 > 0).then(|| ToolView::Plain { text: text.to_owned() });
             Event::CallChanged { call }
         }
         14 => match fold.questions.first() {
             Some(question) if n % 2 == 0 => {
-                let answer = (n % 4 == 0).then(|| Answer::No { reason: Some(words.to_owned()) });
-                Event::QuestionClosed { question: question.id, answer }
+                let reply = (n % 4 == 0).then(|| Answer::No { reason: Some(text.to_owned()) });
+                Event::QuestionClosed { question: question.id, answer: reply }
             }
             _ => {
-                let ask = QuestionContent::Feedback {
-                    question: words.to_owned(),
+                let content = QuestionContent::Feedback {
+                    question: text.to_owned(),
                     context: None,
-                    options: vec![words.to_owned()],
+                    options: vec![text.to_owned()],
                 };
                 let tool = "request_user_feedback".to_owned();
                 Event::QuestionAsked {
-                    question: Question { id: QuestionId::new(), call: CallId::new(), tool, ask, at: 1 },
+                    question: Question {
+                        id: QuestionId::new(),
+                        call: CallId::new(),
+                        tool,
+                        ask: content,
+                        at: 1,
+                    },
                 }
             }
         },
         15 => {
-            let first = u32::from(salt % 50);
-            let todo = |id| Todo { id, task: words.to_owned(), status: TodoStatus::InProgress };
-            Event::TodosChanged { todos: (first..first + u32::from(salt % 4)).map(todo).collect() }
+            let number = u32::from(salt % 50);
+            let todo = |id| Todo { id, task: text.to_owned(), status: TodoStatus::InProgress };
+            Event::TodosChanged { todos: (number..number + u32::from(salt % 4)).map(todo).collect() }
         }
         16 => {
-            let queued = |_| QueuedMessage {
-                id: QueuedId::new(),
-                blocks: vec![sample::text(words)],
-                at: 3,
-                via: None,
-            };
+            let queued =
+                |_| QueuedMessage { id: QueuedId::new(), blocks: vec![sample::text(text)], at: 3, via: None };
             Event::QueueChanged { queue: (0..n % 3).map(queued).collect() }
         }
         17 => Event::RetryScheduled { retry: Retry { attempt: 2, attempts: 5, at: i64::from(salt), error } },
@@ -307,16 +315,16 @@ fn next(fold: &Fold, kind: u8, salt: u16) -> Option<Event> {
                 CommandState::Exited { code: i32::from(salt) - 9 },
                 CommandState::EndedWithOcto,
             ];
-            let command = |at: usize| BackgroundCommand {
-                handle: format!("{salt}-{at}"),
+            let command = |command_at: usize| BackgroundCommand {
+                handle: format!("{salt}-{command_at}"),
                 call: CallId::new(),
-                command: words.to_owned(),
+                command: text.to_owned(),
                 cwd: "/home/me".to_owned(),
                 started_at: i64::from(salt),
-                ended_at: (at > 0).then_some(7),
-                state: states[(n + at) % 3],
-                log: (n % 2 == 0).then(|| words.to_owned()),
-                last_line: words.to_owned(),
+                ended_at: (command_at > 0).then_some(7),
+                state: states[(n + command_at) % 3],
+                log: (n % 2 == 0).then(|| text.to_owned()),
+                last_line: text.to_owned(),
             };
             Event::CommandsChanged { commands: (0..n % 4).map(command).collect() }
         }
@@ -425,9 +433,9 @@ async fn check(steps: Vec<(u8, u16)>, batch: usize, page: u32) -> Result<(), Tes
 
     store.close();
     let store = Store::open(home.path()).unwrap();
-    let (again, reopened) =
+    let (second_read, reopened) =
         store.read(move |reader| Ok((reader.resume(id)?, reader.snapshot(id, 1000)?))).await.unwrap();
-    prop_assert_eq!(again.unwrap(), resumed);
+    prop_assert_eq!(second_read.unwrap(), resumed);
     prop_assert_eq!(reopened.unwrap(), fold.snapshot(&stored));
     store.close();
     Ok(())

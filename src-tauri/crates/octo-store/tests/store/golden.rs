@@ -82,8 +82,8 @@ fn opening_the_golden_home_changes_no_row() {
     let (home, text) = golden_home();
     Store::open(home.path()).unwrap().close();
     let file = Connection::open(home.path().join("octo.db")).unwrap();
-    for (row, now) in dump::rows(&text).zip(dump::rows_now(&text, &file)) {
-        assert_eq!(now, row);
+    for (row, current) in dump::rows(&text).zip(dump::rows_now(&text, &file)) {
+        assert_eq!(current, row);
     }
     assert_eq!(dump::rows(&text).count(), dump::rows_now(&text, &file).count());
 }
@@ -94,8 +94,8 @@ fn the_golden_home_is_sound_and_its_words_are_found() {
     let store = Store::open(home.path()).unwrap();
     let health = store.read_blocking(|reader| reader.session_count()).unwrap();
     assert!(health > 3);
-    let hits = store.read_blocking(|reader| reader.search("heron", &Default::default(), 10)).unwrap();
-    assert!(!hits.is_empty());
+    let found = store.read_blocking(|reader| reader.search("heron", &Default::default(), 10)).unwrap();
+    assert!(!found.is_empty());
     let (titled, _) = store.read_blocking(|reader| reader.sessions("golden", 0, 10)).unwrap();
     assert!(!titled.is_empty());
 }
@@ -150,8 +150,8 @@ fn the_settings_of_the_golden_home_are_read_and_written_again_byte_for_byte() {
         keychain: octo_protocol::KeychainState::Available,
     };
     let fields = serde_json::to_value(&snapshot).unwrap()["settings"].as_object().unwrap().len();
-    let written: Value = serde_json::from_str(&stored).unwrap();
-    assert_eq!(written.as_object().unwrap().len(), fields);
+    let rewritten: Value = serde_json::from_str(&stored).unwrap();
+    assert_eq!(rewritten.as_object().unwrap().len(), fields);
 }
 
 /// In every home there is; a later step of the schema may add to them.

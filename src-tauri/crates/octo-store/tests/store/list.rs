@@ -12,10 +12,17 @@ async fn titles(store: &Store, query: &str) -> (Vec<String>, u64) {
 
 async fn found(store: &Store, query: &str) -> Vec<String> {
     let query = query.to_owned();
-    let hits = store.read(move |reader| reader.search(&query, &SessionFilter::default(), 100)).await.unwrap();
-    hits.into_iter()
-        .map(|hit| {
-            format!("{}{}{}", hit.info.title, if hit.message.is_some() { ": " } else { " = " }, hit.snippet)
+    let found =
+        store.read(move |reader| reader.search(&query, &SessionFilter::default(), 100)).await.unwrap();
+    found
+        .into_iter()
+        .map(|result| {
+            format!(
+                "{}{}{}",
+                result.info.title,
+                if result.message.is_some() { ": " } else { " = " },
+                result.snippet
+            )
         })
         .collect()
 }
@@ -88,7 +95,7 @@ async fn words_of_the_person_and_the_model_are_found_and_nothing_else() {
         let info = sample::head(title);
         create(&store, &info).await;
         let turn = sample::turn();
-        let answer = sample::model(turn.id);
+        let reply = sample::model(turn.id);
         let thinking = Block::Reasoning { text: "hidden thoughts".to_owned(), replay: None };
         let dropped = sample::model(turn.id);
         let events = vec![
@@ -103,13 +110,13 @@ async fn words_of_the_person_and_the_model_are_found_and_nothing_else() {
             Event::MessageStarted { message: dropped.clone() },
             Event::BlockAdded { message: dropped.id, index: 0, block: sample::text("discarded words") },
             Event::MessageDiscarded { message: dropped.id },
-            Event::MessageStarted { message: answer.clone() },
-            Event::BlockAdded { message: answer.id, index: 0, block: thinking },
+            Event::MessageStarted { message: reply.clone() },
+            Event::BlockAdded { message: reply.id, index: 0, block: thinking },
             Event::BlockAdded {
-                message: answer.id, index: 1, block: sample::text("锅炉的压力太高了。")
+                message: reply.id, index: 1, block: sample::text("锅炉的压力太高了。")
             },
             Event::BlockAdded {
-                message: answer.id,
+                message: reply.id,
                 index: 2,
                 block: sample::text("The one pressure is too high."),
             },
@@ -117,8 +124,8 @@ async fn words_of_the_person_and_the_model_are_found_and_nothing_else() {
         emit(&store, info.id, events).await.unwrap();
         ids.push(info.id);
     }
-    let gone = ids[2];
-    store.write(move |tx| tx.soft_delete(gone, 5)).await.unwrap();
+    let deleted = ids[2];
+    store.write(move |tx| tx.soft_delete(deleted, 5)).await.unwrap();
     let cases: [(&str, &[&str]); 14] = [
         ("kessel", &["two: Please look at the Kessel of two", "one: Please look at the Kessel of one"]),
         ("look at", &["two: Please look at the Kessel of two", "one: Please look at the Kessel of one"]),
@@ -143,22 +150,22 @@ async fn words_of_the_person_and_the_model_are_found_and_nothing_else() {
         1
     );
 
-    let back = store.write(move |tx| tx.undelete(gone)).await.unwrap();
-    assert_eq!(back.title, "gone");
+    let restored = store.write(move |tx| tx.undelete(deleted)).await.unwrap();
+    assert_eq!(restored.title, "gone");
     assert_eq!(found(&store, "kessel").await.len(), 3);
     store.close();
 }
 
 #[tokio::test]
-async fn short_words_are_found_behind_many_newer_texts_wherever_they_stand() {
+async fn short_words_are_found_in_old_texts_at_any_position() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let texts =
         ["针线 first", "in the 针线 middle", "at the end 针线", "针线", "Ω", "the Ωx", "a 针 and a 线"];
-    for words in texts {
+    for text in texts {
         let info = sample::head("old");
         create(&store, &info).await;
-        let message = sample::person(TurnId::new(), vec![sample::text(words)]);
+        let message = sample::person(TurnId::new(), vec![sample::text(text)]);
         emit(&store, info.id, vec![Event::MessageAdded { message }]).await.unwrap();
     }
     let newer = sample::head("newer");
@@ -198,12 +205,15 @@ async fn a_long_text_is_shown_around_the_match() {
     let store = Store::open(home.path()).unwrap();
     let info = sample::head("long");
     create(&store, &info).await;
-    let long = format!("{} needle {}", "字".repeat(500), "é ".repeat(500));
-    let message = sample::person(TurnId::new(), vec![sample::text(&long)]);
+    let long_text = format!("{} needle {}", "字".repeat(500), "é ".repeat(500));
+    let message = sample::person(TurnId::new(), vec![sample::text(&long_text)]);
     emit(&store, info.id, vec![Event::MessageAdded { message }]).await.unwrap();
-    let [hit] = <[String; 1]>::try_from(found(&store, "needle").await).unwrap();
-    assert!(hit.starts_with("long: …字字") && hit.contains("字 needle é é") && hit.ends_with('…'), "{hit}");
-    assert!(hit.chars().count() < 180, "{hit}");
+    let [snippet] = <[String; 1]>::try_from(found(&store, "needle").await).unwrap();
+    assert!(
+        snippet.starts_with("long: …字字") && snippet.contains("字 needle é é") && snippet.ends_with('…'),
+        "{snippet}"
+    );
+    assert!(snippet.chars().count() < 180, "{snippet}");
     store.close();
 }
 
@@ -286,7 +296,7 @@ async fn folders_are_counted_and_ordered_by_last_use() {
         status,
         ..sample::head("one")
     };
-    let gone = head("/left", 90, false, SessionStatus::Idle);
+    let deleted_head = head("/left", 90, false, SessionStatus::Idle);
     for info in [
         head("/old", 10, false, SessionStatus::Idle),
         head("/new", 20, false, SessionStatus::Failed),
@@ -294,13 +304,15 @@ async fn folders_are_counted_and_ordered_by_last_use() {
         head("/new", 70, true, SessionStatus::Idle),
         head("/old", 80, false, SessionStatus::Waiting),
         head("/pinned", 85, true, SessionStatus::Idle),
-        gone.clone(),
+        deleted_head.clone(),
     ] {
         create(&store, &info).await;
     }
-    store.write(move |tx| tx.soft_delete(gone.id, 1)).await.unwrap();
+    store.write(move |tx| tx.soft_delete(deleted_head.id, 1)).await.unwrap();
     let folders = store.read(|reader| reader.session_folders()).await.unwrap();
-    let copied: Vec<_> =
-        folders.iter().map(|one| (one.path.as_str(), one.sessions, one.updated_at)).collect();
+    let copied: Vec<_> = folders
+        .iter()
+        .map(|folder_entry| (folder_entry.path.as_str(), folder_entry.sessions, folder_entry.updated_at))
+        .collect();
     assert_eq!(copied, [("/new", 2, 20), ("/old", 1, 10)]);
 }

@@ -36,8 +36,8 @@ fn new(info: SessionInfo) -> NewSession {
 }
 
 async fn create(store: &Store, info: &SessionInfo) {
-    let new = new(info.clone());
-    store.write(move |tx| tx.create_session(&new)).await.unwrap();
+    let session = new(info.clone());
+    store.write(move |tx| tx.create_session(&session)).await.unwrap();
 }
 
 async fn emit(store: &Store, session: SessionId, events: Vec<Event>) -> Result<(), StoreError> {

@@ -24,11 +24,11 @@ async fn filled() -> (tempfile::TempDir, PathBuf) {
         create(&store, &info).await;
         let events = (0..40)
             .map(|m| {
-                let words = format!(
+                let text = format!(
                     "message {m} of {n}, with some words to fill a page: {}",
                     "lorem ipsum ".repeat(20)
                 );
-                Event::MessageAdded { message: sample::person(TurnId::new(), vec![sample::text(&words)]) }
+                Event::MessageAdded { message: sample::person(TurnId::new(), vec![sample::text(&text)]) }
             })
             .collect();
         emit(&store, info.id, events).await.unwrap();
@@ -42,12 +42,14 @@ async fn filled() -> (tempfile::TempDir, PathBuf) {
 #[tokio::test]
 async fn a_missing_home_is_created() {
     let home = home();
-    let deep = home.path().join("a/b");
-    let store = Store::open(&deep).unwrap();
+    let nested = home.path().join("a/b");
+    let store = Store::open(&nested).unwrap();
     assert_eq!(store.read(|reader| reader.list_snapshot(1)).await.unwrap().total, 0);
     store.close();
-    let mut files: Vec<String> =
-        fs::read_dir(&deep).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut files: Vec<String> = fs::read_dir(&nested)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     files.sort();
     assert_eq!(files, ["octo.db", "octo.lock"]);
 }
@@ -65,8 +67,8 @@ async fn only_the_person_may_read_the_database_its_log_and_its_copies() {
     create(&store, &sample::head("one more")).await;
     let log = home.path().join("octo.db-wal");
     let copy = home.path().join("copy.db");
-    let place = copy.clone();
-    store.read(move |reader| reader.copy_to(&place)).await.unwrap();
+    let path = copy.clone();
+    store.read(move |reader| reader.copy_to(&path)).await.unwrap();
     for file in [&file, &log, &copy] {
         assert_eq!(mode(file), 0o600, "{}", file.display());
     }
@@ -126,20 +128,20 @@ fn fill_up(file: &Path) {
 #[tokio::test]
 async fn damage_found_in_a_large_file_is_reported_at_the_next_start() {
     let (home, file) = filled().await;
-    let small = fs::read(&file).unwrap();
+    let small_file = fs::read(&file).unwrap();
     // The position of the last events, wherever the tables are.
-    let known = b"message_added";
-    let event = small.windows(known.len()).rposition(|bytes| bytes == known).unwrap();
+    let needle = b"message_added";
+    let event = small_file.windows(needle.len()).rposition(|bytes| bytes == needle).unwrap();
     let middle = event / 4096 * 4096;
     fill_up(&file);
-    let good = fs::read(&file).unwrap();
-    let mut bad = good.clone();
-    bad[middle..middle + 4096].fill(0xee);
-    fs::write(&file, &bad).unwrap();
+    let intact = fs::read(&file).unwrap();
+    let mut damaged = intact.clone();
+    damaged[middle..middle + 4096].fill(0xee);
+    fs::write(&file, &damaged).unwrap();
     let backups = home.path().join("backups");
     fs::create_dir(&backups).unwrap();
     let newest = backups.join("octo-1-1800000000000.db");
-    fs::write(&newest, &small).unwrap();
+    fs::write(&newest, &small_file).unwrap();
 
     // A file this large is not checked in full while nothing suggests damage.
     let read_all = |reader: &octo_store::Reader<'_>| {
@@ -149,11 +151,11 @@ async fn damage_found_in_a_large_file_is_reported_at_the_next_start() {
         }
         Ok(())
     };
-    let mark = home.path().join("octo.db-suspect");
+    let marker = home.path().join("octo.db-suspect");
     let store = Store::open(home.path()).unwrap();
-    assert!(!mark.exists());
-    let met = store.read(read_all).await.unwrap_err();
-    assert_eq!(ApiError::from(met).key, "store.unreadable");
+    assert!(!marker.exists());
+    let error = store.read(read_all).await.unwrap_err();
+    assert_eq!(ApiError::from(error).key, "store.unreadable");
     store.close();
     for _ in 0..2 {
         let api = ApiError::from(refused(home.path()));
@@ -161,12 +163,12 @@ async fn damage_found_in_a_large_file_is_reported_at_the_next_start() {
             (api.key.as_str(), api.args["backup"].as_str()),
             ("store.damaged", newest.to_str().unwrap())
         );
-        assert!(fs::read(&file).unwrap() == bad, "the file was changed");
+        assert!(fs::read(&file).unwrap() == damaged, "the file was changed");
     }
 
-    fs::write(&file, &good).unwrap();
+    fs::write(&file, &intact).unwrap();
     let store = Store::open(home.path()).unwrap();
-    assert!(!mark.exists(), "nothing was found");
+    assert!(!marker.exists(), "nothing was found");
     store.read(read_all).await.unwrap();
     store.close();
 }
@@ -174,10 +176,10 @@ async fn damage_found_in_a_large_file_is_reported_at_the_next_start() {
 #[tokio::test]
 async fn a_damaged_file_is_reported_and_left_unchanged() {
     let (home, file) = filled().await;
-    let good = fs::read(&file).unwrap();
-    let garbage = |at: usize, length: usize| {
-        let mut bytes = good.clone();
-        bytes[at..at + length]
+    let intact = fs::read(&file).unwrap();
+    let garbage = |position: usize, length: usize| {
+        let mut bytes = intact.clone();
+        bytes[position..position + length]
             .iter_mut()
             .zip((0..251u8).cycle())
             .for_each(|(byte, value)| *byte = value ^ 0xa5);
@@ -186,19 +188,19 @@ async fn a_damaged_file_is_reported_and_left_unchanged() {
     let page = 4096;
     let cases = [
         ("empty", Vec::new()),
-        ("one byte", good[..1].to_vec()),
-        ("half a header", good[..60].to_vec()),
-        ("one page", good[..page].to_vec()),
-        ("half", good[..good.len() / 2 / page * page].to_vec()),
-        ("cut inside a page", good[..good.len() / 2 + 7].to_vec()),
-        ("last page missing", good[..good.len() - page].to_vec()),
+        ("one byte", intact[..1].to_vec()),
+        ("half a header", intact[..60].to_vec()),
+        ("one page", intact[..page].to_vec()),
+        ("half", intact[..intact.len() / 2 / page * page].to_vec()),
+        ("cut inside a page", intact[..intact.len() / 2 + 7].to_vec()),
+        ("last page missing", intact[..intact.len() - page].to_vec()),
         ("garbage header", garbage(0, 16)),
         ("garbage schema", garbage(100, page - 100)),
         ("garbage page 3", garbage(2 * page, page)),
-        ("garbage in the middle", garbage(good.len() / 2 / page * page, 4 * page)),
-        ("garbage at the end", garbage(good.len() - page, page)),
+        ("garbage in the middle", garbage(intact.len() / 2 / page * page, 4 * page)),
+        ("garbage at the end", garbage(intact.len() - page, page)),
         ("text", b"This is no database, only a text of some length.".repeat(400)),
-        ("zeroes", vec![0; good.len()]),
+        ("zeroes", vec![0; intact.len()]),
     ];
     for (name, bytes) in cases {
         fs::write(&file, &bytes).unwrap();
@@ -214,11 +216,11 @@ async fn a_damaged_file_is_reported_and_left_unchanged() {
     let backups = home.path().join("backups");
     fs::create_dir(&backups).unwrap();
     for (name, bytes) in [
-        ("octo-1-1700000000000.db", &good[..]),
-        ("octo-1-1800000000000.db", &good[..]),
-        ("octo-1-1850000000000.db", &good[..good.len() / 2]),
-        ("octo-4000-1860000000000.db", &good[..0]),
-        ("notes.txt", &good[..0]),
+        ("octo-1-1700000000000.db", &intact[..]),
+        ("octo-1-1800000000000.db", &intact[..]),
+        ("octo-1-1850000000000.db", &intact[..intact.len() / 2]),
+        ("octo-4000-1860000000000.db", &intact[..0]),
+        ("notes.txt", &intact[..0]),
     ] {
         fs::write(backups.join(name), bytes).unwrap();
     }
@@ -231,7 +233,7 @@ async fn a_damaged_file_is_reported_and_left_unchanged() {
     let api = ApiError::from(error);
     assert_eq!((api.key.as_str(), api.args["backup"].as_str()), ("store.damaged", newest.to_str().unwrap()));
 
-    fs::write(&file, &good).unwrap();
+    fs::write(&file, &intact).unwrap();
     let store = Store::open(home.path()).unwrap();
     assert_eq!(store.read(|reader| reader.list_snapshot(1)).await.unwrap().total, 20);
     store.close();
@@ -247,17 +249,17 @@ async fn the_log_of_a_damaged_file_is_left_unchanged() {
     fs::copy(&file, &copies[0]).unwrap();
     fs::copy(home.path().join("octo.db-wal"), &copies[1]).unwrap();
     store.close();
-    let good = copies.each_ref().map(|copy| fs::read(copy).unwrap());
-    assert!(!good[1].is_empty());
+    let intact = copies.each_ref().map(|copy| fs::read(copy).unwrap());
+    assert!(!intact[1].is_empty());
 
-    let mut bad = good[0].clone();
-    let middle = bad.len() / 2 / 4096 * 4096;
-    bad[middle..middle + 8192].fill(0xee);
-    fs::write(&copies[0], &bad).unwrap();
+    let mut damaged = intact[0].clone();
+    let middle = damaged.len() / 2 / 4096 * 4096;
+    damaged[middle..middle + 8192].fill(0xee);
+    fs::write(&copies[0], &damaged).unwrap();
     assert!(matches!(refused(crashed.path()), OpenError::Damaged { .. }));
-    assert!(fs::read(&copies[0]).unwrap() == bad && fs::read(&copies[1]).unwrap() == good[1]);
+    assert!(fs::read(&copies[0]).unwrap() == damaged && fs::read(&copies[1]).unwrap() == intact[1]);
 
-    fs::write(&copies[0], &good[0]).unwrap();
+    fs::write(&copies[0], &intact[0]).unwrap();
     let store = Store::open(crashed.path()).unwrap();
     assert_eq!(store.read(|reader| reader.list_snapshot(1)).await.unwrap().total, 21);
     store.close();

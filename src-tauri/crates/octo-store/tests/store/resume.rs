@@ -12,8 +12,8 @@ async fn an_interrupted_turn_resumes_with_its_calls_and_results() {
     let id = info.id;
     create(&store, &info).await;
     let turn = sample::turn();
-    let asked = sample::person(turn.id, vec![sample::text("go")]);
-    let answer = sample::model(turn.id);
+    let person_message = sample::person(turn.id, vec![sample::text("go")]);
+    let reply = sample::model(turn.id);
     let calls = [CallId::new(), CallId::new(), CallId::new()];
     let states = [sample::ended(), CallState::Started { at: 5 }, CallState::Asking];
     let question = Question {
@@ -29,18 +29,18 @@ async fn an_interrupted_turn_resumes_with_its_calls_and_results() {
     };
     let mut events = vec![
         Event::TurnStarted { turn: turn.clone() },
-        Event::MessageAdded { message: asked.clone() },
-        Event::MessageStarted { message: answer.clone() },
+        Event::MessageAdded { message: person_message.clone() },
+        Event::MessageStarted { message: reply.clone() },
     ];
     for (index, call) in (0..).zip(calls) {
-        events.push(Event::BlockAdded { message: answer.id, index, block: sample::tool_call(call) });
+        events.push(Event::BlockAdded { message: reply.id, index, block: sample::tool_call(call) });
         events.push(Event::CallChanged { call: sample::call(call, turn.id, CallState::Planned) });
     }
     for (call, state) in calls.into_iter().zip(states.clone()) {
         events.push(Event::CallChanged { call: sample::call(call, turn.id, state) });
     }
     events.push(Event::QuestionAsked { question: question.clone() });
-    let (person, model) = (asked.id, answer.id);
+    let (person, model) = (person_message.id, reply.id);
     store
         .write(move |tx| {
             emit_all(tx, id, events)?;
@@ -60,8 +60,8 @@ async fn an_interrupted_turn_resumes_with_its_calls_and_results() {
     let resumed = store.read(move |reader| reader.resume(id)).await.unwrap().unwrap();
     let stored = resumed.unfinished.unwrap();
     assert_eq!(stored.turn, turn);
-    assert_eq!(stored.messages, [asked.id, answer.id]);
-    assert_eq!(stored.open_message, Some(answer.id));
+    assert_eq!(stored.messages, [person_message.id, reply.id]);
+    assert_eq!(stored.open_message, Some(reply.id));
     assert_eq!(stored.calls.iter().map(|call| call.view.id).collect::<Vec<_>>(), calls);
     assert_eq!(stored.calls.iter().map(|call| call.view.state.clone()).collect::<Vec<_>>(), states);
     assert_eq!(
@@ -71,15 +71,18 @@ async fn an_interrupted_turn_resumes_with_its_calls_and_results() {
     assert_eq!(resumed.questions, [question]);
     assert_eq!(resumed.draft, typed("half a thought"));
     assert_eq!(resumed.system, "You are Octo.");
-    assert_eq!(resumed.context.iter().map(|message| message.id).collect::<Vec<_>>(), [asked.id, answer.id]);
+    assert_eq!(
+        resumed.context.iter().map(|message| message.id).collect::<Vec<_>>(),
+        [person_message.id, reply.id]
+    );
     assert_eq!(resumed.context[1].calls().map(|call| call.id).collect::<Vec<_>>(), calls);
 
     // The discarded message takes its calls, its place in the context and its blocks with it.
-    emit(&store, id, vec![Event::MessageDiscarded { message: answer.id }]).await.unwrap();
+    emit(&store, id, vec![Event::MessageDiscarded { message: reply.id }]).await.unwrap();
     let resumed = store.read(move |reader| reader.resume(id)).await.unwrap().unwrap();
     let stored = resumed.unfinished.unwrap();
-    assert_eq!((stored.messages, stored.calls, stored.open_message), (vec![asked.id], vec![], None));
-    assert_eq!(resumed.context, [asked]);
+    assert_eq!((stored.messages, stored.calls, stored.open_message), (vec![person_message.id], vec![], None));
+    assert_eq!(resumed.context, [person_message]);
     store.close();
 }
 
@@ -100,8 +103,8 @@ async fn the_context_has_generations_and_the_transcript_keeps_everything() {
     let context = async |expected: &[usize]| {
         let (resumed, page) =
             store.read(move |reader| Ok((reader.resume(id)?, reader.page(id, None, 9)?))).await.unwrap();
-        let seen: Vec<String> = resumed.unwrap().context.iter().map(Message::text).collect();
-        assert_eq!(seen, expected.iter().map(usize::to_string).collect::<Vec<_>>());
+        let texts: Vec<String> = resumed.unwrap().context.iter().map(Message::text).collect();
+        assert_eq!(texts, expected.iter().map(usize::to_string).collect::<Vec<_>>());
         assert_eq!(page.messages.len(), 5);
     };
     context(&[]).await;
@@ -114,20 +117,20 @@ async fn the_context_has_generations_and_the_transcript_keeps_everything() {
     let dropped = ids[1];
     store.write(move |tx| tx.drop_from_context(id, dropped)).await.unwrap();
     context(&[0, 2]).await;
-    let next = vec![ids[4], ids[2]];
-    store.write(move |tx| tx.new_generation(id, &next)).await.unwrap();
+    let context_ids = vec![ids[4], ids[2]];
+    store.write(move |tx| tx.new_generation(id, &context_ids)).await.unwrap();
     context(&[4, 2]).await;
-    let last = ids[3];
-    store.write(move |tx| tx.append_context(id, last)).await.unwrap();
+    let last_id = ids[3];
+    store.write(move |tx| tx.append_context(id, last_id)).await.unwrap();
     context(&[4, 2, 3]).await;
     // The message dropped now was part of the earlier generation too: going back does not restore it.
     let dropped = ids[2];
     store.write(move |tx| tx.drop_from_context(id, dropped)).await.unwrap();
-    let nothing = std::collections::HashSet::new();
-    let back = store.read(move |reader| reader.conversation_without(id, &nothing)).await.unwrap();
+    let no_turns = std::collections::HashSet::new();
+    let restored = store.read(move |reader| reader.conversation_without(id, &no_turns)).await.unwrap();
     let mut copied = vec![ids[0], ids[3], ids[4]];
     copied.sort();
-    assert_eq!(back, copied);
+    assert_eq!(restored, copied);
     store.write(move |tx| tx.new_generation(id, &[])).await.unwrap();
     context(&[]).await;
     store.close();
@@ -137,21 +140,29 @@ async fn the_context_has_generations_and_the_transcript_keeps_everything() {
 async fn messages_of_another_session_cannot_be_touched() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
-    let (mine, other) = (sample::head("mine"), sample::head("other"));
-    create(&store, &mine).await;
+    let (own_session, other) = (sample::head("mine"), sample::head("other"));
+    create(&store, &own_session).await;
     create(&store, &other).await;
     let message = sample::model(TurnId::new());
-    let (id, theirs) = (mine.id, message.id);
+    let (id, other_message) = (own_session.id, message.id);
     emit(&store, other.id, vec![Event::MessageStarted { message }]).await.unwrap();
     let attempts: Vec<Result<(), StoreError>> = vec![
-        store.write(move |tx| tx.append_context(id, theirs)).await,
-        store.write(move |tx| tx.new_generation(id, &[theirs])).await,
-        store.read(move |reader| reader.page(id, Some(theirs), 5).map(drop)).await,
-        emit(&store, id, vec![Event::MessageDiscarded { message: theirs }]).await,
-        emit(&store, id, vec![Event::BlockAdded { message: theirs, index: 0, block: sample::text("x") }])
-            .await,
-        emit(&store, id, vec![Event::MessageEnded { message: theirs, end: MessageEnd::Cut, usage: None }])
-            .await,
+        store.write(move |tx| tx.append_context(id, other_message)).await,
+        store.write(move |tx| tx.new_generation(id, &[other_message])).await,
+        store.read(move |reader| reader.page(id, Some(other_message), 5).map(drop)).await,
+        emit(&store, id, vec![Event::MessageDiscarded { message: other_message }]).await,
+        emit(
+            &store,
+            id,
+            vec![Event::BlockAdded { message: other_message, index: 0, block: sample::text("x") }],
+        )
+        .await,
+        emit(
+            &store,
+            id,
+            vec![Event::MessageEnded { message: other_message, end: MessageEnd::Cut, usage: None }],
+        )
+        .await,
     ];
     for attempt in attempts {
         assert!(matches!(attempt, Err(StoreError::UnknownMessage(_))), "{attempt:?}");
@@ -168,13 +179,13 @@ async fn prompts_and_tools_are_frozen_until_refrozen() {
     let id = info.id;
     create(&store, &info).await;
     let forged = ToolsetRow { hash: "t1".to_owned(), version: 1, tools_json: "[1]".to_owned() };
-    let other = NewSession { toolset: forged, ..new(sample::head("forged")) };
-    assert!(store.write(move |tx| tx.create_session(&other)).await.is_err());
+    let conflicting = NewSession { toolset: forged, ..new(sample::head("forged")) };
+    assert!(store.write(move |tx| tx.create_session(&conflicting)).await.is_err());
     let newer = ToolsetRow { hash: "t2".to_owned(), version: 2, tools_json: "[2]".to_owned() };
-    let kept = newer.clone();
+    let newer_prompt = newer.clone();
     store.write(move |tx| tx.replace_frozen_prompt(id, "You are Octo 2.", &newer)).await.unwrap();
     let resumed = store.read(move |reader| reader.resume(id)).await.unwrap().unwrap();
-    assert_eq!((resumed.system.as_str(), resumed.toolset), ("You are Octo 2.", kept));
+    assert_eq!((resumed.system.as_str(), resumed.toolset), ("You are Octo 2.", newer_prompt));
     store.close();
 }
 
@@ -185,7 +196,7 @@ async fn settings_models_and_rules_are_kept_and_settings_events_win() {
     let settings =
         Settings { language: Language::Zh, recent_folders: vec!["/a".to_owned()], ..Settings::default() };
     let [a, mut b, c] = ["a", "b", "c"].map(entry);
-    let rule = |word: &str| Rule::Command { words: vec!["cargo".to_owned(), word.to_owned()] };
+    let rule = |subcommand: &str| Rule::Command { words: vec!["cargo".to_owned(), subcommand.to_owned()] };
     let (test, check) = (rule("test"), rule("check"));
     assert_eq!(store.read(|reader| reader.settings()).await.unwrap(), Settings::default());
     let values = (settings.clone(), a.clone(), b.clone(), c.clone(), test.clone(), check.clone());
@@ -259,9 +270,9 @@ async fn the_ledger_and_drafts_belong_to_sessions_that_exist() {
     let of_turn = store.read(move |reader| reader.turn_spending(turn)).await.unwrap();
     let cost = copied.cost.unwrap();
     assert_eq!(of_turn, Spending { calls: 2, usage: sample::usage(3), cost, unpriced: 1 });
-    let all = store.read(move |reader| reader.session_spending(id)).await.unwrap();
-    assert_eq!((all.calls, all.unpriced), (3, 1));
-    assert!(all.usage.input >= u64::MAX / 4, "sums stop, they do not wrap or fail");
+    let total = store.read(move |reader| reader.session_spending(id)).await.unwrap();
+    assert_eq!((total.calls, total.unpriced), (3, 1));
+    assert!(total.usage.input >= u64::MAX / 4, "sums stop, they do not wrap or fail");
     let report = store.read(|reader| reader.spending_lines(0, 1_000_000_000_000)).await.unwrap();
     assert_eq!(report.len(), 1, "{report:?}");
     assert_eq!(
@@ -289,18 +300,19 @@ async fn the_ledger_and_drafts_belong_to_sessions_that_exist() {
         foreign: false,
     };
     for draft in [typed("one"), attached, typed(" two\n"), Draft::default()] {
-        let (mine, new) = (draft.clone(), Draft { text: format!("new {}", draft.text), ..draft.clone() });
-        let kept = new.clone();
+        let (own_draft, new_draft) =
+            (draft.clone(), Draft { text: format!("new {}", draft.text), ..draft.clone() });
+        let stored_draft = new_draft.clone();
         store
             .write(move |tx| {
-                tx.set_draft(id, &mine)?;
-                tx.set_new_draft(&new)
+                tx.set_draft(id, &own_draft)?;
+                tx.set_new_draft(&new_draft)
             })
             .await
             .unwrap();
         let snapshot = store.read(move |reader| reader.snapshot(id, 1)).await.unwrap().unwrap();
         assert_eq!(snapshot.draft, draft);
-        assert_eq!(store.read(|reader| reader.new_draft()).await.unwrap(), kept);
+        assert_eq!(store.read(|reader| reader.new_draft()).await.unwrap(), stored_draft);
     }
     assert!(matches!(
         store.write(move |tx| tx.set_draft(nobody, &typed("x"))).await,
@@ -316,7 +328,7 @@ fn typed(text: &str) -> Draft {
 }
 
 #[tokio::test]
-async fn a_draft_goes_to_the_trash_with_its_session_and_comes_back_with_it() {
+async fn a_draft_is_trashed_and_restored_with_its_session() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let info = sample::head("thrown away");

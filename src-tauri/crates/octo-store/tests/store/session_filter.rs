@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 /// The filter's rule, written again without SQL.
 fn lets(filter: &SessionFilter, info: &SessionInfo) -> bool {
-    let mark = match filter.mark {
+    let status = match filter.status {
         None => true,
         Some(SessionMark::Running) => info.status == SessionStatus::Running,
         Some(SessionMark::Waiting) => info.status == SessionStatus::Waiting,
@@ -17,7 +17,8 @@ fn lets(filter: &SessionFilter, info: &SessionInfo) -> bool {
                 && info.updated_at > info.read_at.unwrap_or(0)
         }
     };
-    mark && filter.source.is_none_or(|source| info.source == source)
+    status
+        && filter.source.is_none_or(|source| info.source == source)
         && filter.profile.as_ref().is_none_or(|profile| info.profile == *profile)
         && filter.folder.as_ref().is_none_or(|folder| info.folder == *folder)
         && filter.since.is_none_or(|since| info.updated_at >= since)
@@ -52,7 +53,7 @@ fn any_head() -> impl Strategy<Value = SessionInfo> {
 }
 
 fn any_filter() -> impl Strategy<Value = SessionFilter> {
-    let mark = prop_oneof![
+    let status = prop_oneof![
         Just(None),
         Just(Some(SessionMark::Running)),
         Just(Some(SessionMark::Waiting)),
@@ -63,11 +64,11 @@ fn any_filter() -> impl Strategy<Value = SessionFilter> {
     let profile = prop_oneof![Just(None), Just(Some(Profile::CODING))];
     let folder = prop_oneof![Just(None), Just(Some("/a".to_owned())), Just(Some("/%".to_owned()))];
     let moment = || proptest::option::of(0..20_i64);
-    (mark, source, profile, folder, moment(), moment()).prop_map(
-        |(mark, source, profile, folder, since, until)| SessionFilter {
+    (status, source, profile, folder, moment(), moment()).prop_map(
+        |(status, source, profile, folder, since, until)| SessionFilter {
             source,
             profile,
-            mark,
+            status,
             folder,
             since,
             until,
@@ -80,14 +81,15 @@ fn page(
     query: &str,
     filter: &SessionFilter,
 ) -> Result<(Vec<SessionInfo>, u64), StoreError> {
-    let (mut all, mut total) = (Vec::new(), 0);
+    let (mut sessions, mut total) = (Vec::new(), 0);
     loop {
-        let (more, counted) = reader.sessions_where(query, filter, u32::try_from(all.len()).unwrap(), 3)?;
+        let (more, counted) =
+            reader.sessions_where(query, filter, u32::try_from(sessions.len()).unwrap(), 3)?;
         total = counted.max(total);
         if more.is_empty() {
-            return Ok((all, total));
+            return Ok((sessions, total));
         }
-        all.extend(more);
+        sessions.extend(more);
     }
 }
 
@@ -99,20 +101,20 @@ proptest! {
     ) {
         let home = home();
         let store = Store::open(home.path()).unwrap();
-        let mut known = Vec::new();
+        let mut infos = Vec::new();
         for info in heads {
-            let new = crate::new(info.clone());
-            store.write_blocking(move |tx| tx.create_session(&new)).unwrap();
-            known.push(info);
+            let session = crate::new(info.clone());
+            store.write_blocking(move |tx| tx.create_session(&session)).unwrap();
+            infos.push(info);
         }
         // Later created, shown first, if everything else is equal.
-        known.reverse();
-        known.sort_by_key(|info| {
+        infos.reverse();
+        infos.sort_by_key(|info| {
             (info.status != SessionStatus::Waiting, !info.pinned, std::cmp::Reverse(info.updated_at))
         });
         for filter in filters {
             for query in ["", "heron", "gu"] {
-                let expected: Vec<SessionInfo> = known
+                let expected: Vec<SessionInfo> = infos
                     .iter()
                     .filter(|info| lets(&filter, info) && info.title.contains(query))
                     .cloned()
@@ -135,8 +137,8 @@ async fn texts_are_searched_within_the_filter_and_words_are_marked() {
     for (title, source) in [("one", Source::Window), ("two", Source::Headless)] {
         let info = SessionInfo { source, ..sample::head(title) };
         create(&store, &info).await;
-        let words = format!("🐙 Die Möwe of {title} saw 一只苍鹭 and the moewe");
-        let message = sample::person(TurnId::new(), vec![sample::text(&words)]);
+        let text = format!("🐙 Die Möwe of {title} saw 一只苍鹭 and the moewe");
+        let message = sample::person(TurnId::new(), vec![sample::text(&text)]);
         emit(&store, info.id, vec![Event::MessageAdded { message }]).await.unwrap();
     }
     let search = async |query: &'static str, source: Option<Source>| {
@@ -144,9 +146,9 @@ async fn texts_are_searched_within_the_filter_and_words_are_marked() {
         store.read(move |reader| reader.search(query, &filter, 10)).await.unwrap()
     };
     assert_eq!(search("möwe", None).await.len(), 2);
-    let hits = search("möwe", Some(Source::Headless)).await;
-    let [hit] = hits.as_slice() else { panic!("{hits:?}") };
-    assert_eq!((hit.info.title.as_str(), hit.message.is_some()), ("two", true));
+    let found = search("möwe", Some(Source::Headless)).await;
+    let [result] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((result.info.title.as_str(), result.message.is_some()), ("two", true));
     assert_eq!(search("möwe", Some(Source::Demo)).await, []);
     // Positions count as the page does: the octopus takes two.
     for (query, expected) in [
@@ -155,14 +157,14 @@ async fn texts_are_searched_within_the_filter_and_words_are_marked() {
         ("苍鹭 一只", vec!["一只苍鹭"]),
         ("苍鹭 die", vec!["Die", "苍鹭"]),
     ] {
-        let hit = search(query, Some(Source::Headless)).await.remove(0);
-        let units: Vec<u16> = hit.snippet.encode_utf16().collect();
-        let marked: Vec<String> = hit
+        let result = search(query, Some(Source::Headless)).await.remove(0);
+        let units: Vec<u16> = result.snippet.encode_utf16().collect();
+        let marked_text: Vec<String> = result
             .marks
             .iter()
             .map(|mark| String::from_utf16(&units[mark.start as usize..mark.end as usize]).unwrap())
             .collect();
-        assert_eq!(marked, expected, "{query}");
+        assert_eq!(marked_text, expected, "{query}");
     }
     store.close();
 }
@@ -176,8 +178,10 @@ async fn a_title_does_not_hide_the_message_that_matches_too() {
     let message = sample::person(TurnId::new(), vec![sample::text("a heron indeed")]);
     let id = message.id;
     emit(&store, info.id, vec![Event::MessageAdded { message }]).await.unwrap();
-    let hits = store.read(|reader| reader.search("heron", &SessionFilter::default(), 9)).await.unwrap();
-    let found: Vec<_> = hits.iter().map(|hit| (hit.snippet.as_str(), hit.message)).collect();
+    let found_sessions =
+        store.read(|reader| reader.search("heron", &SessionFilter::default(), 9)).await.unwrap();
+    let found: Vec<_> =
+        found_sessions.iter().map(|result| (result.snippet.as_str(), result.message)).collect();
     assert_eq!(found, [("The heron", None), ("a heron indeed", Some(id))]);
     store.close();
 }

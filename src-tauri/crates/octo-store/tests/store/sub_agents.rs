@@ -18,12 +18,12 @@ async fn parent(store: &Store) -> Parent {
     let id = info.id;
     create(store, &info).await;
     let turn = sample::turn();
-    let (said, calling, call) = (
+    let (question, calling, call) = (
         sample::person(turn.id, vec![sample::text("find the heron")]),
         sample::model(turn.id),
         CallId::new(),
     );
-    let (first, second, of) = (said.clone(), calling.clone(), turn.id);
+    let (first, second, turn_id) = (question.clone(), calling.clone(), turn.id);
     store
         .write(move |tx| {
             emit_all(
@@ -39,7 +39,7 @@ async fn parent(store: &Store) -> Parent {
                         end: MessageEnd::Complete,
                         usage: Some(sample::usage(7)),
                     },
-                    Event::CallBilled { call: sample::billed(of, second.id, Some(sample::usage(7))) },
+                    Event::CallBilled { call: sample::billed(turn_id, second.id, Some(sample::usage(7))) },
                 ],
             )?;
             tx.append_context(id, first.id)?;
@@ -47,7 +47,7 @@ async fn parent(store: &Store) -> Parent {
         })
         .await
         .unwrap();
-    Parent { info, turn: said.turn, said, calling, call }
+    Parent { info, turn: question.turn, said: question, calling, call }
 }
 
 fn forked(parent: &Parent, inherits: InheritedContext) -> NewSubAgent {
@@ -64,14 +64,14 @@ fn forked(parent: &Parent, inherits: InheritedContext) -> NewSubAgent {
 
 /// Stores a sub-agent with its first turn; returns its id and its message.
 async fn fork(store: &Store, parent: &Parent, inherits: InheritedContext) -> (SessionId, Message) {
-    let new = forked(parent, inherits);
-    let (id, turn) = (new.info.id, sample::turn());
+    let spec = forked(parent, inherits);
+    let (id, turn) = (spec.info.id, sample::turn());
     let message = sample::octo(turn.id, vec![sample::text("a word nobody searches")]);
-    let first = message.clone();
+    let first_message = message.clone();
     store
         .write(move |tx| {
-            tx.create_sub_agent(&new)?;
-            tx.begin_first_turn(id, turn, std::slice::from_ref(&first))
+            tx.create_sub_agent(&spec)?;
+            tx.begin_first_turn(id, turn, std::slice::from_ref(&first_message))
         })
         .await
         .unwrap();
@@ -88,8 +88,8 @@ async fn a_sub_agent_begins_with_its_parents_context_without_copies() {
     assert_eq!(stored.context, [parent.said.clone(), message.clone()]);
     assert_eq!(stored.sub_agent, Some(forked(&parent, InheritedContext::Nothing).link));
     assert_eq!(stored.context_tokens, sample::usage(7).context_tokens());
-    let of = parent.info.id;
-    let parents = store.read(move |reader| reader.resume(of)).await.unwrap().unwrap();
+    let parent_id = parent.info.id;
+    let parents = store.read(move |reader| reader.resume(parent_id)).await.unwrap().unwrap();
     assert_eq!((stored.system, stored.toolset), (parents.system, parents.toolset));
     assert_eq!(parents.context.len(), 2, "the parent's own is as it was");
     assert_eq!(parents.sub_agent, None);
@@ -97,20 +97,20 @@ async fn a_sub_agent_begins_with_its_parents_context_without_copies() {
     assert_eq!(page.messages, std::slice::from_ref(&message), "what it inherits is not its transcript");
 
     // Its view may be replaced and keep its parent's messages, but never another session's.
-    let (said, own) = (parent.said.id, message.id);
-    store.write(move |tx| tx.new_generation(id, &[own, said])).await.unwrap();
+    let (parent_message, own_message) = (parent.said.id, message.id);
+    store.write(move |tx| tx.new_generation(id, &[own_message, parent_message])).await.unwrap();
     let context = store.read(move |reader| reader.resume(id)).await.unwrap().unwrap().context;
     assert_eq!(context, [message, parent.said.clone()]);
-    let stranger = sample::head("stranger");
-    create(&store, &stranger).await;
-    let refused = store.write(move |tx| tx.new_generation(stranger.id, &[said])).await;
-    assert!(matches!(refused, Err(StoreError::UnknownMessage(_))), "{refused:?}");
+    let unrelated = sample::head("stranger");
+    create(&store, &unrelated).await;
+    let error = store.write(move |tx| tx.new_generation(unrelated.id, &[parent_message])).await;
+    assert!(matches!(error, Err(StoreError::UnknownMessage(_))), "{error:?}");
 
-    let (other, message) = fork(&store, &parent, InheritedContext::Nothing).await;
-    let stored = store.read(move |reader| reader.resume(other)).await.unwrap().unwrap();
+    let (other_agent, message) = fork(&store, &parent, InheritedContext::Nothing).await;
+    let stored = store.read(move |reader| reader.resume(other_agent)).await.unwrap().unwrap();
     assert_eq!((stored.context, stored.context_tokens), (vec![message], 0));
-    let forks = store.read(move |reader| reader.sub_agents(of)).await.unwrap();
-    assert_eq!(forks, [id, other]);
+    let forks = store.read(move |reader| reader.sub_agents(parent_id)).await.unwrap();
+    assert_eq!(forks, [id, other_agent]);
     store.close();
 }
 
@@ -119,35 +119,36 @@ async fn recall_covers_summaries_and_sub_agents() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let parent = parent(&store).await;
-    let of = parent.info.id;
+    let parent_id = parent.info.id;
     let (id, _) = fork(&store, &parent, InheritedContext::Nothing).await;
-    let answer = sample::model(TurnId::new());
-    let message = answer.id;
+    let reply = sample::model(TurnId::new());
+    let message = reply.id;
     let called = Event::BlockAdded { message, index: 0, block: sample::tool_call(CallId::new()) };
-    let said = Event::BlockAdded { message, index: 1, block: sample::text("I would call it \\\"ls\\\"") };
-    emit(&store, id, vec![Event::MessageStarted { message: answer }, called, said]).await.unwrap();
-    store.write(move |tx| tx.new_generation(of, &[])).await.unwrap();
-    let (sources, of_parent, of_sub, none, newest) = store
+    let block_added =
+        Event::BlockAdded { message, index: 1, block: sample::text("I would call it \\\"ls\\\"") };
+    emit(&store, id, vec![Event::MessageStarted { message: reply }, called, block_added]).await.unwrap();
+    store.write(move |tx| tx.new_generation(parent_id, &[])).await.unwrap();
+    let (sources, of_parent, of_sub, of_none, newest) = store
         .read(move |reader| {
             Ok((
-                reader.conversation_sources(of)?,
-                reader.calls_containing(of, "\\\"ls\\\"", 9)?,
+                reader.conversation_sources(parent_id)?,
+                reader.calls_containing(parent_id, "\\\"ls\\\"", 9)?,
                 reader.calls_containing(id, "\\\"ls\\\"", 9)?,
-                reader.calls_containing(of, "never", 9)?,
-                reader.calls_containing(of, "\\\"ls\\\"", 0)?,
+                reader.calls_containing(parent_id, "never", 9)?,
+                reader.calls_containing(parent_id, "\\\"ls\\\"", 0)?,
             ))
         })
         .await
         .unwrap();
-    assert_eq!(sources, [id, of]);
+    assert_eq!(sources, [id, parent_id]);
     assert_eq!(of_parent, [sample::tool_call(parent.call)], "though it is in no context any more");
     assert!(
         matches!(of_sub.as_slice(), [Block::ToolCall(_)]),
         "calls, and not what is said of them: {of_sub:?}"
     );
-    assert_eq!((none.len(), newest.len()), (0, 0));
-    let stranger = SessionId::new();
-    assert_eq!(store.read(move |reader| reader.conversation_sources(stranger)).await.unwrap(), []);
+    assert_eq!((of_none.len(), newest.len()), (0, 0));
+    let unknown = SessionId::new();
+    assert_eq!(store.read(move |reader| reader.conversation_sources(unknown)).await.unwrap(), []);
     store.close();
 }
 
@@ -158,11 +159,12 @@ async fn a_sub_agent_is_unlisted_and_its_cost_counts_for_the_parent() {
     let parent = parent(&store).await;
     let (id, _) = fork(&store, &parent, InheritedContext::Nothing).await;
     let turn = TurnId::new();
-    let answer = sample::model(turn);
+    let reply = sample::model(turn);
     let billed =
-        BilledCall { purpose: Purpose::SubAgent, ..sample::billed(turn, answer.id, Some(sample::usage(5))) };
-    let said = Event::BlockAdded { message: answer.id, index: 0, block: sample::text("a rare word") };
-    let events = vec![Event::MessageStarted { message: answer }, said, Event::CallBilled { call: billed }];
+        BilledCall { purpose: Purpose::SubAgent, ..sample::billed(turn, reply.id, Some(sample::usage(5))) };
+    let block_added = Event::BlockAdded { message: reply.id, index: 0, block: sample::text("a rare word") };
+    let events =
+        vec![Event::MessageStarted { message: reply }, block_added, Event::CallBilled { call: billed }];
     emit(&store, id, events).await.unwrap();
 
     let parents = parent.info.id;
@@ -209,24 +211,24 @@ async fn a_sub_agent_is_trashed_restored_and_purged_with_its_parent() {
     let store = Store::open(home.path()).unwrap();
     let parent = parent(&store).await;
     let (id, _) = fork(&store, &parent, InheritedContext::Before(parent.calling.id)).await;
-    let of = parent.info.id;
-    let there = async |store: &Store| store.read(move |reader| reader.session(id)).await.unwrap().is_some();
-    store.write(move |tx| tx.soft_delete(of, 9)).await.unwrap();
-    assert!(!there(&store).await);
+    let parent_id = parent.info.id;
+    let exists = async |store: &Store| store.read(move |reader| reader.session(id)).await.unwrap().is_some();
+    store.write(move |tx| tx.soft_delete(parent_id, 9)).await.unwrap();
+    assert!(!exists(&store).await);
     let trash = store.read(|reader| reader.trash_totals()).await.unwrap();
     assert_eq!(trash.things, 1, "one thing: it has no entry of its own");
-    store.write(move |tx| tx.undelete(of).map(drop)).await.unwrap();
-    assert!(there(&store).await);
+    store.write(move |tx| tx.undelete(parent_id).map(drop)).await.unwrap();
+    assert!(exists(&store).await);
     let context = store.read(move |reader| reader.resume(id)).await.unwrap().unwrap().context;
     assert_eq!(context.len(), 2);
 
-    store.write(move |tx| tx.soft_delete(of, 10)).await.unwrap();
-    store.write(move |tx| tx.purge_session(of)).await.unwrap();
-    assert!(!there(&store).await);
+    store.write(move |tx| tx.soft_delete(parent_id, 10)).await.unwrap();
+    store.write(move |tx| tx.purge_session(parent_id)).await.unwrap();
+    assert!(!exists(&store).await);
     store
         .read(move |reader| {
             assert_eq!(reader.sub_agent(id)?, None);
-            assert_eq!(reader.sub_agents(of)?, []);
+            assert_eq!(reader.sub_agents(parent_id)?, []);
             assert_eq!(reader.last_texts(id, 9)?, Vec::<String>::new());
             Ok(())
         })
@@ -244,12 +246,12 @@ async fn a_sub_agent_without_a_valid_parent_is_not_stored() {
     let parent = parent(&store).await;
     let strange = forked(&parent, InheritedContext::Before(MessageId::new()));
     let id = strange.info.id;
-    let refused = store.write(move |tx| tx.create_sub_agent(&strange)).await;
-    assert!(matches!(refused, Err(StoreError::UnknownMessage(_))), "{refused:?}");
+    let error = store.write(move |tx| tx.create_sub_agent(&strange)).await;
+    assert!(matches!(error, Err(StoreError::UnknownMessage(_))), "{error:?}");
     assert_eq!(store.read(move |reader| reader.session(id)).await.unwrap(), None);
-    let (of, orphan) = (parent.info.id, forked(&parent, InheritedContext::Nothing));
-    store.write(move |tx| tx.soft_delete(of, 9)).await.unwrap();
-    let refused = store.write(move |tx| tx.create_sub_agent(&orphan)).await;
-    assert!(matches!(refused, Err(StoreError::UnknownSession(_))), "{refused:?}");
+    let (parent_id, orphan) = (parent.info.id, forked(&parent, InheritedContext::Nothing));
+    store.write(move |tx| tx.soft_delete(parent_id, 9)).await.unwrap();
+    let error = store.write(move |tx| tx.create_sub_agent(&orphan)).await;
+    assert!(matches!(error, Err(StoreError::UnknownSession(_))), "{error:?}");
     store.close();
 }

@@ -56,11 +56,11 @@ async fn events_that_contradict_what_is_stored_are_refused_whole() {
     let id = info.id;
     create(&store, &info).await;
     let message = sample::person(TurnId::new(), vec![sample::text("once")]);
-    let again = Event::MessageAdded { message: message.clone() };
-    emit(&store, id, vec![again.clone()]).await.unwrap();
-    let stranger = sample::head("stranger");
+    let duplicate = Event::MessageAdded { message: message.clone() };
+    emit(&store, id, vec![duplicate.clone()]).await.unwrap();
+    let unrelated = sample::head("stranger");
     let contradictions = vec![
-        again,
+        duplicate,
         Event::BlockAdded { message: MessageId::new(), index: 0, block: sample::text("x") },
         Event::BlockAdded { message: message.id, index: 0, block: sample::text("taken") },
         Event::BlockAdded { message: message.id, index: 65_536, block: sample::text("far") },
@@ -68,21 +68,21 @@ async fn events_that_contradict_what_is_stored_are_refused_whole() {
         Event::MessageDiscarded { message: MessageId::new() },
         Event::QuestionClosed { question: QuestionId::new(), answer: None },
         Event::TurnEnded { turn: sample::turn() },
-        Event::SessionChanged { info: stranger.clone() },
+        Event::SessionChanged { info: unrelated.clone() },
         Event::SessionListed { info: info.clone() },
         Event::SessionRemoved { id },
     ];
     for event in contradictions {
-        let refused = emit(&store, id, vec![Event::RetryStarted, event.clone()]).await;
+        let error = emit(&store, id, vec![Event::RetryStarted, event.clone()]).await;
         assert!(
-            matches!(refused, Err(StoreError::Failed(_) | StoreError::UnknownMessage(_))),
-            "{event:?}: {refused:?}"
+            matches!(error, Err(StoreError::Failed(_) | StoreError::UnknownMessage(_))),
+            "{event:?}: {error:?}"
         );
     }
-    let elsewhere = store.write(|tx| tx.emit(StoredTopic::Settings, Event::RetryStarted)).await;
-    assert!(elsewhere.is_err());
+    let settings_event = store.write(|tx| tx.emit(StoredTopic::Settings, Event::RetryStarted)).await;
+    assert!(settings_event.is_err());
     let nobody =
-        store.write(move |tx| tx.emit(StoredTopic::Sessions, Event::SessionListed { info: stranger })).await;
+        store.write(move |tx| tx.emit(StoredTopic::Sessions, Event::SessionListed { info: unrelated })).await;
     assert!(matches!(nobody, Err(StoreError::UnknownSession(_))));
     let page = store
         .read(move |reader| Ok((reader.page(id, None, 9)?, reader.topic_seq(&StoredTopic::Session { id })?)));
@@ -92,7 +92,7 @@ async fn events_that_contradict_what_is_stored_are_refused_whole() {
 }
 
 #[tokio::test]
-async fn writes_that_were_asked_for_are_finished_and_published_in_order() {
+async fn requested_writes_finish_and_publish_in_order() {
     let home = home();
     let store = Store::open(home.path()).unwrap();
     let mut published = store.published();
@@ -106,13 +106,13 @@ async fn writes_that_were_asked_for_are_finished_and_published_in_order() {
         let _ = futures_poll(&mut write);
     }
     store.close();
-    let mut notes = Vec::new();
+    let mut events = Vec::new();
     while let Ok(envelope) = published.try_recv() {
         if let Event::CommandAnswered { note } = &envelope.event {
-            notes.push((envelope.seq, note.key.clone()));
+            events.push((envelope.seq, note.key.clone()));
         }
     }
-    assert_eq!(notes, (0..50).map(|n| (n + 2, n.to_string())).collect::<Vec<_>>());
+    assert_eq!(events, (0..50).map(|n| (n + 2, n.to_string())).collect::<Vec<_>>());
     assert!(matches!(store.write(|_| Ok(())).await, Err(StoreError::Closed)));
     assert!(matches!(store.read(|_| Ok(())).await, Err(StoreError::Closed)));
     store.close();
@@ -148,23 +148,23 @@ async fn a_read_sees_one_moment() {
     let info = sample::head("moment");
     let id = info.id;
     create(&store, &info).await;
-    let (begun, wait) = std::sync::mpsc::channel();
-    let (go, written) = std::sync::mpsc::channel::<()>();
+    let (started, wait_started) = std::sync::mpsc::channel();
+    let (go, was_written) = std::sync::mpsc::channel::<()>();
     let reading = tokio::spawn({
         let store = store.clone();
         async move {
             store
                 .read(move |reader| {
                     let before = reader.topic_seq(&StoredTopic::Session { id })?;
-                    begun.send(()).unwrap();
-                    written.recv().unwrap();
+                    started.send(()).unwrap();
+                    was_written.recv().unwrap();
                     Ok((before, reader.topic_seq(&StoredTopic::Session { id })?))
                 })
                 .await
                 .unwrap()
         }
     });
-    tokio::task::spawn_blocking(move || wait.recv().unwrap()).await.unwrap();
+    tokio::task::spawn_blocking(move || wait_started.recv().unwrap()).await.unwrap();
     emit(&store, id, vec![Event::RetryStarted]).await.unwrap();
     go.send(()).unwrap();
     assert_eq!(reading.await.unwrap(), (1, 1));
@@ -175,11 +175,11 @@ async fn a_read_sees_one_moment() {
 #[tokio::test]
 async fn two_handles_on_one_home_interleave_without_gaps() {
     let home = home();
-    let first = Store::open(home.path()).unwrap();
+    let first_store = Store::open(home.path()).unwrap();
     let second = Store::open(home.path()).unwrap();
     let info = sample::head("shared");
     let id = info.id;
-    create(&first, &info).await;
+    create(&first_store, &info).await;
     let write = |store: &Store| {
         let store = store.clone();
         tokio::spawn(async move {
@@ -190,15 +190,15 @@ async fn two_handles_on_one_home_interleave_without_gaps() {
             }
         })
     };
-    let (one, two) = (write(&first), write(&second));
-    one.await.unwrap();
-    two.await.unwrap();
+    let (a, b) = (write(&first_store), write(&second));
+    a.await.unwrap();
+    b.await.unwrap();
     let mut folded = fold::Fold::new();
     let events =
         second.read(move |reader| fold::all_events(reader, StoredTopic::Session { id })).await.unwrap();
     assert_eq!(events.iter().map(|event| event.seq).collect::<Vec<_>>(), (1..=401).collect::<Vec<_>>());
     events.iter().for_each(|envelope| folded.apply(&envelope.event));
-    first.close();
+    first_store.close();
     let snapshot = second.read(move |reader| reader.snapshot(id, 1_000)).await.unwrap().unwrap();
     assert_eq!(snapshot, folded.snapshot(&events));
     second.close();

@@ -94,22 +94,23 @@ impl RequestTraces {
         model: &str,
         segments: &Segments,
         read: u64,
-        left: u64,
-        now: Duration,
+        retained: u64,
+        time: Duration,
         policy: &CachePolicy,
     ) -> Option<CacheReadMiss> {
-        let trace = RequestTrace::new(model, segments, left, now, policy);
+        let trace = RequestTrace::new(model, segments, retained, time, policy);
         let related = |before: &&RequestTrace| {
-            let same = |index: usize| {
+            let is_same = |index: usize| {
                 before.messages.get(index).is_some_and(|hash| trace.messages.get(index) == Some(hash))
             };
             // A parent does not continue its sub-agent's messages, nor one sub-agent another's.
-            let own = before.sub_agent_start.is_none() || before.sub_agent_start == trace.sub_agent_start;
-            own && (same(0) || same(1))
+            let same_branch =
+                before.sub_agent_start.is_none() || before.sub_agent_start == trace.sub_agent_start;
+            same_branch && (is_same(0) || is_same(1))
         };
         let before = self.traces.iter().filter(related).max_by_key(|before| trace.common(before));
         let miss = before.filter(|before| read < before.cached_tokens).map(|before| {
-            let (reason, message) = trace.difference(before, now, policy);
+            let (reason, message) = trace.difference(before, time, policy);
             CacheReadMiss { reason, message, tokens: before.cached_tokens - read }
         });
         self.traces.push_back(trace);
@@ -121,10 +122,10 @@ impl RequestTraces {
 }
 
 impl RequestTrace {
-    fn new(model: &str, segments: &Segments, left: u64, now: Duration, policy: &CachePolicy) -> Self {
-        let hash_of = |wanted: &dyn Fn(Section) -> bool| {
+    fn new(model: &str, segments: &Segments, retained: u64, time: Duration, policy: &CachePolicy) -> Self {
+        let hash_of = |matches: &dyn Fn(Section) -> bool| {
             let mut hasher = DefaultHasher::new();
-            for segment in segments.all.iter().filter(|segment| wanted(segment.section)) {
+            for segment in segments.all.iter().filter(|segment| matches(segment.section)) {
                 segment.text.hash(&mut hasher);
             }
             hasher.finish()
@@ -136,7 +137,7 @@ impl RequestTrace {
             let Section::Message(index) = segment.section else { continue };
             messages.resize_with((index + 1).max(messages.len()), DefaultHasher::new);
             (segment.side == SegmentSide::Model, &segment.text).hash(&mut messages[index]);
-            if (bytes / super::simulator::BYTES_PER_TOKEN) as u64 <= left {
+            if (bytes / super::simulator::BYTES_PER_TOKEN) as u64 <= retained {
                 covered = index + 1;
             }
         }
@@ -158,18 +159,18 @@ impl RequestTrace {
             system: hash_of(&|section| section == Section::System),
             messages,
             cached_messages: covered,
-            cached_tokens: left,
+            cached_tokens: retained,
             expires: match policy.lifetimes.origin {
-                LifetimeOrigin::RequestStart | LifetimeOrigin::FirstToken => now + policy.lifetimes.short,
+                LifetimeOrigin::RequestStart | LifetimeOrigin::FirstToken => time + policy.lifetimes.short,
             },
         }
     }
 
     fn common(&self, before: &Self) -> usize {
-        self.messages.iter().zip(&before.messages).take_while(|(own, other)| own == other).count()
+        self.messages.iter().zip(&before.messages).take_while(|(a, b)| a == b).count()
     }
 
-    fn difference(&self, before: &Self, now: Duration, policy: &CachePolicy) -> (MissReason, Option<usize>) {
+    fn difference(&self, before: &Self, time: Duration, policy: &CachePolicy) -> (MissReason, Option<usize>) {
         let common = self.common(before);
         if (&self.model, &self.effort) != (&before.model, &before.effort) {
             (MissReason::ModelChanged, None)
@@ -181,7 +182,7 @@ impl RequestTrace {
             (MissReason::MessagesChanged, Some(0))
         } else if common < before.cached_messages {
             (MissReason::MessagesChanged, Some(common))
-        } else if before.cached_tokens >= policy.minimum && before.expires <= now {
+        } else if before.cached_tokens >= policy.minimum && before.expires <= time {
             (MissReason::PreviousMessageNotFound, None)
         } else {
             (MissReason::Unavailable, None)

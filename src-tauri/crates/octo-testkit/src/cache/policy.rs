@@ -163,12 +163,12 @@ impl CachePrices {
 
     /// Returns the cost of a call in dollars. `long` of its written tokens have the long lifetime.
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
-    pub fn cost(&self, usage: &Usage, long: u64) -> f64 {
+    pub fn cost(&self, usage: &Usage, long_context: u64) -> f64 {
         let Usage { input, cache_read, cache_write, output } = *usage;
         let dollars = input as f64 * self.input
             + output as f64 * self.output
-            + (cache_write - long) as f64 * self.write
-            + long as f64 * self.write_long
+            + (cache_write - long_context) as f64 * self.write
+            + long_context as f64 * self.write_long
             + cache_read as f64 * self.read;
         dollars / 1e6
     }

@@ -63,7 +63,7 @@ const MARKER_FIELDS: [&str; 2] = ["cache_control", "prompt_cache_breakpoint"];
 
 impl Segments {
     pub(super) fn parse(protocol: Protocol, body: &Value) -> Self {
-        let all = (server_format(protocol).segments)(body);
+        let segments = (server_format(protocol).segments)(body);
         let effort = ["/output_config/effort", "/reasoning_effort", "/reasoning/effort"];
         let more = "/additionalModelRequestFields";
         let effort = effort.iter().map(|path| body.pointer(path).or(body.pointer(&format!("{more}{path}"))));
@@ -73,14 +73,14 @@ impl Segments {
         let key =
             ["prompt_cache_key", "session_id"].iter().filter_map(|field| body[field].as_str()).collect();
         let own_breakpoint = body.pointer("/prompt_cache_options/mode") != Some(&Value::from("explicit"));
-        Self { effort, key, message_settings: manner, own_breakpoint, all }
+        Self { effort, key, message_settings: manner, own_breakpoint, all: segments }
     }
 }
 
 impl Segment {
     fn new(section: Section, side: SegmentSide, run: SegmentRun, mut value: Value) -> Self {
-        let mark = take_mark(&mut value);
-        Self { section, side, run, text: value.to_string(), mark, may_be_marked: true }
+        let marker = take_mark(&mut value);
+        Self { section, side, run, text: value.to_string(), mark: marker, may_be_marked: true }
     }
 }
 
@@ -100,8 +100,8 @@ fn blocks(content: &Value) -> Vec<Value> {
 pub(crate) fn anthropic(body: &Value) -> Vec<Segment> {
     let fixed =
         |section| move |block: Value| Segment::new(section, SegmentSide::Fixed, SegmentRun::Alone, block);
-    let mut all: Vec<Segment> = list(body, "/tools").cloned().map(fixed(Section::Tools)).collect();
-    all.extend(blocks(&body["system"]).into_iter().map(fixed(Section::System)));
+    let mut segments: Vec<Segment> = list(body, "/tools").cloned().map(fixed(Section::Tools)).collect();
+    segments.extend(blocks(&body["system"]).into_iter().map(fixed(Section::System)));
     for (index, message) in list(body, "/messages").enumerate() {
         let side = side(message);
         for block in blocks(&message["content"]) {
@@ -113,19 +113,21 @@ pub(crate) fn anthropic(body: &Value) -> Vec<Segment> {
             let reasoning = matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"));
             let mut segment = Segment::new(Section::Message(index), side, run, block);
             segment.may_be_marked = !reasoning;
-            all.push(segment);
+            segments.push(segment);
         }
     }
     // Automatic mode: the last block that takes a marker gets one.
     let automatic = body.get("cache_control").map(mark);
-    if let (Some(mark), Some(last)) = (automatic, all.iter_mut().rev().find(|block| block.may_be_marked)) {
-        last.mark = last.mark.or(Some(mark));
+    if let (Some(marker), Some(last)) =
+        (automatic, segments.iter_mut().rev().find(|block| block.may_be_marked))
+    {
+        last.mark = last.mark.or(Some(marker));
     }
-    all
+    segments
 }
 
 pub(crate) fn converse(body: &Value) -> Vec<Segment> {
-    let mut all: Vec<Segment> = Vec::new();
+    let mut segments: Vec<Segment> = Vec::new();
     let mut add = |section, side, block: &Value| {
         let Some(point) = block.get("cachePoint") else {
             let run = match block {
@@ -135,9 +137,9 @@ pub(crate) fn converse(body: &Value) -> Vec<Segment> {
             };
             let mut segment = Segment::new(section, side, run, block.clone());
             segment.may_be_marked = block.get("reasoningContent").is_none();
-            return all.push(segment);
+            return segments.push(segment);
         };
-        if let Some(before) = all.last_mut() {
+        if let Some(before) = segments.last_mut() {
             before.mark = Some(mark(point));
         }
     };
@@ -147,18 +149,23 @@ pub(crate) fn converse(body: &Value) -> Vec<Segment> {
         let side = side(message);
         list(message, "/content").for_each(|block| add(Section::Message(index), side, block));
     }
-    all
+    segments
 }
 
 pub(crate) fn chat(body: &Value) -> Vec<Segment> {
     let tool =
         |tool: &Value| Segment::new(Section::Tools, SegmentSide::Fixed, SegmentRun::Alone, tool.clone());
-    let mut all: Vec<Segment> = list(body, "/tools").map(tool).collect();
+    let mut segments: Vec<Segment> = list(body, "/tools").map(tool).collect();
     let mut index = 0;
     for message in list(body, "/messages") {
         let role = message["role"].as_str().unwrap_or_default();
         if matches!(role, "system" | "developer") {
-            all.push(Segment::new(Section::System, SegmentSide::Fixed, SegmentRun::Alone, message.clone()));
+            segments.push(Segment::new(
+                Section::System,
+                SegmentSide::Fixed,
+                SegmentRun::Alone,
+                message.clone(),
+            ));
             continue;
         }
         let run = match role {
@@ -166,27 +173,27 @@ pub(crate) fn chat(body: &Value) -> Vec<Segment> {
             _ if message.get("tool_calls").is_some() => SegmentRun::Calls,
             _ => SegmentRun::Alone,
         };
-        all.push(Segment::new(Section::Message(index), side(message), run, message.clone()));
+        segments.push(Segment::new(Section::Message(index), side(message), run, message.clone()));
         index += 1;
     }
-    all
+    segments
 }
 
 pub(crate) fn responses(body: &Value) -> Vec<Segment> {
     let tool =
         |tool: &Value| Segment::new(Section::Tools, SegmentSide::Fixed, SegmentRun::Alone, tool.clone());
-    let mut all: Vec<Segment> = list(body, "/tools").map(tool).collect();
-    if let Some(instructions) = body.get("instructions").filter(|it| !it.is_null()) {
+    let mut segments: Vec<Segment> = list(body, "/tools").map(tool).collect();
+    if let Some(instructions) = body.get("instructions").filter(|value| !value.is_null()) {
         let mut segment =
             Segment::new(Section::System, SegmentSide::Fixed, SegmentRun::Alone, instructions.clone());
         segment.may_be_marked = false;
-        all.push(segment);
+        segments.push(segment);
     }
     let mut index = 0;
     for item in list(body, "/input") {
         let role = item["role"].as_str().unwrap_or_default();
         if matches!(role, "system" | "developer") {
-            all.push(Segment::new(Section::System, SegmentSide::Fixed, SegmentRun::Alone, item.clone()));
+            segments.push(Segment::new(Section::System, SegmentSide::Fixed, SegmentRun::Alone, item.clone()));
             continue;
         }
         let (side, run) = match item["type"].as_str() {
@@ -197,10 +204,10 @@ pub(crate) fn responses(body: &Value) -> Vec<Segment> {
         };
         let mut segment = Segment::new(Section::Message(index), side, run, item.clone());
         segment.may_be_marked = side != SegmentSide::Model;
-        all.push(segment);
+        segments.push(segment);
         index += 1;
     }
-    all
+    segments
 }
 
 fn side(message: &Value) -> SegmentSide {
@@ -216,10 +223,10 @@ fn take_mark(value: &mut Value) -> Option<MarkerLifetime> {
     match value {
         Value::Array(parts) => parts.iter_mut().filter_map(take_mark).next_back(),
         Value::Object(fields) => {
-            let own = MARKER_FIELDS.iter().filter_map(|field| fields.shift_remove(*field)).next_back();
+            let markers = MARKER_FIELDS.iter().filter_map(|field| fields.shift_remove(*field)).next_back();
             let inner =
                 ["content", "output"].iter().filter_map(|field| mark_within(fields, field)).next_back();
-            own.as_ref().map(mark).or(inner)
+            markers.as_ref().map(mark).or(inner)
         }
         _ => None,
     }

@@ -158,7 +158,7 @@ impl CacheSimulator {
     pub fn serve(&mut self, protocol: Protocol, model: &str, body: &Value) -> Result<ServedRequest, String> {
         let segments = Segments::parse(protocol, body);
         let scope = self.scope(&segments);
-        let places = segment_ends(&segments, |prefix| PrefixKey {
+        let ends = segment_ends(&segments, |prefix| PrefixKey {
             scope,
             model: model.to_owned(),
             effort: match self.policy.effort {
@@ -169,21 +169,21 @@ impl CacheSimulator {
         });
         let mut served = match self.policy.write_mode {
             CacheWriteMode::Never => ServedRequest::default(),
-            CacheWriteMode::Everywhere => self.everywhere(&places),
-            CacheWriteMode::Markers { limit, lookback } => self.markers(&places, limit, lookback)?,
+            CacheWriteMode::Everywhere => self.everywhere(&ends),
+            CacheWriteMode::Markers { limit, lookback } => self.markers(&ends, limit, lookback)?,
             CacheWriteMode::Breakpoints { limit, lookback } => {
-                self.breakpoints(&places, limit, lookback, segments.own_breakpoint)?
+                self.breakpoints(&ends, limit, lookback, segments.own_breakpoint)?
             }
-            CacheWriteMode::Steps { step } => self.steps(&places, step),
-            CacheWriteMode::Units { step } => self.units(&places, step),
+            CacheWriteMode::Steps { step } => self.steps(&ends, step),
+            CacheWriteMode::Units { step } => self.units(&ends, step),
         };
         served.start = self.now;
-        let total = places.last().map_or(0, |place| place.tokens);
+        let total = ends.last().map_or(0, |end| end.tokens);
         let cached = served.usage.cache_read + served.usage.cache_write;
         served.usage.input = total - cached;
-        let left = served.writes.iter().map(|write| write.length).max().unwrap_or(0).max(cached);
+        let cached_after = served.writes.iter().map(|write| write.length).max().unwrap_or(0).max(cached);
         served.miss =
-            self.traces.note(model, &segments, served.usage.cache_read, left, self.now, &self.policy);
+            self.traces.note(model, &segments, served.usage.cache_read, cached_after, self.now, &self.policy);
         Ok(served)
     }
 
@@ -193,20 +193,21 @@ impl CacheSimulator {
             Visibility::FirstToken => self.now,
             Visibility::Later(time) => self.now + time,
         };
-        let from = match self.policy.lifetimes.origin {
+        let start = match self.policy.lifetimes.origin {
             LifetimeOrigin::RequestStart => served.start,
             LifetimeOrigin::FirstToken => self.now,
         };
-        for PendingCacheWrite { key, length: _, life, kind } in served.writes.drain(..) {
-            let alive = self.entries.get(&key).filter(|entry| entry.expires > served.start);
+        for PendingCacheWrite { key, length: _, life: lifetime, kind } in served.writes.drain(..) {
+            let readable = self.entries.get(&key).filter(|entry| entry.expires > served.start);
             // A hit renews an entry for its own lifetime and never lengthens it.
-            let (life, visible) = alive.map_or((life, visible), |entry| (entry.life, entry.visible));
-            let ends = match alive {
+            let (lifetime, visible) =
+                readable.map_or((lifetime, visible), |entry| (entry.life, entry.visible));
+            let ends = match readable {
                 Some(entry) => entry.ends,
-                None => self.policy.lifetimes.max_total.map(|most| from + most),
+                None => self.policy.lifetimes.max_total.map(|max_total| start + max_total),
             };
-            let expires = ends.map_or(from + life, |ends| ends.min(from + life));
-            let entry = CachedPrefix { visible, expires, life, ends };
+            let expires = ends.map_or(start + lifetime, |ends| ends.min(start + lifetime));
+            let entry = CachedPrefix { visible, expires, life: lifetime, ends };
             match kind {
                 WriteKind::Beginning => {
                     self.beginnings.insert(key);
@@ -230,9 +231,9 @@ impl CacheSimulator {
     }
 
     fn renew(&mut self, key: &PrefixKey) {
-        let now = self.now;
+        let time = self.now;
         if let Some(entry) = self.entries.get_mut(key) {
-            let expires = entry.ends.map_or(now + entry.life, |ends| ends.min(now + entry.life));
+            let expires = entry.ends.map_or(time + entry.life, |ends| ends.min(time + entry.life));
             entry.expires = entry.expires.max(expires);
         }
     }
@@ -245,10 +246,10 @@ impl CacheSimulator {
         segments.key.hash(&mut hasher);
         let scope = hasher.finish();
         let Some(per_minute) = per_minute else { return scope };
-        let now = self.now;
+        let time = self.now;
         let recent = self.recent.entry(scope).or_default();
-        recent.retain(|at| *at + MINUTE > now);
-        recent.push_back(now);
+        recent.retain(|instant| *instant + MINUTE > time);
+        recent.push_back(time);
         let machine = (recent.len() as u64 - 1) / u64::from(per_minute.max(1));
         (scope, machine).hash(&mut hasher);
         hasher.finish()
@@ -256,85 +257,89 @@ impl CacheSimulator {
 
     fn markers(
         &mut self,
-        places: &[SegmentEnd<'_>],
+        ends: &[SegmentEnd<'_>],
         limit: usize,
         lookback: Lookback,
     ) -> Result<ServedRequest, String> {
         let marked: Vec<usize> =
-            (0..places.len()).filter(|index| places[*index].segment.mark.is_some()).collect();
-        check_marks(places, &marked, limit)?;
+            (0..ends.len()).filter(|index| ends[*index].segment.mark.is_some()).collect();
+        check_marks(ends, &marked, limit)?;
         let hit = marked.iter().rev().find_map(|marker| {
             let within = |index: &usize| match lookback {
-                Lookback::Positions(most) => places[*marker].position - places[*index].position < most,
-                Lookback::Blocks(most) => marker - index < most,
+                Lookback::Positions(max) => ends[*marker].position - ends[*index].position < max,
+                Lookback::Blocks(max) => marker - index < max,
             };
-            (0..=*marker).rev().take_while(within).find(|index| self.readable(&places[*index].key).is_some())
+            (0..=*marker).rev().take_while(within).find(|index| self.readable(&ends[*index].key).is_some())
         });
-        let read = hit.map_or(0, |index| places[index].tokens);
-        let hit_life = hit.and_then(|index| self.readable(&places[index].key)).map(|entry| entry.life);
+        let read = hit.map_or(0, |index| ends[index].tokens);
+        let hit_life = hit.and_then(|index| self.readable(&ends[index].key)).map(|entry| entry.life);
         if let Some(index) = hit {
-            self.renew(&places[index].key);
+            self.renew(&ends[index].key);
         }
-        let writes = self.cacheable_ends(places, &marked);
+        let writes = self.cacheable_ends(ends, &marked);
         let long_end = writes
             .iter()
-            .filter(|place| place.segment.mark == Some(MarkerLifetime::Long) && place.tokens > read)
-            .map(|place| place.tokens)
+            .filter(|end_of| end_of.segment.mark == Some(MarkerLifetime::Long) && end_of.tokens > read)
+            .map(|end_of| end_of.tokens)
             .max()
             .unwrap_or(read);
-        let end = writes.iter().map(|place| place.tokens).max().unwrap_or(0).max(read);
-        let life = |place: &SegmentEnd<'_>| {
-            let asked = match place.segment.mark {
+        let end = writes.iter().map(|end_of| end_of.tokens).max().unwrap_or(0).max(read);
+        let lifetime_of = |end_of: &SegmentEnd<'_>| {
+            let requested = match end_of.segment.mark {
                 Some(MarkerLifetime::Long) => {
                     self.policy.lifetimes.long.unwrap_or(self.policy.lifetimes.short)
                 }
                 Some(MarkerLifetime::Short) | None => self.policy.lifetimes.short,
             };
             // Tokens that were not paid for live no longer than the entry that was read.
-            if place.tokens <= read { hit_life.map_or(asked, |life| life.min(asked)) } else { asked }
+            if end_of.tokens <= read {
+                hit_life.map_or(requested, |lifetime_of| lifetime_of.min(requested))
+            } else {
+                requested
+            }
         };
-        let writes = writes.iter().map(|place| place.write(life(place), WriteKind::Plain)).collect();
+        let writes =
+            writes.iter().map(|end_of| end_of.write(lifetime_of(end_of), WriteKind::Plain)).collect();
         let usage = Usage { cache_read: read, cache_write: end - read, ..Usage::default() };
         Ok(ServedRequest { usage, written_long: long_end - read, writes, ..ServedRequest::default() })
     }
 
-    fn everywhere(&self, places: &[SegmentEnd<'_>]) -> ServedRequest {
-        let hit = places.iter().rev().find(|place| self.readable(&place.key).is_some());
-        let (read, all) =
-            (hit.map_or(0, |place| place.tokens), places.last().map_or(0, |place| place.tokens));
-        let life = self.policy.lifetimes.short;
-        let writes = places.iter().map(|place| place.write(life, WriteKind::Plain)).collect();
-        let usage = Usage { cache_read: read, cache_write: all - read, ..Usage::default() };
+    fn everywhere(&self, ends: &[SegmentEnd<'_>]) -> ServedRequest {
+        let hit = ends.iter().rev().find(|end| self.readable(&end.key).is_some());
+        let (read, total) = (hit.map_or(0, |end| end.tokens), ends.last().map_or(0, |end| end.tokens));
+        let lifetime = self.policy.lifetimes.short;
+        let writes = ends.iter().map(|end| end.write(lifetime, WriteKind::Plain)).collect();
+        let usage = Usage { cache_read: read, cache_write: total - read, ..Usage::default() };
         ServedRequest { usage, writes, ..ServedRequest::default() }
     }
 
     fn breakpoints(
         &mut self,
-        places: &[SegmentEnd<'_>],
+        ends: &[SegmentEnd<'_>],
         limit: usize,
         lookback: usize,
-        own: bool,
+        is_kept: bool,
     ) -> Result<ServedRequest, String> {
         let mut marked: Vec<usize> =
-            (0..places.len()).filter(|index| places[*index].segment.mark.is_some()).collect();
-        check_marks(places, &marked, limit - usize::from(own))?;
-        let newest = places.iter().rposition(|place| place.segment.side == SegmentSide::Person);
-        marked.extend(newest.filter(|newest| own && !marked.contains(newest)));
-        let known = |index: &usize| self.breakpoints.contains(&places[*index].key);
-        let hit = (0..places.len())
+            (0..ends.len()).filter(|index| ends[*index].segment.mark.is_some()).collect();
+        check_marks(ends, &marked, limit - usize::from(is_kept))?;
+        let newest = ends.iter().rposition(|end_of| end_of.segment.side == SegmentSide::Person);
+        marked.extend(newest.filter(|newest| is_kept && !marked.contains(newest)));
+        let is_known = |index: &usize| self.breakpoints.contains(&ends[*index].key);
+        let hit = (0..ends.len())
             .rev()
-            .filter(known)
+            .filter(is_known)
             .take(lookback)
-            .find(|index| self.readable(&places[*index].key).is_some());
+            .find(|index| self.readable(&ends[*index].key).is_some());
         if let Some(index) = hit {
-            self.renew(&places[index].key);
+            self.renew(&ends[index].key);
         }
-        let read = hit.map_or(0, |index| places[index].tokens);
-        let kept = self.cacheable_ends(places, &marked);
-        let end = kept.iter().map(|place| place.tokens).max().unwrap_or(0).max(read);
-        let life = self.policy.lifetimes.short;
-        let writes = kept.iter().map(|place| place.write(life, WriteKind::Plain)).collect();
-        let keys: Vec<PrefixKey> = kept.iter().map(|place| place.key.clone()).collect();
+        let read = hit.map_or(0, |index| ends[index].tokens);
+        let cacheable = self.cacheable_ends(ends, &marked);
+        let end = cacheable.iter().map(|end_of| end_of.tokens).max().unwrap_or(0).max(read);
+        let lifetime = self.policy.lifetimes.short;
+        let writes = cacheable.iter().map(|end_of| end_of.write(lifetime, WriteKind::Plain)).collect();
+        let keys: Vec<PrefixKey> = cacheable.iter().map(|end_of| end_of.key.clone()).collect();
         self.breakpoints.extend(keys);
         let usage = Usage { cache_read: read, cache_write: end - read, ..Usage::default() };
         Ok(ServedRequest { usage, writes, ..ServedRequest::default() })
@@ -343,60 +348,57 @@ impl CacheSimulator {
     /// Returns the marked positions that are long enough to be cached.
     fn cacheable_ends<'a, 'b>(
         &self,
-        places: &'a [SegmentEnd<'b>],
+        ends: &'a [SegmentEnd<'b>],
         marked: &[usize],
     ) -> Vec<&'a SegmentEnd<'b>> {
-        marked
-            .iter()
-            .map(|index| &places[*index])
-            .filter(|place| place.tokens >= self.policy.minimum)
-            .collect()
+        marked.iter().map(|index| &ends[*index]).filter(|end| end.tokens >= self.policy.minimum).collect()
     }
 
-    fn steps(&mut self, places: &[SegmentEnd<'_>], step: u64) -> ServedRequest {
-        let stops = prefixes(places, multiples(step, self.policy.minimum, length(places)));
+    fn steps(&mut self, ends: &[SegmentEnd<'_>], step: u64) -> ServedRequest {
+        let stops = prefixes(ends, multiples(step, self.policy.minimum, length(ends)));
         let found = stops.iter().take_while(|(key, _)| self.readable(key).is_some()).count();
         let found = if self.draw_hit() { found } else { 0 };
         for (key, _) in stops.iter().take(found) {
             self.renew(key);
         }
-        let read = found.checked_sub(1).and_then(|last| stops.get(last)).map_or(0, |stop| stop.1);
-        let life = self.policy.lifetimes.short;
+        let read = found.checked_sub(1).and_then(|index| stops.get(index)).map_or(0, |stop| stop.1);
+        let lifetime = self.policy.lifetimes.short;
         let writes = stops.into_iter().map(|(key, bytes)| PendingCacheWrite {
             key,
             length: (bytes / BYTES_PER_TOKEN) as u64,
-            life,
+            life: lifetime,
             kind: WriteKind::Plain,
         });
         let usage = Usage { cache_read: (read / BYTES_PER_TOKEN) as u64, ..Usage::default() };
         ServedRequest { usage, writes: writes.collect(), ..ServedRequest::default() }
     }
 
-    fn units(&mut self, places: &[SegmentEnd<'_>], step: u64) -> ServedRequest {
+    fn units(&mut self, segment_places: &[SegmentEnd<'_>], step: u64) -> ServedRequest {
         let minimum = self.policy.minimum as usize * BYTES_PER_TOKEN;
-        let all = length(places);
+        let total = length(segment_places);
         let mut end = 0;
-        let ends: HashMap<usize, usize> = places
+        let ends: HashMap<usize, usize> = segment_places
             .iter()
             .enumerate()
-            .map(|(index, place)| {
-                end += place.segment.text.len();
+            .map(|(index, segment_end)| {
+                end += segment_end.segment.text.len();
                 (end, index)
             })
             .collect();
-        let steps: BTreeSet<usize> = multiples(step, self.policy.minimum, all).collect();
-        let mut lengths: BTreeSet<usize> = self.unit_lengths.range(..=all).copied().collect();
+        let steps: BTreeSet<usize> = multiples(step, self.policy.minimum, total).collect();
+        let mut lengths: BTreeSet<usize> = self.unit_lengths.range(..=total).copied().collect();
         lengths.extend(steps.iter().chain(ends.keys()));
-        let stops = prefixes(places, lengths);
+        let stops = prefixes(segment_places, lengths);
         // Outputs whose end is now known become units.
         for (key, bytes) in &stops {
-            let Some(place) = ends.get(bytes) else { continue };
+            let Some(segment_end) = ends.get(bytes) else { continue };
             let Some(entry) = self.open_outputs.get(key).copied() else { continue };
-            let answer =
-                places[place + 1..].iter().take_while(|next| next.segment.side == SegmentSide::Model);
-            let answer: usize = answer.map(|next| next.segment.text.len()).sum();
-            let end = bytes + answer;
-            if let Some((key, _)) = stops.iter().find(|(_, bytes)| answer > 0 && *bytes == end) {
+            let reply = segment_places[segment_end + 1..]
+                .iter()
+                .take_while(|segment| segment.segment.side == SegmentSide::Model);
+            let reply: usize = reply.map(|segment| segment.segment.text.len()).sum();
+            let end = bytes + reply;
+            if let Some((key, _)) = stops.iter().find(|(_, bytes)| reply > 0 && *bytes == end) {
                 self.unit_lengths.insert(end);
                 self.entries.insert(key.clone(), entry);
             }
@@ -406,11 +408,11 @@ impl CacheSimulator {
         if let Some((key, _)) = &hit {
             self.renew(key);
         }
-        let life = self.policy.lifetimes.short;
+        let lifetime = self.policy.lifetimes.short;
         let write = |(key, bytes): &(PrefixKey, usize), kind| PendingCacheWrite {
             key: key.clone(),
             length: (bytes / BYTES_PER_TOKEN) as u64,
-            life,
+            life: lifetime,
             kind,
         };
         let mut writes = Vec::new();
@@ -439,28 +441,28 @@ impl CacheSimulator {
 }
 
 impl SegmentEnd<'_> {
-    fn write(&self, life: Duration, kind: WriteKind) -> PendingCacheWrite {
-        PendingCacheWrite { key: self.key.clone(), length: self.tokens, life, kind }
+    fn write(&self, lifetime: Duration, kind: WriteKind) -> PendingCacheWrite {
+        PendingCacheWrite { key: self.key.clone(), length: self.tokens, life: lifetime, kind }
     }
 }
 
-fn check_marks(places: &[SegmentEnd<'_>], marked: &[usize], limit: usize) -> Result<(), String> {
+fn check_marks(ends: &[SegmentEnd<'_>], marked: &[usize], limit: usize) -> Result<(), String> {
     if marked.len() > limit {
         return Err(format!(
             "A maximum of {limit} blocks with cache_control may be provided. Found {}.",
             marked.len()
         ));
     }
-    if marked.iter().any(|index| !places[*index].segment.may_be_marked) {
+    if marked.iter().any(|index| !ends[*index].segment.may_be_marked) {
         return Err("a cache marker on a block that takes none".to_owned());
     }
-    let marks = marked.iter().map(|index| places[*index].segment.mark);
+    let markers = marked.iter().map(|index| ends[*index].segment.mark);
     let mut shorter = false;
-    for mark in marks {
-        if mark == Some(MarkerLifetime::Long) && shorter {
+    for marker in markers {
+        if marker == Some(MarkerLifetime::Long) && shorter {
             return Err("a 1h cache marker must not come after a 5m one".to_owned());
         }
-        shorter |= mark == Some(MarkerLifetime::Short);
+        shorter |= marker == Some(MarkerLifetime::Short);
     }
     Ok(())
 }

@@ -35,12 +35,12 @@ fn long() -> Value {
 }
 
 /// A request whose system prompt has `system` tokens, marked, and whose messages have one block each.
-fn request(system: usize, blocks: usize, marks: &[(usize, Value)]) -> Value {
+fn request(system: usize, blocks: usize, markers: &[(usize, Value)]) -> Value {
     let messages: Vec<Value> = (0..blocks)
         .map(|index| {
             let mut block = json!({ "type": "text", "text": format!("message {index}") });
-            if let Some((_, mark)) = marks.iter().find(|(marked, _)| *marked == index) {
-                block["cache_control"] = mark.clone();
+            if let Some((_, marker)) = markers.iter().find(|(position, _)| *position == index) {
+                block["cache_control"] = marker.clone();
             }
             json!({ "role": if index % 2 == 0 { "user" } else { "assistant" }, "content": [block] })
         })
@@ -50,23 +50,23 @@ fn request(system: usize, blocks: usize, marks: &[(usize, Value)]) -> Value {
     json!({ "model": "m", "tools": tools, "system": system, "messages": messages })
 }
 
-fn marked(system: usize, blocks: usize, marks: &[usize]) -> Value {
-    request(system, blocks, &marks.iter().map(|index| (*index, short())).collect::<Vec<_>>())
+fn marked(system: usize, blocks: usize, markers: &[usize]) -> Value {
+    request(system, blocks, &markers.iter().map(|index| (*index, short())).collect::<Vec<_>>())
 }
 
-fn chat(system: &str, said: &[&str]) -> Value {
+fn chat(system: &str, texts: &[&str]) -> Value {
     let mut messages = vec![json!({ "role": "system", "content": system })];
-    messages.extend(said.iter().enumerate().map(
+    messages.extend(texts.iter().enumerate().map(
         |(index, text)| json!({ "role": if index % 2 == 0 { "user" } else { "assistant" }, "content": text }),
     ));
     json!({ "model": "m", "messages": messages })
 }
 
-fn responses(said: usize, breakpoints: &[usize], own: bool) -> Value {
+fn responses(count: usize, breakpoints: &[usize], is_own: bool) -> Value {
     let mut input = vec![json!({ "type": "message", "role": "developer", "content": [
         { "type": "input_text", "text": "x".repeat(8000) },
     ] })];
-    input.extend((0..said).map(|index| {
+    input.extend((0..count).map(|index| {
         let (role, kind) = if index % 2 == 0 { ("user", "input_text") } else { ("assistant", "output_text") };
         let mut part = json!({ "type": kind, "text": format!("message {index} {}", "y".repeat(400)) });
         if breakpoints.contains(&index) {
@@ -75,7 +75,7 @@ fn responses(said: usize, breakpoints: &[usize], own: bool) -> Value {
         json!({ "type": "message", "role": role, "content": [part] })
     }));
     let mut body = json!({ "model": "m", "input": input });
-    if !own {
+    if !is_own {
         body["prompt_cache_options"] = json!({ "mode": "explicit" });
     }
     body

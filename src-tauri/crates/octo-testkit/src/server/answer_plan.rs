@@ -43,8 +43,8 @@ fn check_and_serve(
     let format = server_format(request.protocol);
     if let Some(key) = &options.key {
         let (name, before) = format.key_header;
-        let carried = request.header(name) == Some(&format!("{before}{key}"));
-        if !carried {
+        let has_key = request.header(name) == Some(&format!("{before}{key}"));
+        if !has_key {
             return Err(Box::new(Reply::error(401, "authentication_error", "invalid x-api-key")));
         }
     }

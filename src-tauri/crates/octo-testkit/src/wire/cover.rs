@@ -16,83 +16,89 @@ impl Wire {
         let mut expected = BTreeSet::new();
         self.expect(&shape, root, &mut BTreeSet::new(), &mut expected);
         for value in values {
-            let mut marks = Vec::new();
-            assert!(self.fits(&shape, value, root, &mut marks), "no value of {root}: {value}");
-            for mark in marks {
-                expected.remove(&mark);
+            let mut visited = Vec::new();
+            assert!(self.fits(&shape, value, root, &mut visited), "no value of {root}: {value}");
+            for path in visited {
+                expected.remove(&path);
             }
         }
         expected.into_iter().collect()
     }
 
-    fn expect(&self, shape: &Shape, at: &str, known: &mut BTreeSet<String>, expected: &mut BTreeSet<String>) {
+    fn expect(
+        &self,
+        shape: &Shape,
+        path: &str,
+        visited: &mut BTreeSet<String>,
+        expected: &mut BTreeSet<String>,
+    ) {
         match shape {
             Shape::Named(name) => {
-                if known.insert(name.clone()) {
-                    self.expect(self.named(name), name, known, expected);
+                if visited.insert(name.clone()) {
+                    self.expect(self.declaration_of(name), name, visited, expected);
                 }
             }
             Shape::OneOf(parts) => {
                 for part in parts {
-                    let at = self.alternative(part, at);
-                    expected.insert(at.clone());
-                    self.expect(part, &at, known, expected);
+                    let path = self.alternative(part, path);
+                    expected.insert(path.clone());
+                    self.expect(part, &path, visited, expected);
                 }
             }
             Shape::Both(parts) => {
                 for object in self.merged(parts) {
-                    let at = self.alternative(&object, at);
-                    expected.insert(at.clone());
-                    self.expect(&object, &at, known, expected);
+                    let path = self.alternative(&object, path);
+                    expected.insert(path.clone());
+                    self.expect(&object, &path, visited, expected);
                 }
             }
             Shape::Object(fields) => {
                 for field in fields {
-                    let at = format!("{at}.{}", field.name);
+                    let path = format!("{path}.{}", field.name);
                     if field.presence == Presence::Optional {
-                        expected.insert(format!("{at} left out"));
-                        expected.insert(format!("{at} given"));
+                        expected.insert(format!("{path} left out"));
+                        expected.insert(format!("{path} given"));
                     }
-                    self.expect(&field.shape, &at, known, expected);
+                    self.expect(&field.shape, &path, visited, expected);
                 }
             }
             Shape::List(item) | Shape::Map(_, item) => {
-                let at = format!("{at}[]");
-                expected.insert(at.clone());
-                self.expect(item, &at, known, expected);
+                let path = format!("{path}[]");
+                expected.insert(path.clone());
+                self.expect(item, &path, visited, expected);
             }
-            Shape::Tuple(items) => items.iter().for_each(|item| self.expect(item, at, known, expected)),
+            Shape::Tuple(items) => items.iter().for_each(|item| self.expect(item, path, visited, expected)),
             Shape::Flag => {
-                expected.extend(["true", "false"].map(|flag| format!("{at} {flag}")));
+                expected.extend(["true", "false"].map(|flag| format!("{path} {flag}")));
             }
             Shape::Text | Shape::Number | Shape::Null | Shape::Anything | Shape::Literal(_) => {}
         }
     }
 
-    fn alternative(&self, shape: &Shape, at: &str) -> String {
-        format!("{at}:{}", self.label(shape))
+    fn alternative(&self, shape: &Shape, path: &str) -> String {
+        format!("{path}:{}", self.label(shape))
     }
 
-    /// Whether a value has a shape; adds the expected parts that the value covers to `marks`.
-    fn fits(&self, shape: &Shape, value: &Value, at: &str, marks: &mut Vec<String>) -> bool {
+    /// Whether a value has a shape; adds the expected parts that the value covers to `visited`.
+    fn fits(&self, shape: &Shape, value: &Value, path: &str, visited: &mut Vec<String>) -> bool {
         match (shape, value) {
-            (Shape::Named(name), _) => self.fits(self.named(name), value, name, marks),
-            (Shape::OneOf(parts), _) => self.fits_one(parts, value, at, marks),
-            (Shape::Both(parts), _) => self.fits_one(&self.merged(parts), value, at, marks),
-            (Shape::Object(fields), Value::Object(object)) => self.fits_object(fields, object, at, marks),
+            (Shape::Named(name), _) => self.fits(self.declaration_of(name), value, name, visited),
+            (Shape::OneOf(parts), _) => self.fits_one(parts, value, path, visited),
+            (Shape::Both(parts), _) => self.fits_one(&self.merged(parts), value, path, visited),
+            (Shape::Object(fields), Value::Object(object)) => self.fits_object(fields, object, path, visited),
             (Shape::List(item), Value::Array(items)) => {
-                self.fits_items(item, items.iter(), &format!("{at}[]"), marks)
+                self.fits_items(item, items.iter(), &format!("{path}[]"), visited)
             }
             (Shape::Map(_, item), Value::Object(items)) => {
-                self.fits_items(item, items.values(), &format!("{at}[]"), marks)
+                self.fits_items(item, items.values(), &format!("{path}[]"), visited)
             }
             (Shape::Tuple(shapes), Value::Array(items)) => {
                 shapes.len() == items.len()
-                    && shapes.iter().zip(items).all(|(shape, item)| self.fits(shape, item, at, marks))
+                    && shapes.iter().zip(items).all(|(shape, item)| self.fits(shape, item, path, visited))
             }
             (Shape::Literal(text), Value::String(value)) => text == value,
             (Shape::Flag, Value::Bool(flag)) => {
-                marks.push(format!("{at} {flag}"));
+                visited.push(format!("{path} {flag}"));
                 true
             }
             (Shape::Text, Value::String(_))
@@ -103,13 +109,13 @@ impl Wire {
         }
     }
 
-    fn fits_one(&self, parts: &[Shape], value: &Value, at: &str, marks: &mut Vec<String>) -> bool {
+    fn fits_one(&self, parts: &[Shape], value: &Value, path: &str, visited: &mut Vec<String>) -> bool {
         parts.iter().any(|part| {
-            let at = self.alternative(part, at);
-            let mut own = vec![at.clone()];
-            let fits = self.fits(part, value, &at, &mut own);
+            let path = self.alternative(part, path);
+            let mut part_paths = vec![path.clone()];
+            let fits = self.fits(part, value, &path, &mut part_paths);
             if fits {
-                marks.append(&mut own);
+                visited.append(&mut part_paths);
             }
             fits
         })
@@ -119,19 +125,19 @@ impl Wire {
         &self,
         fields: &[Field],
         object: &Map<String, Value>,
-        at: &str,
-        marks: &mut Vec<String>,
+        path: &str,
+        visited: &mut Vec<String>,
     ) -> bool {
         object.keys().all(|key| fields.iter().any(|field| field.name == *key))
             && fields.iter().all(|field| {
-                let at = format!("{at}.{}", field.name);
+                let path = format!("{path}.{}", field.name);
                 match object.get(&field.name) {
                     Some(value) => {
-                        marks.push(format!("{at} given"));
-                        self.fits(&field.shape, value, &at, marks)
+                        visited.push(format!("{path} given"));
+                        self.fits(&field.shape, value, &path, visited)
                     }
                     None => {
-                        marks.push(format!("{at} left out"));
+                        visited.push(format!("{path} left out"));
                         field.presence == Presence::Optional
                     }
                 }
@@ -142,12 +148,12 @@ impl Wire {
         &self,
         shape: &Shape,
         mut items: impl Iterator<Item = &'a Value>,
-        at: &str,
-        marks: &mut Vec<String>,
+        path: &str,
+        visited: &mut Vec<String>,
     ) -> bool {
         items.all(|item| {
-            marks.push(at.to_owned());
-            self.fits(shape, item, at, marks)
+            visited.push(path.to_owned());
+            self.fits(shape, item, path, visited)
         })
     }
 }

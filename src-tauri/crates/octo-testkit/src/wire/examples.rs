@@ -28,7 +28,7 @@ impl WireExamples<'_> {
     fn all(&mut self, shape: &Shape, field: &str) -> Vec<Value> {
         match shape {
             Shape::Named(name) => {
-                let inner = self.wire.named(name);
+                let inner = self.wire.declaration_of(name);
                 if *inner == Shape::Text {
                     return vec![self.id(field)];
                 }
@@ -44,13 +44,13 @@ impl WireExamples<'_> {
             }
             Shape::Object(fields) => self.objects(fields),
             Shape::List(item) => {
-                let all = self.all(item, field);
-                vec![Value::Array(all), json!([])]
+                let values = self.all(item, field);
+                vec![Value::Array(values), json!([])]
             }
             Shape::Map(key, item) => {
-                let all = self.all(item, field);
-                let keys = self.keys(key, all.len());
-                vec![Value::Object(keys.into_iter().zip(all).collect())]
+                let values = self.all(item, field);
+                let keys = self.keys(key, values.len());
+                vec![Value::Object(keys.into_iter().zip(values).collect())]
             }
             Shape::Tuple(items) => {
                 vec![Value::Array(items.iter().map(|item| self.all(item, field).remove(0)).collect())]
@@ -87,7 +87,7 @@ impl WireExamples<'_> {
 
     fn plain(&mut self, shape: &Shape, field: &str) -> Value {
         match shape {
-            Shape::Named(name) => match self.wire.named(name) {
+            Shape::Named(name) => match self.wire.declaration_of(name) {
                 Shape::Text => self.id(field),
                 inner => self.plain(inner, field),
             },
@@ -120,7 +120,7 @@ impl WireExamples<'_> {
 
     fn keys(&mut self, key: &Shape, count: usize) -> Vec<String> {
         let key = match key {
-            Shape::Named(name) => self.wire.named(name),
+            Shape::Named(name) => self.wire.declaration_of(name),
             key => key,
         };
         match key {

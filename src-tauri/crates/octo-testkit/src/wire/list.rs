@@ -10,10 +10,10 @@ impl Wire {
         let mut list = List { wire: self, places: BTreeMap::new(), lines: Vec::new() };
         for (label, root) in &self.roots {
             match list.places.get(root.as_str()) {
-                Some(place) => list.lines.push(format!("{label} = @{place}")),
+                Some(number) => list.lines.push(format!("{label} = @{number}")),
                 None => {
                     list.places.insert(root, label.clone());
-                    list.add(self.named(root), label);
+                    list.add(self.declaration_of(root), label);
                 }
             }
         }
@@ -28,12 +28,12 @@ struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    fn add(&mut self, shape: &'a Shape, at: &str) {
+    fn add(&mut self, shape: &'a Shape, path: &str) {
         match shape {
             Shape::Named(name) => {
                 if !self.places.contains_key(name.as_str()) {
-                    self.places.insert(name, at.to_owned());
-                    self.add(self.wire.named(name), at);
+                    self.places.insert(name, path.to_owned());
+                    self.add(self.wire.declaration_of(name), path);
                 }
             }
             Shape::OneOf(parts) => {
@@ -45,12 +45,12 @@ impl<'a> List<'a> {
                     })
                     .collect();
                 if !literals.is_empty() {
-                    self.lines.push(format!("{at} = {}", literals.join(" | ")));
+                    self.lines.push(format!("{path} = {}", literals.join(" | ")));
                 }
                 for part in parts {
                     match part {
                         Shape::Literal(_) => {}
-                        other => self.add(other, at),
+                        other => self.add(other, path),
                     }
                 }
             }
@@ -59,64 +59,65 @@ impl<'a> List<'a> {
                     Shape::Object(fields) => Some(fields.as_slice()),
                     _ => None,
                 });
-                let rest = if tag.is_some() { parts.get(1..) } else { Some(parts.as_slice()) };
-                self.object(tag.unwrap_or_default(), rest.unwrap_or_default(), at);
+                let alternatives = if tag.is_some() { parts.get(1..) } else { Some(parts.as_slice()) };
+                self.object(tag.unwrap_or_default(), alternatives.unwrap_or_default(), path);
             }
-            Shape::Object(fields) => self.object(fields, &[], at),
-            Shape::List(item) => self.add(item, &format!("{at}[]")),
+            Shape::Object(fields) => self.object(fields, &[], path),
+            Shape::List(item) => self.add(item, &format!("{path}[]")),
             Shape::Map(key, item) => {
-                self.add(key, &format!("{at}{{key}}"));
-                self.add(item, &format!("{at}{{}}"));
+                self.add(key, &format!("{path}{{key}}"));
+                self.add(item, &format!("{path}{{}}"));
             }
             Shape::Tuple(items) => {
                 for (index, item) in items.iter().enumerate() {
-                    self.add(item, &format!("{at}[{index}]"));
+                    self.add(item, &format!("{path}[{index}]"));
                 }
             }
-            Shape::Literal(text) => self.lines.push(format!("{at} = {text}")),
+            Shape::Literal(text) => self.lines.push(format!("{path} = {text}")),
             Shape::Text | Shape::Number | Shape::Flag | Shape::Null | Shape::Anything => {}
         }
     }
 
     /// Lists the fields of an object and of the shapes joined with it.
-    fn object(&mut self, fields: &'a [Field], joined: &'a [Shape], at: &str) {
+    fn object(&mut self, fields: &'a [Field], joined: &'a [Shape], path: &str) {
         let tag = fields.iter().find_map(|field| match &field.shape {
             Shape::Literal(text) => Some((field.name.as_str(), text.as_str())),
             _ => None,
         });
-        let at = match tag {
+        let path = match tag {
             Some((name, text)) => {
-                self.lines.push(format!("{at} {name}={text}"));
-                format!("{at}:{text}")
+                self.lines.push(format!("{path} {name}={text}"));
+                format!("{path}:{text}")
             }
-            None => at.to_owned(),
+            None => path.to_owned(),
         };
         let fields = fields.iter().filter(|field| tag.is_none_or(|(name, _)| name != field.name));
         for field in fields {
-            let place = format!("{at}.{}", field.name);
-            let mark = if field.presence == Presence::Optional { "?" } else { "" };
-            let told = self.describe(&field.shape);
-            self.lines.push(format!("{place}{mark}: {told}"));
-            self.add(&field.shape, &place);
+            let field_path = format!("{path}.{}", field.name);
+            let suffix = if field.presence == Presence::Optional { "?" } else { "" };
+            let description = self.describe(&field.shape);
+            self.lines.push(format!("{field_path}{suffix}: {description}"));
+            self.add(&field.shape, &field_path);
         }
         for shape in joined {
             if let Shape::Named(name) = shape
-                && let Some(place) = self.places.get(name.as_str())
+                && let Some(field_path) = self.places.get(name.as_str())
             {
-                self.lines.push(format!("{at} & @{place}"));
+                self.lines.push(format!("{path} & @{field_path}"));
             } else {
-                self.add(shape, &at);
+                self.add(shape, &path);
             }
         }
     }
 
     fn describe(&self, shape: &Shape) -> String {
         match shape {
-            Shape::Named(name) => match self.wire.named(name) {
+            Shape::Named(name) => match self.wire.declaration_of(name) {
                 leaf @ (Shape::Text | Shape::Number | Shape::Flag) => self.describe(leaf),
-                _ => {
-                    self.places.get(name.as_str()).map_or_else(|| "*".to_owned(), |place| format!("@{place}"))
-                }
+                _ => self
+                    .places
+                    .get(name.as_str())
+                    .map_or_else(|| "*".to_owned(), |number| format!("@{number}")),
             },
             Shape::OneOf(parts) => {
                 let parts: Vec<String> = parts.iter().map(|part| self.describe(part)).collect();

@@ -21,24 +21,26 @@ pub(super) fn declaration(text: &str) -> Shape {
 
 fn tokens(text: &str) -> Vec<Token> {
     let mut found = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        if rest.starts_with("/*") {
-            rest = rest.split_once("*/").unwrap_or_else(|| panic!("an open comment: {rest}")).1;
-        } else if first.is_whitespace() {
-            rest = rest.trim_start();
-        } else if let Some(quoted) = rest.strip_prefix('"') {
-            let (word, after) = quoted.split_once('"').unwrap_or_else(|| panic!("an open quote: {rest}"));
-            found.push(Token::Quoted(word.to_owned()));
-            rest = after;
-        } else if first.is_alphanumeric() || first == '_' {
-            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-            let (word, after) = rest.split_at(end);
-            found.push(Token::Word(word.to_owned()));
-            rest = after;
+    let mut remaining = text;
+    while let Some(character) = remaining.chars().next() {
+        if remaining.starts_with("/*") {
+            remaining =
+                remaining.split_once("*/").unwrap_or_else(|| panic!("an open comment: {remaining}")).1;
+        } else if character.is_whitespace() {
+            remaining = remaining.trim_start();
+        } else if let Some(quoted) = remaining.strip_prefix('"') {
+            let (literal, after) =
+                quoted.split_once('"').unwrap_or_else(|| panic!("an open quote: {remaining}"));
+            found.push(Token::Quoted(literal.to_owned()));
+            remaining = after;
+        } else if character.is_alphanumeric() || character == '_' {
+            let end = remaining.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(remaining.len());
+            let (literal, after) = remaining.split_at(end);
+            found.push(Token::Word(literal.to_owned()));
+            remaining = after;
         } else {
-            found.push(Token::Mark(first));
-            rest = rest.get(first.len_utf8()..).unwrap_or_default();
+            found.push(Token::Mark(character));
+            remaining = remaining.get(character.len_utf8()..).unwrap_or_default();
         }
     }
     found
@@ -49,12 +51,12 @@ struct Parser {
 }
 
 impl Parser {
-    fn takes(&mut self, mark: char) -> bool {
-        self.tokens.next_if_eq(&Token::Mark(mark)).is_some()
+    fn takes(&mut self, character: char) -> bool {
+        self.tokens.next_if_eq(&Token::Mark(character)).is_some()
     }
 
-    fn expect(&mut self, mark: char) {
-        assert!(self.takes(mark), "{mark} expected before {:?}", self.tokens.peek());
+    fn expect(&mut self, character: char) {
+        assert!(self.takes(character), "{character} expected before {:?}", self.tokens.peek());
     }
 
     fn union(&mut self) -> Shape {
@@ -91,7 +93,7 @@ impl Parser {
                 }
                 Shape::Tuple(parts)
             }
-            Some(Token::Word(word)) => match word.as_str() {
+            Some(Token::Word(name)) => match name.as_str() {
                 "string" => Shape::Text,
                 "number" | "bigint" => Shape::Number,
                 "boolean" => Shape::Flag,
@@ -115,7 +117,7 @@ impl Parser {
                         _ => Shape::Map(Box::new(key), Box::new(value)),
                     }
                 }
-                _ => Shape::Named(word),
+                _ => Shape::Named(name),
             },
             other => panic!("a type expected, found {other:?}"),
         }

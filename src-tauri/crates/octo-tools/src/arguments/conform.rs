@@ -28,7 +28,7 @@ pub(super) fn conform(
 ) -> Result<ToolArguments, String> {
     let empty = Map::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
-    let mut notes = Vec::new();
+    let mut remarks = Vec::new();
     rename(&mut values, properties);
 
     let mut fitting = Map::new();
@@ -54,7 +54,7 @@ pub(super) fn conform(
             // Possibly part of a value with wrong quotes: the remainder must not be used.
             return Err(format!("The arguments are not valid JSON and contain unknown names: {names}."));
         }
-        notes.push(format!("Unknown parameters were ignored: {names}."));
+        remarks.push(format!("Unknown parameters were ignored: {names}."));
     }
     let missing: Vec<&str> = required(schema).filter(|name| !fitting.contains_key(*name)).collect();
     if !missing.is_empty() {
@@ -62,17 +62,17 @@ pub(super) fn conform(
     }
     // In the schema's order, not the model's.
     let values = properties.keys().filter_map(|name| fitting.remove_entry(name)).collect();
-    Ok(ToolArguments { values, notes })
+    Ok(ToolArguments { values, remarks })
 }
 
 fn rename(values: &mut Map<String, Value>, properties: &Map<String, Value>) {
-    for (name, others) in PARAMETER_ALIASES {
+    for (name, aliases) in PARAMETER_ALIASES {
         if !properties.contains_key(*name) || values.contains_key(*name) {
             continue;
         }
-        let other =
-            others.iter().find(|other| values.contains_key(**other) && !properties.contains_key(**other));
-        if let Some(value) = other.and_then(|other| values.remove(*other)) {
+        let alias =
+            aliases.iter().find(|alias| values.contains_key(**alias) && !properties.contains_key(**alias));
+        if let Some(value) = alias.and_then(|alias| values.remove(*alias)) {
             values.insert((*name).to_owned(), value);
         }
     }

@@ -17,7 +17,7 @@ pub(super) enum JsonFlaw {
     /// Unexpected text at some position.
     At {
         /// Description of the problem.
-        what: String,
+        description: String,
         /// Last characters before it.
         before: String,
     },
@@ -28,14 +28,14 @@ const MAX_DEPTH: usize = 64;
 
 /// Reads one object.
 pub(super) fn object(text: &str) -> Result<Map<String, Value>, JsonFlaw> {
-    let mut reader = LenientReader { text, rest: text, depth: 0 };
+    let mut reader = LenientReader { text, remaining: text, depth: 0 };
     reader.skip_blank();
-    if !reader.take('{') {
-        return Err(if reader.rest.is_empty() { JsonFlaw::CutOff } else { JsonFlaw::NotAnObject });
+    if !reader.skip_character('{') {
+        return Err(if reader.remaining.is_empty() { JsonFlaw::CutOff } else { JsonFlaw::NotAnObject });
     }
     let values = reader.members()?;
     reader.skip_blank();
-    if reader.rest.is_empty() {
+    if reader.remaining.is_empty() {
         Ok(values)
     } else {
         Err(reader.flaw("there is more after the closing brace"))
@@ -44,25 +44,25 @@ pub(super) fn object(text: &str) -> Result<Map<String, Value>, JsonFlaw> {
 
 struct LenientReader<'a> {
     text: &'a str,
-    rest: &'a str,
+    remaining: &'a str,
     depth: usize,
 }
 
 impl<'a> LenientReader<'a> {
-    fn flaw(&self, what: impl Into<String>) -> JsonFlaw {
-        if self.rest.is_empty() {
+    fn flaw(&self, description: impl Into<String>) -> JsonFlaw {
+        if self.remaining.is_empty() {
             return JsonFlaw::CutOff;
         }
-        let read = self.text.strip_suffix(self.rest).unwrap_or_default();
+        let read = self.text.strip_suffix(self.remaining).unwrap_or_default();
         let mut before: Vec<char> = read.chars().rev().take(30).collect();
         before.reverse();
-        JsonFlaw::At { what: what.into(), before: before.into_iter().collect() }
+        JsonFlaw::At { description: description.into(), before: before.into_iter().collect() }
     }
 
-    fn take(&mut self, wanted: char) -> bool {
-        match self.rest.strip_prefix(wanted) {
-            Some(rest) => {
-                self.rest = rest;
+    fn skip_character(&mut self, character: char) -> bool {
+        match self.remaining.strip_prefix(character) {
+            Some(remaining) => {
+                self.remaining = remaining;
                 true
             }
             None => false,
@@ -70,50 +70,51 @@ impl<'a> LenientReader<'a> {
     }
 
     fn next(&mut self) -> Result<char, JsonFlaw> {
-        let mut chars = self.rest.chars();
-        let next = chars.next().ok_or(JsonFlaw::CutOff)?;
-        self.rest = chars.as_str();
-        Ok(next)
+        let mut chars = self.remaining.chars();
+        let character = chars.next().ok_or(JsonFlaw::CutOff)?;
+        self.remaining = chars.as_str();
+        Ok(character)
     }
 
     /// Skips white space and closing tags.
     fn skip_blank(&mut self) {
         loop {
-            self.rest = self.rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-            let tag = self.rest.strip_prefix("</").and_then(|tag| tag.split_once('>'));
+            self.remaining =
+                self.remaining.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+            let tag = self.remaining.strip_prefix("</").and_then(|tag| tag.split_once('>'));
             match tag {
-                Some((name, rest)) if is_tag_name(name) => self.rest = rest,
+                Some((name, remaining)) if is_tag_name(name) => self.remaining = remaining,
                 _ => return,
             }
         }
     }
 
     fn skip_commas(&mut self) -> bool {
-        let mut any = false;
+        let mut skipped_any = false;
         loop {
             self.skip_blank();
-            if !self.take(',') {
-                return any;
+            if !self.skip_character(',') {
+                return skipped_any;
             }
-            any = true;
+            skipped_any = true;
         }
     }
 
     /// Returns the name in `<parameter name="k">`.
     fn parameter_tag(&mut self) -> Option<String> {
-        let rest = self.rest.strip_prefix("<parameter name=\"")?;
-        let (name, rest) = rest.split_once("\">")?;
-        self.rest = rest;
+        let remaining = self.remaining.strip_prefix("<parameter name=\"")?;
+        let (name, remaining) = remaining.split_once("\">")?;
+        self.remaining = remaining;
         Some(name.to_owned())
     }
 
     fn members(&mut self) -> Result<Map<String, Value>, JsonFlaw> {
-        self.deeper()?;
+        self.enter_level()?;
         let mut members = Map::new();
         let mut is_separated = true;
         loop {
             is_separated |= self.skip_commas();
-            if self.take('}') {
+            if self.skip_character('}') {
                 self.depth -= 1;
                 return Ok(members);
             }
@@ -121,12 +122,12 @@ impl<'a> LenientReader<'a> {
                 Some(name) => name,
                 None if !is_separated => return Err(self.flaw("a comma or a brace is missing")),
                 None => {
-                    if !self.take('"') {
+                    if !self.skip_character('"') {
                         return Err(self.flaw("a name in double quotes is missing"));
                     }
                     let name = self.string()?;
                     self.skip_blank();
-                    if !self.take(':') {
+                    if !self.skip_character(':') {
                         return Err(self.flaw("a colon is missing"));
                     }
                     name
@@ -144,12 +145,12 @@ impl<'a> LenientReader<'a> {
     }
 
     fn elements(&mut self) -> Result<Value, JsonFlaw> {
-        self.deeper()?;
+        self.enter_level()?;
         let mut elements = Vec::new();
         let mut is_separated = true;
         loop {
             is_separated |= self.skip_commas();
-            if self.take(']') {
+            if self.skip_character(']') {
                 self.depth -= 1;
                 return Ok(Value::Array(elements));
             }
@@ -161,27 +162,27 @@ impl<'a> LenientReader<'a> {
         }
     }
 
-    fn deeper(&mut self) -> Result<(), JsonFlaw> {
+    fn enter_level(&mut self) -> Result<(), JsonFlaw> {
         self.depth += 1;
         if self.depth > MAX_DEPTH { Err(self.flaw("it is nested too deeply")) } else { Ok(()) }
     }
 
     fn value(&mut self) -> Result<Value, JsonFlaw> {
         self.skip_blank();
-        if self.take('"') {
+        if self.skip_character('"') {
             return self.string().map(Value::String);
         }
-        if self.take('{') {
+        if self.skip_character('{') {
             return self.members().map(Value::Object);
         }
-        if self.take('[') {
+        if self.skip_character('[') {
             return self.elements();
         }
-        let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '+' | '.'));
+        let end = self.remaining.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '+' | '.'));
         // A word at the very end may be the start of a longer one.
-        let (word, rest) =
-            self.rest.split_at_checked(end.ok_or(JsonFlaw::CutOff)?).ok_or(JsonFlaw::CutOff)?;
-        let value = match word {
+        let (literal, remaining) =
+            self.remaining.split_at_checked(end.ok_or(JsonFlaw::CutOff)?).ok_or(JsonFlaw::CutOff)?;
+        let value = match literal {
             "true" | "True" => Value::Bool(true),
             "false" | "False" => Value::Bool(false),
             "null" | "None" => Value::Null,
@@ -190,7 +191,7 @@ impl<'a> LenientReader<'a> {
                 Err(_) => return Err(self.flaw("a value is missing or not in quotes")),
             },
         };
-        self.rest = rest;
+        self.remaining = remaining;
         Ok(value)
     }
 
@@ -208,23 +209,23 @@ impl<'a> LenientReader<'a> {
 
     fn escape(&mut self, string: &mut String) -> Result<(), JsonFlaw> {
         match self.next()? {
-            plain @ ('"' | '\\' | '/') => string.push(plain),
+            literal @ ('"' | '\\' | '/') => string.push(literal),
             'b' => string.push('\u{8}'),
             'f' => string.push('\u{c}'),
             'n' => string.push('\n'),
             'r' => string.push('\r'),
             't' => string.push('\t'),
             'u' => {
-                let first = self.hex()?;
-                let second = if (0xD800..0xDC00).contains(&first) {
-                    if !(self.take('\\') && self.take('u')) {
+                let high = self.hex()?;
+                let second = if (0xD800..0xDC00).contains(&high) {
+                    if !(self.skip_character('\\') && self.skip_character('u')) {
                         return Err(self.flaw("half a character (a lone surrogate)"));
                     }
                     Some(self.hex()?)
                 } else {
                     None
                 };
-                let units = std::iter::once(first).chain(second);
+                let units = std::iter::once(high).chain(second);
                 for unit in char::decode_utf16(units) {
                     string.push(unit.map_err(|_| self.flaw("half a character (a lone surrogate)"))?);
                 }

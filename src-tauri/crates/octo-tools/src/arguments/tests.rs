@@ -49,7 +49,7 @@ fn unambiguous_json_errors_are_repaired() {
 
 #[test]
 fn ambiguous_json_is_refused() {
-    for (tool, text, words) in [
+    for (tool, text, expected) in [
         ("write", r#"{"path": "a", "content": "half"#, "were cut off before their end"),
         ("write", r#"{"path": "a", "content": "half""#, "were cut off"),
         ("write", r#"{"path": "a", "content": "half\"#, "were cut off"),
@@ -76,17 +76,17 @@ fn ambiguous_json_is_refused() {
         ("file_reader", "{}", "Missing required parameters: path."),
     ] {
         let error = read_for(tool, text).unwrap_err();
-        assert!(error.contains(words), "{text}: {error}");
+        assert!(error.contains(expected), "{text}: {error}");
         assert!(error.contains("Nothing was done") || error.contains("nothing was done"), "{error}");
         assert!(error.contains(&format!("Parameters of {tool}: path (a string)")), "{error}");
     }
-    let deep = format!("{{\"path\": {}", "[".repeat(100_000));
-    assert!(read_for("file_reader", &deep).unwrap_err().contains("nested too deeply"));
+    let nested = format!("{{\"path\": {}", "[".repeat(100_000));
+    assert!(read_for("file_reader", &nested).unwrap_err().contains("nested too deeply"));
 }
 
 #[test]
 fn values_are_made_to_fit_where_that_is_harmless() {
-    for (tool, given, expected) in [
+    for (tool, value, expected) in [
         (
             "file_reader",
             json!({"path": "a", "max_lines": "10", "start_line": 2.0}),
@@ -142,9 +142,9 @@ fn values_are_made_to_fit_where_that_is_harmless() {
             json!({"question": "q", "options": ["1", "true"]}),
         ),
     ] {
-        assert_eq!(read_for(tool, &given.to_string()), Ok(expected), "{given}");
+        assert_eq!(read_for(tool, &value.to_string()), Ok(expected), "{value}");
     }
-    for (tool, given, words) in [
+    for (tool, value, words) in [
         ("file_reader", json!({"path": ["a"]}), "`path` must be a string, got an array."),
         (
             "file_reader",
@@ -173,8 +173,8 @@ fn values_are_made_to_fit_where_that_is_harmless() {
             "`task` must be a string or an array (each element a string), got an object.",
         ),
     ] {
-        let error = read_for(tool, &given.to_string()).unwrap_err();
-        assert!(error.contains(words), "{given}: {error}");
+        let error = read_for(tool, &value.to_string()).unwrap_err();
+        assert!(error.contains(words), "{value}: {error}");
     }
 }
 
@@ -183,7 +183,7 @@ fn unknown_parameters_are_dropped_and_reported() {
     let arguments =
         read("file_reader", r#"{"path": "a", "colour": 1, "limit": 5}"#, &schema("file_reader")).unwrap();
     assert_eq!(Value::Object(arguments.values), json!({"path": "a", "max_lines": 5}));
-    assert_eq!(arguments.notes, ["Unknown parameters were ignored: `colour`."]);
+    assert_eq!(arguments.remarks, ["Unknown parameters were ignored: `colour`."]);
 }
 
 fn payloads() -> Vec<(&'static str, Value)> {
@@ -223,22 +223,22 @@ fn no_truncated_payload_is_accepted() {
         };
         for text in [payload.to_string(), serde_json::to_string_pretty(&payload).unwrap()] {
             assert!(read(tool, &text, &parameters).is_ok(), "{text}");
-            for cut in prefixes(&text) {
-                let error = read(tool, cut, &parameters).expect_err(cut).text;
+            for prefix in prefixes(&text) {
+                let error = read(tool, prefix, &parameters).expect_err(prefix).text;
                 assert!(
                     error.contains("cut off") || error.contains("must be one JSON object"),
-                    "{cut}: {error}"
+                    "{prefix}: {error}"
                 );
             }
             // The same, encoded twice, and with a raw line break that needs the repair.
             let twice = Value::String(text.clone()).to_string();
             assert!(read(tool, &twice, &parameters).is_ok());
-            for cut in prefixes(&twice) {
-                assert!(read(tool, cut, &parameters).is_err(), "{cut}");
+            for prefix in prefixes(&twice) {
+                assert!(read(tool, prefix, &parameters).is_err(), "{prefix}");
             }
             let raw = text.replace("\\n", "\n");
-            for cut in prefixes(&raw) {
-                assert!(read(tool, cut, &parameters).is_err(), "{cut}");
+            for prefix in prefixes(&raw) {
+                assert!(read(tool, prefix, &parameters).is_err(), "{prefix}");
             }
         }
     }
@@ -251,10 +251,10 @@ proptest! {
     fn no_truncated_write_is_accepted(path in "\\PC{1,8}", content in "[\\PC\n\t\"\\\\{}\\[\\],:<>/]{0,60}") {
         let parameters = schema("write");
         let text = json!({"path": path, "content": content}).to_string();
-        let whole = read("write", &text, &parameters).unwrap();
-        prop_assert_eq!(whole.values.get("content").and_then(Value::as_str), Some(content.as_str()));
-        for cut in prefixes(&text) {
-            prop_assert!(read("write", cut, &parameters).is_err(), "{}", cut);
+        let complete = read("write", &text, &parameters).unwrap();
+        prop_assert_eq!(complete.values.get("content").and_then(Value::as_str), Some(content.as_str()));
+        for prefix in prefixes(&text) {
+            prop_assert!(read("write", prefix, &parameters).is_err(), "{}", prefix);
         }
     }
 

@@ -89,7 +89,7 @@ fn every_action_becomes_its_request() {
 
 #[test]
 fn missing_values_are_named_with_their_source() {
-    for (arguments, words) in [
+    for (arguments, expected) in [
         (json!({"action": "open"}), "url: a whole address"),
         (json!({"action": "focus"}), "its number, from action tabs"),
         (json!({"action": "close"}), "close needs tab"),
@@ -107,7 +107,7 @@ fn missing_values_are_named_with_their_source() {
         (json!({"action": "evaluate"}), "text: the script"),
     ] {
         let error = wish(arguments.clone()).unwrap_err();
-        assert!(error.contains(words), "{arguments}: {error}");
+        assert!(error.contains(expected), "{arguments}: {error}");
     }
 }
 

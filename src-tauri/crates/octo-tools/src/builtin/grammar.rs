@@ -170,13 +170,13 @@ pub(crate) struct ParsedCommand {
 }
 
 /// Parses the words of a command, `octo` first. Relative paths start from `folder`.
-pub(crate) fn parse(words: &[String], folder: &Path) -> Result<ParsedCommand, ToolError> {
-    let line = CommandLine::try_parse_from(words).map_err(|error| usage_error(&error))?;
+pub(crate) fn parse(arguments: &[String], folder: &Path) -> Result<ParsedCommand, ToolError> {
+    let line = CommandLine::try_parse_from(arguments).map_err(|error| usage_error(&error))?;
     let path =
         |text: &str| resolve(text, folder).map_err(|error| ToolError::new(format!("Not done: {error}")));
-    let plain = |command| Ok(ParsedCommand { command, body: None });
+    let without_body = |command| Ok(ParsedCommand { command, body: None });
     match line.group {
-        CommandGroup::Skill(line) => plain(BuiltinCommand::Skill(match line {
+        CommandGroup::Skill(line) => without_body(BuiltinCommand::Skill(match line {
             SkillLine::List => SkillCommand::List,
             SkillLine::Show { name } => SkillCommand::Show { name },
             SkillLine::Validate { path: text } => SkillCommand::Validate { path: path(&text)? },
@@ -189,20 +189,22 @@ pub(crate) fn parse(words: &[String], folder: &Path) -> Result<ParsedCommand, To
         })),
         CommandGroup::Memory(MemoryLine::Save(line)) => {
             let SaveLine { file, topic, description, body, body_file } = line;
-            let from = body_file.as_deref().map(path).transpose()?;
+            let body_path = body_file.as_deref().map(path).transpose()?;
             let body = body.unwrap_or_default();
             Ok(ParsedCommand {
                 command: BuiltinCommand::Memory(MemoryCommand::Save { file, topic, description, body }),
-                body: from,
+                body: body_path,
             })
         }
-        CommandGroup::Memory(line) => plain(BuiltinCommand::Memory(match line {
+        CommandGroup::Memory(line) => without_body(BuiltinCommand::Memory(match line {
             MemoryLine::List { query } => MemoryCommand::List { query },
             MemoryLine::Read { file } => MemoryCommand::Read { file },
             MemoryLine::Delete { file } => MemoryCommand::Delete { file },
             MemoryLine::Save(_) => return Err(ToolError::new(USAGE)),
         })),
-        CommandGroup::Persona(PersonaLine::Show) => plain(BuiltinCommand::Persona(PersonaCommand::Show)),
+        CommandGroup::Persona(PersonaLine::Show) => {
+            without_body(BuiltinCommand::Persona(PersonaCommand::Show))
+        }
         CommandGroup::Persona(PersonaLine::Write { which, body_file }) => {
             let kind = match which {
                 PersonaChoice::Soul => PersonaKind::Soul,
@@ -215,11 +217,11 @@ pub(crate) fn parse(words: &[String], folder: &Path) -> Result<ParsedCommand, To
             let (command, prompt) = task::to_command(*line, &path)?;
             Ok(ParsedCommand { command: BuiltinCommand::Task(command), body: prompt })
         }
-        CommandGroup::Browser(line) => plain(BuiltinCommand::Browser(match line {
+        CommandGroup::Browser(line) => without_body(BuiltinCommand::Browser(match line {
             BrowserLine::Status => BrowserQuery::Status,
             BrowserLine::Doctor => BrowserQuery::Doctor,
         })),
-        CommandGroup::Settings(line) => plain(BuiltinCommand::Settings(match line {
+        CommandGroup::Settings(line) => without_body(BuiltinCommand::Settings(match line {
             SettingsLine::List => SettingsQuery::List,
             SettingsLine::Show { key } => SettingsQuery::Show { key },
             SettingsLine::Open { page, key, value } => SettingsQuery::Open { page, proposal: key.zip(value) },
@@ -252,17 +254,17 @@ fn address(text: &str) -> Result<SkillSourceRef, ToolError> {
 
 /// Returns an error with the problem and the usage.
 fn usage_error(error: &clap::Error) -> ToolError {
-    let what = match error.kind() {
+    let reason = match error.kind() {
         // There was nothing that could be wrong.
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => String::new(),
         _ => {
-            let said = error.to_string();
+            let message = error.to_string();
             // Its own usage covers one command, in more lines than the usage of all of them.
-            let said = said.split("\n\nUsage:").next().unwrap_or_default();
-            format!("{}\n", said.trim_start_matches("error: ").trim())
+            let message = message.split("\n\nUsage:").next().unwrap_or_default();
+            format!("{}\n", message.trim_start_matches("error: ").trim())
         }
     };
-    ToolError::new(format!("Not done. {what}Usage:\n{USAGE}"))
+    ToolError::new(format!("Not done. {reason}Usage:\n{USAGE}"))
 }
 
 impl ParsedCommand {

@@ -20,12 +20,15 @@ struct Skill {
 
 impl Skill {
     fn get(&self, key: &str) -> Option<&'static str> {
-        self.head.iter().find(|(known, _)| *known == key).map(|(_, value)| *value)
+        self.head.iter().find(|(candidate, _)| *candidate == key).map(|(_, value)| *value)
     }
 
     fn lists(&self, key: &str) -> Vec<&'static str> {
-        let from = self.head.iter().position(|(known, _)| *known == key).unwrap();
-        self.head[from + 1..].iter().map_while(|(known, value)| (*known == "-").then_some(*value)).collect()
+        let start = self.head.iter().position(|(candidate, _)| *candidate == key).unwrap();
+        self.head[start + 1..]
+            .iter()
+            .map_while(|(candidate, value)| (*candidate == "-").then_some(*value))
+            .collect()
     }
 }
 
@@ -146,10 +149,10 @@ fn every_octo_command_in_a_bundled_skill_parses() {
         let commands = quoted.chain(lines.filter(|line| !line.contains('`')));
         for command in commands.filter(|code| code.starts_with("octo ")) {
             let line = command.replace('…', "x");
-            let words = sole_command(&line).unwrap_or_else(|| panic!("{}: {command}", file.path));
-            builtin::parse(&words, Path::new("/w"))
+            let arguments = sole_command(&line).unwrap_or_else(|| panic!("{}: {command}", file.path));
+            builtin::parse(&arguments, Path::new("/w"))
                 .unwrap_or_else(|error| panic!("{}: {command}: {error}", file.path));
-            read.insert(words.into_iter().take(3).collect::<Vec<_>>().join(" "));
+            read.insert(arguments.into_iter().take(3).collect::<Vec<_>>().join(" "));
         }
     }
     for used in [
@@ -183,20 +186,24 @@ fn bundled_skills_need_no_ruby_or_node_and_name_existing_files() {
             assert!(!text.contains(foreign), "{}: {foreign}", file.path);
         }
         for code in text.split('`').skip(1).step_by(2) {
-            if let Some((_, rest)) = code.split_once("~/.octo/scripts/") {
-                let script = rest.split(' ').next().unwrap();
+            if let Some((_, remaining)) = code.split_once("~/.octo/scripts/") {
+                let script = remaining.split(' ').next().unwrap();
                 assert!(scripts.contains(&script), "{}: {script}", file.path);
                 used.insert(script);
             }
             let skill = file.path.split('/').next().unwrap();
             if code.starts_with("docs/") || code.starts_with("references/") {
-                let whole = format!("{skill}/{code}");
-                assert!(code.ends_with('/') || paths.contains(&whole.as_str()), "{}: {code}", file.path);
+                let script_path = format!("{skill}/{code}");
+                assert!(
+                    code.ends_with('/') || paths.contains(&script_path.as_str()),
+                    "{}: {code}",
+                    file.path
+                );
             }
         }
-        for (before, rest) in text.match_indices(" skill)").map(|(at, _)| text.split_at(at)) {
+        for (before, remaining) in text.match_indices(" skill)").map(|(index, _)| text.split_at(index)) {
             let name = before.rsplit([' ', '\n']).next().unwrap();
-            assert!(names.contains(&name) || !name.contains('-'), "{}: {name}{rest:.20}", file.path);
+            assert!(names.contains(&name) || !name.contains('-'), "{}: {name}{remaining:.20}", file.path);
         }
     }
     assert_eq!(used.len(), scripts.len(), "each script has its skill");

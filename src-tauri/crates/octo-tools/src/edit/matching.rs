@@ -31,7 +31,7 @@ pub(super) enum MatchMethod {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MatchSet {
     pub spans: Vec<EditSpan>,
-    pub how: MatchMethod,
+    pub method: MatchMethod,
 }
 
 /// Result of a search.
@@ -47,7 +47,7 @@ const BLANK: [char; 4] = [' ', '\t', '\r', '\n'];
 
 /// Searches for `old` with increasing tolerance; the first method with a match decides.
 pub(super) fn find(content: &[u8], old: &str, new: &str) -> MatchResult {
-    let found = |spans, how| MatchResult::Found(MatchSet { spans, how });
+    let found = |spans, method| MatchResult::Found(MatchSet { spans, method });
     let spans = literal(content, old, new);
     if !spans.is_empty() {
         return found(spans, MatchMethod::Exact);
@@ -56,25 +56,26 @@ pub(super) fn find(content: &[u8], old: &str, new: &str) -> MatchResult {
     if !spans.is_empty() {
         return found(spans, MatchMethod::Trimmed);
     }
-    let (unescaped, undone) = unescape(old);
-    if !undone.is_empty() {
+    let (unescaped, interpreted) = unescape(old);
+    if !interpreted.is_empty() {
         let spans = literal(content, &unescaped, new);
         if !spans.is_empty() {
-            return ambiguity(&undone, new).unwrap_or_else(|| found(spans, MatchMethod::Unescaped));
+            return ambiguity(&interpreted, new).unwrap_or_else(|| found(spans, MatchMethod::Unescaped));
         }
         let spans = trimmed(content, &unescaped, new);
         if !spans.is_empty() {
-            return ambiguity(&undone, new).unwrap_or_else(|| found(spans, MatchMethod::UnescapedTrimmed));
+            return ambiguity(&interpreted, new)
+                .unwrap_or_else(|| found(spans, MatchMethod::UnescapedTrimmed));
         }
     }
-    let bare = (without_outer_blank_lines(old), without_outer_blank_lines(new));
-    for (escapes, how) in
+    let stripped = (without_outer_blank_lines(old), without_outer_blank_lines(new));
+    for (escapes, method) in
         [(EscapeHandling::Kept, MatchMethod::Lines), (EscapeHandling::Undone, MatchMethod::UnescapedLines)]
     {
-        for (old, new) in [(old, new), bare] {
-            let (spans, undone) = matching_windows(content, old, new, escapes);
+        for (old, new) in [(old, new), stripped] {
+            let (spans, interpreted) = matching_windows(content, old, new, escapes);
             if !spans.is_empty() {
-                return ambiguity(&undone, new).unwrap_or_else(|| found(spans, how));
+                return ambiguity(&interpreted, new).unwrap_or_else(|| found(spans, method));
             }
         }
     }
@@ -83,9 +84,12 @@ pub(super) fn find(content: &[u8], old: &str, new: &str) -> MatchResult {
 
 /// Returns the refusal if the replacement contains an escape that matched only when interpreted: it is unclear
 /// whether it is meant literally.
-fn ambiguity(undone: &InterpretedEscapes, new: &str) -> Option<MatchResult> {
-    let both: Vec<String> =
-        undone.iter().map(|letter| format!("\\{letter}")).filter(|escape| new.contains(escape)).collect();
+fn ambiguity(interpreted: &InterpretedEscapes, new: &str) -> Option<MatchResult> {
+    let both: Vec<String> = interpreted
+        .iter()
+        .map(|character| format!("\\{character}"))
+        .filter(|escape| new.contains(escape))
+        .collect();
     if both.is_empty() {
         return None;
     }
@@ -100,13 +104,13 @@ fn ambiguity(undone: &InterpretedEscapes, new: &str) -> Option<MatchResult> {
 /// Returns the content with every span replaced; spans are in order and do not overlap.
 pub(super) fn replace(content: &[u8], spans: &[EditSpan]) -> Vec<u8> {
     let mut after = Vec::with_capacity(content.len());
-    let mut from = 0;
+    let mut position = 0;
     for span in spans {
-        after.extend_from_slice(content.get(from..span.start).unwrap_or_default());
+        after.extend_from_slice(content.get(position..span.start).unwrap_or_default());
         after.extend_from_slice(&span.replacement);
-        from = span.end;
+        position = span.end;
     }
-    after.extend_from_slice(content.get(from..).unwrap_or_default());
+    after.extend_from_slice(content.get(position..).unwrap_or_default());
     after
 }
 
@@ -119,14 +123,14 @@ fn literal(content: &[u8], old: &str, new: &str) -> Vec<EditSpan> {
 
 /// Returns the positions of the text, without overlaps: exactly, otherwise with its line breaks as CRLF.
 fn positions(content: &[u8], text: &str) -> Vec<(usize, usize)> {
-    let all = |text: &[u8]| -> Vec<(usize, usize)> {
+    let find_all = |text: &[u8]| -> Vec<(usize, usize)> {
         memmem::find_iter(content, text).map(|start| (start, start + text.len())).collect()
     };
     if text.is_empty() {
         return Vec::new();
     }
-    let places = all(text.as_bytes());
-    if places.is_empty() && text.contains('\n') { all(&as_crlf(text)) } else { places }
+    let positions = find_all(text.as_bytes());
+    if positions.is_empty() && text.contains('\n') { find_all(&as_crlf(text)) } else { positions }
 }
 
 fn as_crlf(text: &str) -> Vec<u8> {
@@ -139,13 +143,15 @@ fn with_line_ends(new: &str, content: &[u8], start: usize, end: usize) -> Vec<u8
     if !new.contains('\n') {
         return new.as_bytes().to_vec();
     }
-    let break_in = |from: usize, to: usize| {
-        let bytes = content.get(from..to).unwrap_or_default();
-        memchr::memchr(b'\n', bytes).map(|at| from + at)
+    let break_in = |start_of: usize, end_of: usize| {
+        let bytes = content.get(start_of..end_of).unwrap_or_default();
+        memchr::memchr(b'\n', bytes).map(|index| start_of + index)
     };
     let before = || memchr::memrchr(b'\n', content.get(..start).unwrap_or_default());
     let line_end = break_in(start, end).or_else(|| break_in(end, content.len())).or_else(before);
-    let is_crlf = line_end.and_then(|at| at.checked_sub(1)).is_some_and(|at| content.get(at) == Some(&b'\r'));
+    let is_crlf = line_end
+        .and_then(|index| index.checked_sub(1))
+        .is_some_and(|index| content.get(index) == Some(&b'\r'));
     if is_crlf { as_crlf(new) } else { new.as_bytes().to_vec() }
 }
 
@@ -177,12 +183,12 @@ fn trimmed(content: &[u8], old: &str, new: &str) -> Vec<EditSpan> {
         new = new.trim_end_matches(BLANK);
     }
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
-    let starts_line = |at: usize| {
-        let before = content.get(..at).unwrap_or_default();
+    let starts_line = |index: usize| {
+        let before = content.get(..index).unwrap_or_default();
         before.iter().rev().find(|byte| !is_blank(byte)).is_none_or(|byte| *byte == b'\n')
     };
-    let ends_line = |at: usize| {
-        let after = content.get(at..).unwrap_or_default();
+    let ends_line = |index: usize| {
+        let after = content.get(index..).unwrap_or_default();
         after.iter().find(|byte| !is_blank(byte)).is_none_or(|byte| *byte == b'\n')
     };
     positions(content, core)
@@ -204,14 +210,14 @@ enum EscapeHandling {
 
 /// Interprets escapes that a model may have escaped once too often, and returns the text and their letters.
 fn unescape(text: &str) -> (String, InterpretedEscapes) {
-    let mut plain = String::with_capacity(text.len());
-    let mut undone = InterpretedEscapes::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('\\') {
-        plain.push_str(before);
+    let mut unescaped = String::with_capacity(text.len());
+    let mut interpreted = InterpretedEscapes::new();
+    let mut remaining = text;
+    while let Some((before, after)) = remaining.split_once('\\') {
+        unescaped.push_str(before);
         let mut chars = after.chars();
-        let letter = chars.next();
-        let character = match letter {
+        let escaped = chars.next();
+        let character = match escaped {
             Some('n') => Some('\n'),
             Some('t') => Some('\t'),
             Some('r') => Some('\r'),
@@ -229,18 +235,18 @@ fn unescape(text: &str) -> (String, InterpretedEscapes) {
         };
         match character {
             Some(character) => {
-                plain.push(character);
-                undone.extend(letter);
-                rest = chars.as_str();
+                unescaped.push(character);
+                interpreted.extend(escaped);
+                remaining = chars.as_str();
             }
             None => {
-                plain.push('\\');
-                rest = after;
+                unescaped.push('\\');
+                remaining = after;
             }
         }
     }
-    plain.push_str(rest);
-    (plain, undone)
+    unescaped.push_str(remaining);
+    (unescaped, interpreted)
 }
 
 fn without_outer_blank_lines(text: &str) -> &str {
@@ -292,56 +298,57 @@ fn matching_windows(
         Some(_) => (false, new.strip_suffix('\n').unwrap_or(new)),
         None => (false, new),
     };
-    let wanted: Vec<&str> =
+    let wanted_lines: Vec<&str> =
         old.strip_suffix('\n').unwrap_or(old).split('\n').map(|line| line.trim_end_matches('\r')).collect();
-    let (mut spans, mut undone) = (Vec::new(), InterpretedEscapes::new());
-    if wanted.iter().all(|line| line.trim_matches(BLANK).is_empty()) {
-        return (spans, undone);
+    let (mut spans, mut interpreted) = (Vec::new(), InterpretedEscapes::new());
+    if wanted_lines.iter().all(|line| line.trim_matches(BLANK).is_empty()) {
+        return (spans, interpreted);
     }
     let lines = lines(content);
-    let mut at = 0;
-    while let Some(window) = lines.get(at..at + wanted.len()) {
-        let (Some((indents, more)), Some(first), Some(last)) =
-            (match_window(window, &wanted, escapes), window.first(), window.last())
+    let mut index = 0;
+    while let Some(window) = lines.get(index..index + wanted_lines.len()) {
+        let (Some((indents, more)), Some(first_line), Some(last)) =
+            (match_window(window, &wanted_lines, escapes), window.first(), window.last())
         else {
-            at += 1;
+            index += 1;
             continue;
         };
-        undone.extend(more);
-        let (start, end) = (first.start, if whole_lines { last.next } else { last.start + last.text.len() });
+        interpreted.extend(more);
+        let (start, end) =
+            (first_line.start, if whole_lines { last.next } else { last.start + last.text.len() });
         let indented = indents.apply(new);
         spans.push(EditSpan { start, end, replacement: with_line_ends(&indented, content, start, end) });
-        at += wanted.len();
+        index += wanted_lines.len();
     }
-    (spans, undone)
+    (spans, interpreted)
 }
 
-/// Returns the rule that converts the indents of `wanted` to those of the window, and the interpreted escapes;
+/// Returns the rule that converts the indents of `wanted_lines` to those of the window, and the interpreted escapes;
 /// `None` if the lines differ in more than outer white space, or no single rule fits.
 fn match_window(
     window: &[FileLine<'_>],
-    wanted: &[&str],
+    wanted_lines: &[&str],
     escapes: EscapeHandling,
 ) -> Option<(Indents, InterpretedEscapes)> {
-    let (mut indents, mut undone) = (Indents::default(), InterpretedEscapes::new());
-    for (line, wanted) in window.iter().zip(wanted) {
+    let (mut indents, mut interpreted) = (Indents::default(), InterpretedEscapes::new());
+    for (line, wanted_lines) in window.iter().zip(wanted_lines) {
         let (file_indent, file_text) = split_indent(line.text);
-        let (wanted_indent, wanted_text) = split_indent(wanted.as_bytes());
+        let (wanted_indent, wanted_text) = split_indent(wanted_lines.as_bytes());
         let file_text = file_text.trim_ascii_end();
         let wanted_text = wanted_text.trim_ascii_end();
         if file_text != wanted_text {
             if escapes == EscapeHandling::Kept {
                 return None;
             }
-            let (plain, more) = unescape(std::str::from_utf8(wanted_text).ok()?);
-            if plain.as_bytes() != file_text {
+            let (unescaped, more) = unescape(std::str::from_utf8(wanted_text).ok()?);
+            if unescaped.as_bytes() != file_text {
                 return None;
             }
-            undone.extend(more);
+            interpreted.extend(more);
         }
         if !file_text.is_empty() && !indents.learn(wanted_indent, file_indent) {
             return None;
         }
     }
-    Some((indents, undone))
+    Some((indents, interpreted))
 }

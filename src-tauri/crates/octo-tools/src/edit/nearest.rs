@@ -20,13 +20,13 @@ pub(super) fn explain(content: &[u8], old: &str, name: &str) -> String {
         .map(|line| String::from_utf8_lossy(line).into_owned())
         .collect();
     let nearest = match nearest(&lines, old) {
-        Some(at) => {
-            let from = at.saturating_sub(LINES_BEFORE);
-            let shown: Vec<String> = lines
+        Some(index) => {
+            let start = index.saturating_sub(LINES_BEFORE);
+            let excerpt: Vec<String> = lines
                 .iter()
                 .enumerate()
-                .skip(from)
-                .take(at - from + LINES_AFTER)
+                .skip(start)
+                .take(index - start + LINES_AFTER)
                 .map(|(number, line)| {
                     let text: String = line.trim_end_matches('\r').chars().take(MAX_SHOWN).collect();
                     format!("{:>6}\t{text}", number + 1)
@@ -34,8 +34,8 @@ pub(super) fn explain(content: &[u8], old: &str, name: &str) -> String {
                 .collect();
             format!(
                 " The nearest is line {}:\n{}\nCompare white space and quotes exactly.",
-                at + 1,
-                shown.join("\n")
+                index + 1,
+                excerpt.join("\n")
             )
         }
         None => String::new(),
@@ -48,18 +48,18 @@ pub(super) fn explain(content: &[u8], old: &str, name: &str) -> String {
 /// Returns the line most similar to one of `old`'s lines: equal except for white space, otherwise the most
 /// alike.
 fn nearest(lines: &[String], old: &str) -> Option<usize> {
-    let wanted: Vec<&str> = old.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let first = wanted.first()?;
-    if let Some(at) = lines.iter().position(|line| line.trim() == *first) {
-        return Some(at);
+    let wanted_lines: Vec<&str> = old.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let first = wanted_lines.first()?;
+    if let Some(index) = lines.iter().position(|line| line.trim() == *first) {
+        return Some(index);
     }
-    let longest = wanted.iter().max_by_key(|line| line.len())?;
+    let longest = wanted_lines.iter().max_by_key(|line| line.len())?;
     let pairs = pairs(longest);
     let mut best = (MIN_LIKENESS, None);
-    for (at, line) in lines.iter().enumerate() {
-        let likeness = likeness(&pairs, line.trim());
+    for (index, line) in lines.iter().enumerate() {
+        let likeness = similarity(&pairs, line.trim());
         if likeness > best.0 {
-            best = (likeness, Some(at));
+            best = (likeness, Some(index));
         }
     }
     best.1
@@ -70,9 +70,9 @@ fn pairs(text: &str) -> HashSet<(char, char)> {
 }
 
 /// Returns the share of adjacent character pairs that two lines have in common (Dice's coefficient), 0 to 1.
-fn likeness(one: &HashSet<(char, char)>, other: &str) -> f64 {
-    let other = pairs(other);
-    let all = one.len() + other.len();
-    let shared = other.iter().filter(|pair| one.contains(pair)).count();
-    if all == 0 { 0.0 } else { 2.0 * shared as f64 / all as f64 }
+fn similarity(a: &HashSet<(char, char)>, b: &str) -> f64 {
+    let b = pairs(b);
+    let total = a.len() + b.len();
+    let common = b.iter().filter(|pair| a.contains(pair)).count();
+    if total == 0 { 0.0 } else { 2.0 * common as f64 / total as f64 }
 }

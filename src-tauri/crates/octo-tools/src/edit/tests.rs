@@ -80,9 +80,9 @@ fn escapes_in_both_texts_are_not_guessed_at() {
         ("x = '\u{c}'", r"x = '\u000C'", r"x = '\u000D'", r"\u"),
     ] {
         let error = edit(content, old, new).expect_err(old);
-        let words =
+        let explanation =
             format!("when its {escape} is taken as what it stands for, and new_string has {escape} too");
-        assert!(error.contains(&words), "{error}");
+        assert!(error.contains(&explanation), "{error}");
     }
     // An escape that matched literally was not interpreted, and does not affect the replacement.
     let content = "    a(\"\\n\");\n    b(\"c\");\n";
@@ -95,7 +95,7 @@ fn escapes_in_both_texts_are_not_guessed_at() {
 
 #[test]
 fn the_reported_match_method_is_correct() {
-    for (content, old, new, how) in [
+    for (content, old, new, method) in [
         (
             "say \"hi\"\n",
             r#"say \"hi\""#,
@@ -118,17 +118,17 @@ fn the_reported_match_method_is_correct() {
     ] {
         let bench = Bench::new();
         bench.put("a", content);
-        let said = bench.text("edit", json!({"path": "a", "old_string": old, "new_string": new}));
-        assert!(said.contains(how), "{said}");
+        let output = bench.text("edit", json!({"path": "a", "old_string": old, "new_string": new}));
+        assert!(output.contains(method), "{output}");
     }
 }
 
 #[test]
 fn text_in_utf_16_is_changed_as_text_and_stays_what_it_is() {
-    for (mark, pair) in
+    for (bom, pair) in
         [([0xFF, 0xFE], u16::to_le_bytes as fn(u16) -> [u8; 2]), ([0xFE, 0xFF], u16::to_be_bytes)]
     {
-        let bytes = |text: &str| [mark.to_vec(), text.encode_utf16().flat_map(pair).collect()].concat();
+        let bytes = |text: &str| [bom.to_vec(), text.encode_utf16().flat_map(pair).collect()].concat();
         let bench = Bench::new();
         bench.put("a.txt", bytes("one\r\n中文 two\r\n🐙\r\n"));
         let arguments = json!({"path": "a.txt", "old_string": "中文 two\n🐙", "new_string": "zwei\ndrei"});
@@ -197,7 +197,7 @@ fn lines_are_matched_without_their_indent_and_indented_like_the_file() {
 }
 
 #[test]
-fn a_shallower_line_loses_its_share() {
+fn a_shallower_line_is_unindented_proportionally() {
     let content = "\t\tdeep();\n\t\tdeeper();\n";
     let edited = edit(content, "        deep();\n        deeper();", "    shallow();\n        deeper();");
     assert_eq!(edited, Ok("\tshallow();\n\t\tdeeper();\n".into()));
@@ -218,8 +218,8 @@ fn several_matches_need_replace_all() {
         Ok("  if b\n  end\n    if b\n    end\n".into()),
         "each place keeps its own indent"
     );
-    let many = "x\n".repeat(30);
-    assert!(edit(&many, "x", "y").unwrap_err().contains("10, …."));
+    let repeated = "x\n".repeat(30);
+    assert!(edit(&repeated, "x", "y").unwrap_err().contains("10, …."));
 }
 
 #[test]
@@ -264,17 +264,20 @@ fn the_tool_edits_files_and_says_how() {
     assert_eq!(output, "Replaced 2 occurrences in many, lines 1, 2.");
 
     bench.put("dir/x", "");
-    for (arguments, words) in [
+    for (arguments, expected) in [
         (json!({"path": "none", "old_string": "a", "new_string": "b"}), "does not exist"),
         (json!({"path": "dir", "old_string": "a", "new_string": "b"}), "is a folder"),
         (json!({"path": "a.rs", "old_string": "a"}), "Missing required parameters: new_string."),
         (json!({"path": "a.rs", "old_string": "d", "new_string": ""}), ""),
     ] {
         let result = bench.call("edit", arguments.clone());
-        match words {
+        match expected {
             "" => assert!(result.is_ok(), "an empty new_string deletes"),
-            words => {
-                assert!(result.clone().is_err_and(|error| error.contains(words)), "{arguments}: {result:?}")
+            expected => {
+                assert!(
+                    result.clone().is_err_and(|error| error.contains(expected)),
+                    "{arguments}: {result:?}"
+                )
             }
         }
     }
@@ -306,9 +309,9 @@ fn previews_fail_like_the_edit_and_reveal_no_other_files() {
 
 /// Generates text in which the matching methods overlap: few letters, much white space, both line ends.
 fn tangled() -> impl Strategy<Value = String> {
-    let piece =
+    let fragment =
         prop::sample::select(vec!["a", "b", "ab", " ", "  ", "\t", "\n", "\n", "\r\n", "\\n", "\\t", "\""]);
-    prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+    prop::collection::vec(fragment, 0..24).prop_map(|fragments| fragments.concat())
 }
 
 fn without_blanks(text: &[u8]) -> Vec<u8> {
@@ -326,33 +329,33 @@ proptest! {
         let content = content.as_bytes();
         let matching::MatchResult::Found(found) = matching::find(content, &old, &new) else { return Ok(()) };
         let after = matching::replace(content, &found.spans);
-        let (mut from, mut rest) = (0, after.as_slice());
+        let (mut start, mut remaining) = (0, after.as_slice());
         for span in &found.spans {
-            prop_assert!(from <= span.start && span.start <= span.end && span.end <= content.len());
-            for kept in [&content[from..span.start], &span.replacement] {
-                prop_assert!(rest.starts_with(kept));
-                rest = &rest[kept.len()..];
+            prop_assert!(start <= span.start && span.start <= span.end && span.end <= content.len());
+            for unchanged in [&content[start..span.start], &span.replacement] {
+                prop_assert!(remaining.starts_with(unchanged));
+                remaining = &remaining[unchanged.len()..];
             }
-            from = span.end;
+            start = span.end;
             let replaced = &content[span.start..span.end];
-            match found.how {
+            match found.method {
                 MatchMethod::Exact => prop_assert_eq!(String::from_utf8_lossy(replaced).replace("\r\n", "\n"), old.replace("\r\n", "\n")),
                 MatchMethod::Trimmed => prop_assert_eq!(without_blanks(replaced), without_blanks(old.as_bytes())),
                 MatchMethod::Unescaped | MatchMethod::UnescapedTrimmed | MatchMethod::Lines | MatchMethod::UnescapedLines => {}
             }
-            if matches!(found.how, MatchMethod::Lines | MatchMethod::UnescapedLines) && !new.is_empty() {
+            if matches!(found.method, MatchMethod::Lines | MatchMethod::UnescapedLines) && !new.is_empty() {
                 prop_assert!(matches!(content.get(span.end), None | Some(b'\n' | b'\r')));
                 prop_assert!(span.start == 0 || content[span.start - 1] == b'\n', "whole lines");
             }
-            if found.how == MatchMethod::Trimmed {
-                let is_word = |at: Option<&u8>| at.is_some_and(u8::is_ascii_alphabetic);
+            if found.method == MatchMethod::Trimmed {
+                let is_word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphabetic);
                 let begins = old.starts_with([' ', '\t', '\n', '\r']) && span.start > 0;
                 prop_assert!(!(begins && is_word(content.get(span.start - 1))));
                 let ends = old.ends_with([' ', '\t', '\n', '\r']);
                 prop_assert!(!(ends && is_word(content.get(span.end))));
             }
         }
-        prop_assert_eq!(rest, &content[from..]);
+        prop_assert_eq!(remaining, &content[start..]);
     }
 
     /// In a file of arbitrary bytes, a text that occurs once becomes the new one, byte for byte.
@@ -378,14 +381,14 @@ proptest! {
     #[test]
     fn line_ends_stay_of_one_kind(
         lines in prop::collection::vec("[a-c]{1,3}", 3..12),
-        at in 0_usize..10,
+        index in 0_usize..10,
         new in prop::collection::vec("[d-f]{1,3}", 1..4),
         crlf in any::<bool>(),
     ) {
         let end = if crlf { "\r\n" } else { "\n" };
-        let at = at % (lines.len() - 1);
+        let index = index % (lines.len() - 1);
         let content: String = lines.iter().map(|line| format!("{line}{end}")).collect();
-        let old = format!("{}\n{}", lines[at], lines[at + 1]);
+        let old = format!("{}\n{}", lines[index], lines[index + 1]);
         if let Ok(after) = edit_all(&content, &old, &new.join("\n")) {
             prop_assert_eq!(after.matches('\n').count(), after.matches(end).count());
             prop_assert_eq!(after.contains('\r'), crlf);

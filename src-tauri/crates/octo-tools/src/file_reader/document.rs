@@ -57,23 +57,23 @@ pub(super) struct DocumentFile {
 /// Returns the text of a document in the requested range.
 pub(super) async fn read(document: DocumentFile, context: ToolContext) -> Result<ToolOutput, ToolError> {
     let document = Arc::new(document);
-    let (shared, reading) = (document.clone(), context.clone());
+    let (source, reading) = (document.clone(), context.clone());
     let (name, read) = blocking(move || {
-        let name = cache_name(&shared, &reading.files.stat(&shared.path)?);
-        if let Some(kept) = reading.outputs.find(&name) {
-            return Ok((name, Ok(kept)));
+        let name = cache_name(&source, &reading.files.stat(&source.path)?);
+        if let Some(cached) = reading.outputs.find(&name) {
+            return Ok((name, Ok(cached)));
         }
-        let (file, _) = reading.files.open(&shared.path)?;
+        let (file, _) = reading.files.open(&source.path)?;
         let stop = || reading.cancel.is_cancelled();
-        let read = match reading.documents.read(shared.format, DocumentSource::File(file), &stop) {
+        let read = match reading.documents.read(source.format, DocumentSource::File(file), &stop) {
             Ok(text) => Ok(cache_text(&name, &text, &reading)?),
             Err(error) => Err(error),
         };
         Ok((name, read))
     })
     .await?;
-    let kept = match read {
-        Ok(kept) => kept,
+    let cached = match read {
+        Ok(cached) => cached,
         Err(DocumentError::Stopped) => return Err(ToolError::new("Reading was stopped.")),
         Err(error) => {
             let text = read_with_script(&document, &error, &context).await?;
@@ -82,9 +82,9 @@ pub(super) async fn read(document: DocumentFile, context: ToolContext) -> Result
         }
     };
     blocking(move || {
-        let (file, _) = context.files.open(&kept)?;
-        let shown = LineSource::Document(document.format.description());
-        text::read(BufReader::new(file), &document.range, &document.path, shown, &context)
+        let (file, _) = context.files.open(&cached)?;
+        let line_source = LineSource::Document(document.format.description());
+        text::read(BufReader::new(file), &document.range, &document.path, line_source, &context)
     })
     .await
 }
@@ -92,7 +92,7 @@ pub(super) async fn read(document: DocumentFile, context: ToolContext) -> Result
 /// Returns the cache name of a document's text, which changes with the file.
 fn cache_name(document: &DocumentFile, stat: &FileStat) -> String {
     let modified = stat.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    let modified = modified.map_or(0, |since| since.as_nanos());
+    let modified = modified.map_or(0, |elapsed| elapsed.as_nanos());
     let key = format!(
         "{READERS_VERSION}\0{}\0{modified}\0{}\0{}",
         document.format.name(),
@@ -128,11 +128,11 @@ async fn read_with_script(
     let Some(script) = context.scripts.find(name) else {
         return Err(ToolError::new(format!("{failed} There is no script {name} in Octo's scripts folder.")));
     };
-    let at = script.display();
+    let script_path = script.display();
     match run_script(&script, &document.path, context).await {
         Ok(text) => Ok(text),
-        Err(said) => Err(ToolError::new(format!(
-            "{failed} The script {at} was tried then, and failed: {said}\nIt gets the file's path as its argument, \
+        Err(message) => Err(ToolError::new(format!(
+            "{failed} The script {script_path} was tried then, and failed: {message}\nIt gets the file's path as its argument, \
              prints the text and ends with 0. Install what it misses, or repair or extend it (changing it asks the \
              person), and read the file again."
         ))),
@@ -151,11 +151,11 @@ async fn run_script(script: &Path, file: &Path, context: &ToolContext) -> Result
         folder: context.cwd.clone(),
         cwd: Some(context.cwd.clone()),
         env: Vec::new(),
-        carried: CarryScope::FolderOnly,
+        carry_scope: CarryScope::FolderOnly,
         live: Arc::new(|_| {}),
         cancel: context.cancel.clone(),
         wait: SCRIPT_TIMEOUT,
-        pace: RunMode::Foreground,
+        mode: RunMode::Foreground,
         confinement: context.confinement.clone(),
     };
     let report = context.shell.run(run).await.map_err(|error| error.to_string())?;
@@ -180,11 +180,11 @@ async fn run_script(script: &Path, file: &Path, context: &ToolContext) -> Result
         return Ok(text);
     }
     let count = text.trim().chars().count();
-    let said: String = text.trim().chars().skip(count.saturating_sub(MAX_SCRIPT_MESSAGE)).collect();
+    let message: String = text.trim().chars().skip(count.saturating_sub(MAX_SCRIPT_MESSAGE)).collect();
     Err(match report.state {
         CommandState::Exited { code: 0 } => "it printed nothing.".to_owned(),
-        CommandState::Exited { code } => format!("it ended with {code}. {said}"),
-        _ => format!("it was ended. {said}"),
+        CommandState::Exited { code } => format!("it ended with {code}. {message}"),
+        _ => format!("it was ended. {message}"),
     })
 }
 

@@ -31,8 +31,8 @@ pub(super) fn read(bytes: Vec<u8>, path: &Path, context: &ToolContext) -> Result
     let media_type = picture.format.to_mime_type().to_owned();
     let (width, height) = picture.size;
     let mut text = format!("Picture: {} ({media_type}, {width}x{height})", display_path(path, &context.cwd));
-    if picture.shown != picture.size {
-        text.push_str(&format!(", shown at {}x{}", picture.shown.0, picture.shown.1));
+    if picture.shown_size != picture.size {
+        text.push_str(&format!(", shown at {}x{}", picture.shown_size.0, picture.shown_size.1));
     }
     let view = ToolView::Picture {
         path: path.to_string_lossy().into_owned(),
@@ -49,7 +49,7 @@ struct ScaledPicture {
     /// Width and height in the file.
     size: (u32, u32),
     /// Width and height as sent to the model.
-    shown: (u32, u32),
+    shown_size: (u32, u32),
 }
 
 fn fit(bytes: Vec<u8>, max_edge: u32, max_bytes: usize) -> Result<ScaledPicture, image::ImageError> {
@@ -65,7 +65,7 @@ fn fit(bytes: Vec<u8>, max_edge: u32, max_bytes: usize) -> Result<ScaledPicture,
     let mut image = DynamicImage::from_decoder(decoder)?;
     let size = (image.width(), image.height());
     if size.0.max(size.1) <= max_edge && bytes.len() <= max_bytes {
-        return Ok(ScaledPicture { bytes, format, size, shown: size });
+        return Ok(ScaledPicture { bytes, format, size, shown_size: size });
     }
     // A re-encoded picture has no EXIF data to rotate it.
     image.apply_orientation(orientation);
@@ -83,7 +83,7 @@ fn fit(bytes: Vec<u8>, max_edge: u32, max_bytes: usize) -> Result<ScaledPicture,
         let mut bytes = Vec::new();
         scaled.write_to(&mut Cursor::new(&mut bytes), format)?;
         if bytes.len() <= max_bytes || edge <= MIN_EDGE {
-            return Ok(ScaledPicture { bytes, format, size, shown: (scaled.width(), scaled.height()) });
+            return Ok(ScaledPicture { bytes, format, size, shown_size: (scaled.width(), scaled.height()) });
         }
         edge = edge * 3 / 4;
     }
@@ -110,17 +110,17 @@ mod tests {
         let heavy = noise(200);
         assert!(heavy.len() > 150_000);
         let picture = fit(heavy.clone(), 1_000, 80_000).unwrap();
-        assert!(picture.bytes.len() <= 80_000 && picture.size == (200, 200) && picture.shown.0 < 200);
+        assert!(picture.bytes.len() <= 80_000 && picture.size == (200, 200) && picture.shown_size.0 < 200);
         assert_eq!(picture.format, ImageFormat::Png);
-        let shown = image::load_from_memory(&picture.bytes).unwrap();
-        assert_eq!((shown.width(), shown.height()), picture.shown);
-        assert!(shown.color().has_alpha());
+        let shrunk = image::load_from_memory(&picture.bytes).unwrap();
+        assert_eq!((shrunk.width(), shrunk.height()), picture.shown_size);
+        assert!(shrunk.color().has_alpha());
         assert_eq!(
             fit(heavy.clone(), 1_000, 1_000_000).unwrap().bytes,
             heavy,
             "one that fits is not touched"
         );
-        assert!(fit(heavy, 1_000, 1).unwrap().shown.0 <= MIN_EDGE, "it ends");
+        assert!(fit(heavy, 1_000, 1).unwrap().shown_size.0 <= MIN_EDGE, "it ends");
     }
 
     #[test]
@@ -128,13 +128,13 @@ mod tests {
         let mut claims = noise(2);
         // Width and height in the PNG's header, and the header's checksum.
         claims[16..24].copy_from_slice(&[0, 1, 0, 0, 0, 1, 0, 0]);
-        let checksum = claims[12..29].iter().fold(u32::MAX, |sum, byte| {
-            (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
-                (sum >> 1) ^ if sum & 1 == 1 { 0xEDB8_8320 } else { 0 }
+        let checksum = claims[12..29].iter().fold(u32::MAX, |crc, byte| {
+            (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+                (crc >> 1) ^ if crc & 1 == 1 { 0xEDB8_8320 } else { 0 }
             })
         });
         claims[29..33].copy_from_slice(&(!checksum).to_be_bytes());
-        let refused = fit(claims, 1_000, 1_000_000).err().unwrap();
-        assert!(matches!(refused, image::ImageError::Limits(_)), "{refused}");
+        let error = fit(claims, 1_000, 1_000_000).err().unwrap();
+        assert!(matches!(error, image::ImageError::Limits(_)), "{error}");
     }
 }

@@ -53,7 +53,7 @@ fn ranges_return_the_requested_lines() {
             && text.ends_with("[More follows: start_line 11.]\n"),
         "{text}"
     );
-    for (arguments, words) in [
+    for (arguments, expected) in [
         (
             json!({"path": "ten", "start_line": 100, "end_line": 200}),
             "start_line 100 exceeds total lines (10)",
@@ -69,7 +69,7 @@ fn ranges_return_the_requested_lines() {
         (json!({"path": ".env"}), "outside what this call may read"),
     ] {
         let error = bench.error("file_reader", arguments.clone());
-        assert!(error.contains(words), "{arguments}: {error}");
+        assert!(error.contains(expected), "{arguments}: {error}");
     }
 }
 
@@ -79,14 +79,17 @@ fn long_text_is_cut_at_whole_lines_and_says_how_to_continue() {
     bench.put("wide", format!("{}\n", "x".repeat(900)).repeat(200));
     let text = bench.text("file_reader", json!({"path": "wide"}));
     assert!(text.len() < 62_000, "{}", text.len());
-    let last =
+    let last_line =
         text.lines().rev().find_map(|line| line.split_once('\t')).unwrap().0.trim().parse::<u32>().unwrap();
-    assert!(text.contains(&format!("Go on with start_line {}.", last + 1)), "{last}");
+    assert!(text.contains(&format!("Go on with start_line {}.", last_line + 1)), "{last_line}");
 
     bench.put("long", format!("{}\nshort\n", "é".repeat(5_000)));
     let text = bench.text("file_reader", json!({"path": "long"}));
-    let first = text.lines().nth(2).unwrap();
-    assert!(first.ends_with("é… [line cut: 10000 bytes]") && first.chars().count() < 1_050, "{first}");
+    let first_line = text.lines().nth(2).unwrap();
+    assert!(
+        first_line.ends_with("é… [line cut: 10000 bytes]") && first_line.chars().count() < 1_050,
+        "{first_line}"
+    );
     assert!(text.contains("     2\tshort"));
     bench.put("exact", format!("{}\n", "é".repeat(1_000)));
     assert!(!bench.text("file_reader", json!({"path": "exact"})).contains("cut"));
@@ -125,14 +128,14 @@ fn bytes_that_are_not_utf8() {
     assert!(bench.text("file_reader", json!({"path": "utf16"})).contains("     1\tgrüße\n"));
     bench.put("svg.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"></svg>\n");
     assert!(bench.text("file_reader", json!({"path": "svg.svg"})).contains("<svg"));
-    for (name, bytes, what) in [
+    for (name, bytes, description) in [
         ("x.bin", b"ab\0cd".to_vec(), "binary data"),
         ("x.7z", b"7z\xbc\xaf\x27\x1c\0\x04".to_vec(), "an archive"),
         ("x", b"\x7fELF\x02\x01\x01\0".to_vec(), "a program"),
     ] {
         bench.put(name, bytes);
         let error = bench.error("file_reader", json!({"path": name}));
-        assert!(error.contains("Binary file detected") && error.contains(what), "{name}: {error}");
+        assert!(error.contains("Binary file detected") && error.contains(description), "{name}: {error}");
     }
 }
 
@@ -163,8 +166,8 @@ fn picture(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
 #[test]
 fn pictures_become_image_blocks_that_fit() {
     let bench = Bench::new();
-    let small = picture(40, 20, ImageFormat::Png);
-    bench.put("small.png", &small);
+    let small_picture = picture(40, 20, ImageFormat::Png);
+    bench.put("small.png", &small_picture);
     let output = bench.call("file_reader", json!({"path": "small.png"})).unwrap();
     assert_eq!(output.text, "Picture: small.png (image/png, 40x20)");
     assert_eq!(
@@ -173,7 +176,7 @@ fn pictures_become_image_blocks_that_fit() {
     );
     assert_eq!(
         bench.context.blobs.get(&output.images[0].blob).unwrap(),
-        small,
+        small_picture,
         "a picture that fits is not touched"
     );
 
@@ -183,12 +186,12 @@ fn pictures_become_image_blocks_that_fit() {
         bench.put(name, picture(1_960, 50, format));
         let output = bench.call("file_reader", json!({"path": name})).unwrap();
         assert_eq!(output.images[0].media_type, media_type);
-        let shown =
+        let shown_picture =
             image::load_from_memory(&bench.context.blobs.get(&output.images[0].blob).unwrap()).unwrap();
-        assert_eq!((shown.width(), shown.height()), (1_568, 40));
+        assert_eq!((shown_picture.width(), shown_picture.height()), (1_568, 40));
         assert!(output.text.ends_with("shown at 1568x40"), "{}", output.text);
     }
-    bench.put("named.txt", &small);
+    bench.put("named.txt", &small_picture);
     assert_eq!(
         bench.call("file_reader", json!({"path": "named.txt"})).unwrap().images.len(),
         1,
@@ -199,7 +202,7 @@ fn pictures_become_image_blocks_that_fit() {
 #[test]
 fn a_broken_picture_never_reaches_a_model() {
     let bench = Bench::new();
-    let whole = picture(100, 100, ImageFormat::Png);
-    bench.put("cut.png", &whole[..whole.len() / 2]);
+    let complete = picture(100, 100, ImageFormat::Png);
+    bench.put("cut.png", &complete[..complete.len() / 2]);
     assert!(bench.error("file_reader", json!({"path": "cut.png"})).contains("cannot be shown"));
 }

@@ -39,16 +39,16 @@ pub(super) struct LineRange {
 
 impl LineRange {
     pub(super) fn new(start: Option<u32>, end: Option<u32>, max_lines: u32) -> Result<Self, ToolError> {
-        let first = u64::from(start.unwrap_or(1).max(1));
+        let first_line = u64::from(start.unwrap_or(1).max(1));
         if let (Some(start), Some(end)) = (start, end)
             && start > end
         {
             return Err(ToolError::new(format!("start_line {start} > end_line {end}: no such range.")));
         }
-        let most = first + u64::from(max_lines.max(1)) - 1;
+        let limit = first_line + u64::from(max_lines.max(1)) - 1;
         // A requested end applies exactly: `max_lines` has only a default there.
-        let last = end.map_or(most, |end| u64::from(end.max(1)));
-        Ok(Self { first, last })
+        let last_line = end.map_or(limit, |end| u64::from(end.max(1)));
+        Ok(Self { first: first_line, last: last_line })
     }
 }
 
@@ -70,7 +70,7 @@ pub(super) fn read(
             return Err(range_beyond_end(range, lines.read));
         }
     }
-    let (mut numbered, mut plain) = (String::new(), String::new());
+    let (mut numbered, mut unnumbered) = (String::new(), String::new());
     let (mut invalid, mut is_full, mut is_end) = (0_u64, false, false);
     while lines.read < range.last {
         check_cancelled(lines.read, context)?;
@@ -94,38 +94,42 @@ pub(super) fn read(
         }
         // Writing to a string does not fail.
         let _ = writeln!(numbered, "{:>6}\t{text}", lines.read);
-        plain.push_str(&text);
-        plain.push('\n');
+        unnumbered.push_str(&text);
+        unnumbered.push('\n');
         if numbered.len() >= MAX_BYTES {
             is_full = lines.read < range.last;
             break;
         }
     }
-    let last = lines.read;
-    if is_end && last < range.first && last > 0 {
-        return Err(range_beyond_end(range, last));
+    let last_line = lines.read;
+    if is_end && last_line < range.first && last_line > 0 {
+        return Err(range_beyond_end(range, last_line));
     }
     let total = lines.count_rest(is_end, context).map_err(failed)?;
 
     let shown_path = match as_what {
         LineSource::File => display_path(path, &context.cwd),
-        LineSource::Document(what) => format!("{} [text of {what}]", display_path(path, &context.cwd)),
+        LineSource::Document(description) => {
+            format!("{} [text of {description}]", display_path(path, &context.cwd))
+        }
     };
-    let of = total.map_or_else(|| "many".to_owned(), |total| total.to_string());
-    let mut text = match (last, total) {
+    let total_lines = total.map_or_else(|| "many".to_owned(), |total| total.to_string());
+    let mut text = match (last_line, total) {
         (0, _) => format!("File: {shown_path} (empty)\n"),
-        (last, Some(total)) if range.first == 1 && last == total => {
+        (last_line, Some(total)) if range.first == 1 && last_line == total => {
             format!("File: {shown_path} ({total} lines)\n\n{numbered}")
         }
-        (last, _) => format!("File: {shown_path} (lines {}-{last} of {of})\n\n{numbered}", range.first),
+        (last_line, _) => {
+            format!("File: {shown_path} (lines {}-{last_line} of {total_lines})\n\n{numbered}", range.first)
+        }
     };
     if is_full {
         text.push_str(&format!(
             "[TRUNCATED: a result holds {MAX_BYTES} bytes. Go on with start_line {}.]\n",
-            last + 1
+            last_line + 1
         ));
-    } else if total.is_none_or(|total| last < total) {
-        text.push_str(&format!("[More follows: start_line {}.]\n", last + 1));
+    } else if total.is_none_or(|total| last_line < total) {
+        text.push_str(&format!("[More follows: start_line {}.]\n", last_line + 1));
     }
     if invalid > 0 {
         text.push_str(&format!(
@@ -135,10 +139,10 @@ pub(super) fn read(
     let line = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     let view = ToolView::Text {
         path: path.to_string_lossy().into_owned(),
-        first_line: line(range.first.min(last.max(1))),
-        last_line: line(last),
+        first_line: line(range.first.min(last_line.max(1))),
+        last_line: line(last_line),
         total_lines: total.map(line),
-        text: plain,
+        text: unnumbered,
     };
     Ok(ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done })
 }
@@ -203,7 +207,7 @@ impl<R: BufRead> LineReader<'_, R> {
                 return Ok(skipped);
             }
             let (bytes, end) = match memchr::memchr(b'\n', buffer) {
-                Some(at) => (at, 1),
+                Some(index) => (index, 1),
                 None => (buffer.len(), 0),
             };
             self.source.consume(bytes + end);

@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn addresses_are_read_as_browsers_read_them() {
-        for (url, shown, reach) in [
+        for (url, displayed, reach) in [
             ("http://127.1/", "127.0.0.1:80", SiteDistance::Private),
             ("http://2130706433/", "127.0.0.1:80", SiteDistance::Private),
             ("http://0x7f.0.0.1:81/", "127.0.0.1:81", SiteDistance::Private),
@@ -165,7 +165,7 @@ mod tests {
             ("https://Example.com", "example.com:443", SiteDistance::Internet),
         ] {
             let site = Site::from_url(&Url::parse(url).unwrap()).unwrap();
-            assert_eq!((site.to_string().as_str(), site.distance), (shown, reach), "{url}");
+            assert_eq!((site.to_string().as_str(), site.distance), (displayed, reach), "{url}");
         }
     }
 }

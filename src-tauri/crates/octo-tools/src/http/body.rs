@@ -47,7 +47,7 @@ fn unpack(packed: &WebBody, limit: usize) -> Result<WebBody, String> {
         Err(_) if !packed.is_complete => {}
         Err(error) => return Err(format!("it is packed wrongly ({error})")),
     }
-    let whole = packed.is_complete && bytes.len() <= limit;
+    let is_complete = packed.is_complete && bytes.len() <= limit;
     bytes.truncate(limit);
-    Ok(WebBody { bytes, is_complete: whole })
+    Ok(WebBody { bytes, is_complete })
 }

@@ -27,9 +27,9 @@ impl NameResolver for Answers {
     fn resolve_host<'a>(&'a self, _host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         self.queries.fetch_add(1, Ordering::SeqCst);
         let mut answers = self.answers.lock().unwrap();
-        let answer = if answers.len() > 1 { answers.pop().unwrap() } else { answers[0].clone() };
+        let addresses = if answers.len() > 1 { answers.pop().unwrap() } else { answers[0].clone() };
         Box::pin(async move {
-            if answer.is_empty() { Err(io::Error::from(io::ErrorKind::NotFound)) } else { Ok(answer) }
+            if addresses.is_empty() { Err(io::Error::from(io::ErrorKind::NotFound)) } else { Ok(addresses) }
         })
     }
 }
@@ -61,8 +61,8 @@ fn invalid_web_addresses_are_refused() {
         ("http://me:pw@example.com", "a name or a password"),
         ("http://:pw@example.com", "a name or a password"),
     ] {
-        let refused = parse(text).unwrap_err().to_string();
-        assert!(refused.contains(error) && !refused.contains("pw@"), "{text}: {refused}");
+        let message = parse(text).unwrap_err().to_string();
+        assert!(message.contains(error) && !message.contains("pw@"), "{text}: {message}");
     }
     assert!(parse(" https://example.com/ä ").is_ok());
 }
@@ -82,8 +82,8 @@ async fn private_addresses_are_refused_in_every_notation() {
     // An approval covers one site: this port and no other.
     let granted = http.with_grants([(server.site(), SiteGrant::ByMode)]);
     assert_eq!(fetch(&granted, &server.url("/")).await.unwrap().body.bytes, b"secret");
-    let other = WebServer::new(|_| answer("text/plain", "other"));
-    assert!(matches!(fetch(&granted, &other.url("/")).await, Err(HttpError::Private { .. })));
+    let other_server = WebServer::new(|_| answer("text/plain", "other"));
+    assert!(matches!(fetch(&granted, &other_server.url("/")).await, Err(HttpError::Private { .. })));
     assert!(matches!(
         fetch(&granted, &format!("http://localhost:{port}/")).await,
         Err(HttpError::Private { .. })
@@ -103,10 +103,10 @@ async fn no_mode_grants_cloud_metadata_services() {
     );
     // A name is classified by the address it resolves to.
     let http = Http::with_resolver(direct(), Answers::new(&[&["169.254.169.254"]]));
-    let named = Site::from_url(&"http://metadata.example/".parse().unwrap()).unwrap();
-    let by_mode = http.with_grants([(named.clone(), SiteGrant::ByMode)]);
+    let by_name = Site::from_url(&"http://metadata.example/".parse().unwrap()).unwrap();
+    let by_mode = http.with_grants([(by_name.clone(), SiteGrant::ByMode)]);
     assert!(matches!(fetch(&by_mode, "http://metadata.example/").await, Err(HttpError::Private { .. })));
-    assert_eq!(http.resolve_site(named).await.distance, SiteDistance::Metadata);
+    assert_eq!(http.resolve_site(by_name).await.distance, SiteDistance::Metadata);
 }
 
 #[tokio::test]
@@ -135,25 +135,25 @@ async fn a_name_is_resolved_once_and_the_checked_address_used() {
 
 #[tokio::test]
 async fn each_redirect_is_checked_like_the_first_address() {
-    let near = WebServer::new(|_| answer("text/plain", "near"));
-    let near_url = near.url("/secret");
+    let private_server = WebServer::new(|_| answer("text/plain", "near"));
+    let near_url = private_server.url("/secret");
     let server = WebServer::new(move |request| {
-        let to = |place: &str| respond("302 Found", &format!("location: {place}\r\n"), "moved");
+        let redirect = |target: &str| respond("302 Found", &format!("location: {target}\r\n"), "moved");
         match path_of(request) {
-            "/relative" => to("deep/end"),
-            "/absolute" => to("/end"),
-            "/near" => to(&near_url),
-            "/name" => to("http://localhost:1/"),
-            "/cloud" => to("http://169.254.169.254/latest/meta-data/"),
-            "/file" => to("file:///etc/passwd"),
-            "/name-and-password" => to("http://me:pw@example.com/"),
-            "/nowhere" => to("http://"),
-            "/loop" => to("/loop"),
+            "/relative" => redirect("deep/end"),
+            "/absolute" => redirect("/end"),
+            "/near" => redirect(&near_url),
+            "/name" => redirect("http://localhost:1/"),
+            "/cloud" => redirect("http://169.254.169.254/latest/meta-data/"),
+            "/file" => redirect("file:///etc/passwd"),
+            "/name-and-password" => redirect("http://me:pw@example.com/"),
+            "/nowhere" => redirect("http://"),
+            "/loop" => redirect("/loop"),
             "/307" => respond("307 Temporary Redirect", "location: /end\r\n", ""),
             "/304" => respond("304 Not Modified", "", ""),
-            path => match path.strip_prefix("/hops/").and_then(|left| left.parse::<u32>().ok()) {
+            path => match path.strip_prefix("/hops/").and_then(|remaining| remaining.parse::<u32>().ok()) {
                 Some(0) => answer("text/plain", "end"),
-                Some(left) => to(&format!("/hops/{}", left - 1)),
+                Some(remaining) => redirect(&format!("/hops/{}", remaining - 1)),
                 None => answer("text/plain", format!("end of {path}")),
             },
         }
@@ -181,7 +181,7 @@ async fn each_redirect_is_checked_like_the_first_address() {
         let got = outcome(path).await;
         assert!(got.contains(expected), "{path}: {got}");
     }
-    assert_eq!(near.requests().len(), 0);
+    assert_eq!(private_server.requests().len(), 0);
 }
 
 #[tokio::test]
@@ -193,36 +193,40 @@ async fn bodies_end_at_the_limit_packed_or_not() {
         encoder.write_all(bytes).unwrap();
         encoder.finish().unwrap()
     };
-    let (bomb, small) = (pack(&vec![b'a'; MAX_BODY + 1_000]), pack(b"small"));
+    let (bomb, small_body) = (pack(&vec![b'a'; MAX_BODY + 1_000]), pack(b"small"));
     let server = WebServer::new(move |request| match path_of(request) {
         "/large" => answer("text/plain", vec![b'a'; 100_000]),
         "/exact" => answer("text/plain", vec![b'a'; 1_000]),
         "/bomb" => respond("200 OK", "content-encoding: gzip\r\n", &bomb),
-        "/packed" => respond("200 OK", "content-encoding: GZIP\r\n", &small),
+        "/packed" => respond("200 OK", "content-encoding: GZIP\r\n", &small_body),
         "/broken" => respond("200 OK", "content-encoding: gzip\r\n", "no gzip"),
         "/strange" => respond("200 OK", "content-encoding: br\r\n", "x"),
         "/cut" => b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf".to_vec(),
         _ => b"no http at all\r\n\r\n".to_vec(),
     });
     let http = Http::new(direct()).with_grants([(server.site(), SiteGrant::ByName)]);
-    for (path, length, whole) in
+    for (path, length, is_complete) in
         [("/large", 1_000, false), ("/exact", 1_000, true), ("/bomb", 1_000, false), ("/packed", 5, true)]
     {
         let body = http.send(&parse(&server.url(path)).unwrap(), get(), 1_000).await;
         // The compressed bomb itself exceeds the limit, so it is cut twice.
         let body = body.unwrap().body;
-        assert!(body.bytes.len() <= length && body.is_complete == whole, "{path}: {}", body.bytes.len());
+        assert!(
+            body.bytes.len() <= length && body.is_complete == is_complete,
+            "{path}: {}",
+            body.bytes.len()
+        );
     }
     let bomb = http.send(&parse(&server.url("/bomb")).unwrap(), get(), MAX_BODY).await.unwrap().body;
     assert_eq!((bomb.bytes.len(), bomb.is_complete), (MAX_BODY, false));
-    for (path, words) in [
+    for (path, expected) in [
         ("/broken", "packed wrongly"),
         ("/strange", "not asked for (br)"),
         ("/cut", "cannot be read"),
         ("/", "The request failed"),
     ] {
         let error = fetch(&http, &server.url(path)).await.unwrap_err().to_string();
-        assert!(error.contains(words), "{path}: {error}");
+        assert!(error.contains(expected), "{path}: {error}");
     }
 }
 

@@ -58,8 +58,8 @@ fn the_aliases_are_those_models_know() {
         ("browser", "browser_use web_browser chrome"),
         ("trash_manager", "rm delete trash remove"),
     ] {
-        let known = TOOL_NAMES.iter().find(|known| known.name == tool).map(|known| known.aliases.join(" "));
-        assert_eq!(known.as_deref(), Some(names), "{tool}");
+        let entry = TOOL_NAMES.iter().find(|entry| entry.name == tool).map(|entry| entry.aliases.join(" "));
+        assert_eq!(entry.as_deref(), Some(names), "{tool}");
     }
 }
 
@@ -92,8 +92,8 @@ fn the_tool_order_is_frozen() {
 fn each_tool_has_its_names_in_the_order_of_the_set() {
     let tools = Toolset::standard();
     let names: Vec<&str> = tools.names().collect();
-    let known: Vec<&str> = TOOL_NAMES.iter().map(|tool| tool.name).collect();
-    assert_eq!(names, known);
+    let expected: Vec<&str> = TOOL_NAMES.iter().map(|tool| tool.name).collect();
+    assert_eq!(names, expected);
 }
 
 #[test]
@@ -133,14 +133,14 @@ fn the_frozen_prefix() {
 
 #[test]
 fn definitions_are_the_same_bytes_every_time() {
-    let (one, other) = (Toolset::standard(), Toolset::standard());
-    assert_eq!(one.hash(), other.hash());
-    assert_eq!(one.hash().len(), 64);
+    let (first, second) = (Toolset::standard(), Toolset::standard());
+    assert_eq!(first.hash(), second.hash());
+    assert_eq!(first.hash().len(), 64);
     assert_eq!(
-        serde_json::to_string(&*one.definitions()).unwrap(),
-        serde_json::to_string(&*other.definitions()).unwrap()
+        serde_json::to_string(&*first.definitions()).unwrap(),
+        serde_json::to_string(&*second.definitions()).unwrap()
     );
-    for definition in one.definitions().iter() {
+    for definition in first.definitions().iter() {
         let text = definition.parameters.to_string();
         assert!(text.starts_with(r#"{"type":"object","properties":{"#), "{text}");
         for absent in ["$schema", "$ref", "$defs", "title", "null", "format"] {
@@ -151,7 +151,7 @@ fn definitions_are_the_same_bytes_every_time() {
 
 /// The only tool for skills: in its position, and short.
 #[test]
-fn the_skill_tool_is_in_its_place() {
+fn the_skill_tool_has_its_position() {
     let tools = Toolset::standard();
     let names: Vec<&str> = tools.names().collect();
     assert_eq!(names.len(), 16);
@@ -166,7 +166,7 @@ fn the_skill_tool_is_in_its_place() {
 }
 
 #[test]
-fn a_skill_is_asked_for_by_name_and_where_there_are_none_that_is_said() {
+fn an_unknown_skill_is_reported_with_the_available_ones() {
     let tools = Toolset::standard();
     let bench = crate::testing::Bench::new();
     let run = |arguments: &str| {

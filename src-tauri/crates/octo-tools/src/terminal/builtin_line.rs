@@ -29,22 +29,22 @@ pub(super) enum BuiltinMatch {
 /// Parses a line; `None` if it has nothing to do with builtin commands.
 pub(super) fn match_line(line: &str, input: &TerminalInput, folder: &Path) -> Option<BuiltinMatch> {
     // Most lines do not contain the name, in any quoting, and parsing a line takes time.
-    let bare: String = line.chars().filter(|c| !matches!(c, '\'' | '"' | '\\' | '\n')).collect();
-    if !bare.contains(PROGRAM_NAME) {
+    let unquoted: String = line.chars().filter(|c| !matches!(c, '\'' | '"' | '\\' | '\n')).collect();
+    if !unquoted.contains(PROGRAM_NAME) {
         return None;
     }
-    let words = sole_command(line).filter(|words| {
-        words.first().is_some_and(|name| name == PROGRAM_NAME)
-            && words.get(1).is_some_and(|group| builtin::GROUPS.contains(&group.as_str()))
+    let arguments = sole_command(line).filter(|arguments| {
+        arguments.first().is_some_and(|name| name == PROGRAM_NAME)
+            && arguments.get(1).is_some_and(|group| builtin::GROUPS.contains(&group.as_str()))
     });
-    let nearly = |why: &str| {
+    let nearly = |near_miss: &str| {
         Some(BuiltinMatch::Invalid(ToolError::new(format!(
-            "Not run: {why}. The app itself answers `octo {} …`, as the only command of a call: no pipe, redirection, \
+            "Not run: {near_miss}. The app itself answers `octo {} …`, as the only command of a call: no pipe, redirection, \
              variable, substitution or second command, `octo` and its first argument unquoted, text in single quotes.",
             builtin::GROUPS.join("|")
         ))))
     };
-    let Some(words) = words else {
+    let Some(arguments) = arguments else {
         return would_start(line, PROGRAM_NAME, builtin::GROUPS, folder)
             .then(|| nearly("something stands beside or inside an octo command"))
             .flatten();
@@ -56,23 +56,24 @@ pub(super) fn match_line(line: &str, input: &TerminalInput, folder: &Path) -> Op
         return nearly("octo commands take no variables");
     }
     let folder = match input.folder(folder) {
-        Ok(given) => given.unwrap_or_else(|| folder.to_owned()),
+        Ok(cwd) => cwd.unwrap_or_else(|| folder.to_owned()),
         Err(error) => return Some(BuiltinMatch::Invalid(error)),
     };
-    Some(match builtin::parse(&words, &folder) {
-        Ok(asked) => BuiltinMatch::Valid(asked),
+    Some(match builtin::parse(&arguments, &folder) {
+        Ok(parsed) => BuiltinMatch::Valid(parsed),
         Err(error) => BuiltinMatch::Invalid(error),
     })
 }
 
 /// Returns the effects of a builtin command.
-pub(super) fn effects(own: &BuiltinMatch) -> Effects {
+pub(super) fn effects(builtin: &BuiltinMatch) -> Effects {
     // Certain to fail before anything happens: the run reports why.
-    let BuiltinMatch::Valid(asked) = own else { return Effects::none() };
-    let desk = asked.command().change().map_or(BuiltinCommandEffect::Reads, BuiltinCommandEffect::Changes);
-    let mut effects = Effects { builtin: Some(desk), ..Effects::none() };
-    effects.reads.extend(asked.body().map(Path::to_owned));
-    match asked.command() {
+    let BuiltinMatch::Valid(parsed) = builtin else { return Effects::none() };
+    let builtin_effect =
+        parsed.command().change().map_or(BuiltinCommandEffect::Reads, BuiltinCommandEffect::Changes);
+    let mut effects = Effects { builtin: Some(builtin_effect), ..Effects::none() };
+    effects.reads.extend(parsed.body().map(Path::to_owned));
+    match parsed.command() {
         BuiltinCommand::Skill(
             SkillCommand::Validate { path }
             | SkillCommand::Propose { path, .. }
@@ -99,59 +100,59 @@ pub(super) fn effects(own: &BuiltinMatch) -> Effects {
     effects
 }
 
-fn asker(context: &ToolContext) -> CommandOrigin {
+fn command_origin(context: &ToolContext) -> CommandOrigin {
     CommandOrigin { session: context.session, call: context.call, folder: context.cwd.clone() }
 }
 
 /// Returns the preview for the person.
 pub(super) async fn preview(
-    own: BuiltinMatch,
+    builtin: BuiltinMatch,
     line: &str,
     input: &TerminalInput,
     context: &ToolContext,
 ) -> Result<ToolView, ToolError> {
-    let asked = parse_command(own, line, input, context)?;
-    let command = asked.with_body(context).await?;
+    let parsed = parse_command(builtin, line, input, context)?;
+    let command = parsed.with_body(context).await?;
     if command.change().is_none() {
         return Ok(view(line, context, None));
     }
-    context.builtin.preview(&command, &asker(context)).await
+    context.builtin.preview(&command, &command_origin(context)).await
 }
 
 /// Executes the command.
 pub(super) async fn run(
-    own: BuiltinMatch,
+    builtin: BuiltinMatch,
     line: &str,
     input: &TerminalInput,
     context: ToolContext,
 ) -> Result<ToolOutput, ToolError> {
-    let asked = parse_command(own, line, input, &context)?;
-    let began = Instant::now();
-    let command = asked.with_body(&context).await?;
+    let parsed = parse_command(builtin, line, input, &context)?;
+    let started = Instant::now();
+    let command = parsed.with_body(&context).await?;
     // Not dropped on cancellation: half an installation would be worse than a late end.
-    let text = context.builtin.execute(command, asker(&context), context.cancel.clone()).await?;
-    let view = view(line, &context, Some((&text, began)));
+    let text = context.builtin.execute(command, command_origin(&context), context.cancel.clone()).await?;
+    let view = view(line, &context, Some((&text, started)));
     Ok(ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done })
 }
 
 /// Returns the command if it means the same in the shell's current folder: the permission decision used paths
 /// relative to the session's folder.
 fn parse_command(
-    own: BuiltinMatch,
+    builtin: BuiltinMatch,
     line: &str,
     input: &TerminalInput,
     context: &ToolContext,
 ) -> Result<ParsedCommand, ToolError> {
-    let asked = match own {
-        BuiltinMatch::Valid(asked) => asked,
+    let parsed = match builtin {
+        BuiltinMatch::Valid(parsed) => parsed,
         BuiltinMatch::Invalid(error) => return Err(error),
     };
     let stands = context.shell.current_dir(&context.cwd);
     if stands == context.cwd {
-        return Ok(asked);
+        return Ok(parsed);
     }
     match self::match_line(line, input, &stands) {
-        Some(BuiltinMatch::Valid(there)) if there == asked => Ok(asked),
+        Some(BuiltinMatch::Valid(there)) if there == parsed => Ok(parsed),
         _ => Err(ToolError::new(format!(
             "Not run: the terminal now stands in {}, so a relative path is uncertain. Give the absolute path.",
             stands.display()
@@ -159,13 +160,13 @@ fn parse_command(
     }
 }
 
-fn view(line: &str, context: &ToolContext, done: Option<(&str, Instant)>) -> ToolView {
+fn view(line: &str, context: &ToolContext, outcome: Option<(&str, Instant)>) -> ToolView {
     ToolView::Command(CommandView {
         command: line.trim().to_owned(),
         cwd: context.cwd.to_string_lossy().into_owned(),
-        output: done.map(|(text, _)| text.to_owned()),
-        state: done.map(|_| CommandState::Exited { code: 0 }),
-        duration_ms: done.and_then(|(_, began)| u64::try_from(began.elapsed().as_millis()).ok()),
+        output: outcome.map(|(text, _)| text.to_owned()),
+        state: outcome.map(|_| CommandState::Exited { code: 0 }),
+        duration_ms: outcome.and_then(|(_, started)| u64::try_from(started.elapsed().as_millis()).ok()),
         log: None,
         handle: None,
     })

@@ -67,7 +67,7 @@ fn ids_and_tasks_are_read_leniently() {
 fn missing_parameters_are_reported_and_change_nothing() {
     let bench = Bench::new();
     run(&bench, json!({"action": "add", "task": "a"}));
-    for (arguments, words) in [
+    for (arguments, expected) in [
         (json!({"action": "add", "task": [" "]}), "A task is required"),
         (json!({"action": "add"}), "A task is required"),
         (json!({"action": "complete"}), "Task ID is required"),
@@ -82,7 +82,7 @@ fn missing_parameters_are_reported_and_change_nothing() {
         (json!({}), "Missing required parameters: action."),
     ] {
         let error = bench.error("todo_manager", arguments.clone());
-        assert!(error.contains(words), "{arguments}: {error}");
+        assert!(error.contains(expected), "{arguments}: {error}");
     }
     assert_eq!(kept(&bench), [1]);
 }
@@ -104,7 +104,7 @@ fn a_question_waits_for_the_person() {
         }
     );
     assert_eq!(bench.effects("request_user_feedback", arguments).asks_person, AsksPerson::Yes);
-    let one = bench.call("ask_user", json!({"question": "x", "options": "only"})).unwrap();
-    assert!(matches!(one.view, ToolView::Feedback { options, .. } if options == ["only"]));
+    let single = bench.call("ask_user", json!({"question": "x", "options": "only"})).unwrap();
+    assert!(matches!(single.view, ToolView::Feedback { options, .. } if options == ["only"]));
     assert!(bench.error("request_user_feedback", json!({"question": " "})).contains("question is empty"));
 }

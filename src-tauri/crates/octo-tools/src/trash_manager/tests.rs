@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 impl Bench {
     fn removed(&self, name: &str) -> TrashSlip {
         let removal = Removal {
-            who: RemovedBy::Agent,
+            remover: RemovedBy::Agent,
             session: Some(self.context.session),
             project: Some(self.folder.display().to_string()),
             command: Some("rm".to_owned()),
@@ -22,14 +22,14 @@ impl Bench {
 #[test]
 fn the_newest_removal_of_a_path_comes_back() {
     let bench = Bench::new();
-    for words in ["first", "second"] {
-        bench.put("src/a.txt", words);
+    for content in ["first", "second"] {
+        bench.put("src/a.txt", content);
         bench.removed("src/a.txt");
     }
-    for (path, words) in [("src/a.txt", "second"), ("./src/../src/a.txt", "first")] {
+    for (path, content) in [("src/a.txt", "second"), ("./src/../src/a.txt", "first")] {
         let text = bench.trash(json!({ "action": "restore", "file_path": path })).unwrap();
         assert!(text.starts_with("Restored (") && text.ends_with("to src/a.txt."), "{text}");
-        assert_eq!(bench.get("src/a.txt"), words.as_bytes());
+        assert_eq!(bench.get("src/a.txt"), content.as_bytes());
         std::fs::remove_file(bench.folder.join("src/a.txt")).unwrap();
     }
     let text = bench.trash(json!({ "action": "restore", "file_path": "src/a.txt" })).unwrap_err();
@@ -51,14 +51,14 @@ fn an_existing_file_is_never_overwritten() {
 fn an_id_restores_only_without_a_question() {
     let bench = Bench::new();
     bench.put("a.txt", "a");
-    let inside = bench.removed("a.txt").id.to_string();
+    let inside_id = bench.removed("a.txt").id.to_string();
     bench.put(".git/config", "c");
     let git = bench.removed(".git/config").id.to_string();
     std::fs::write(bench.out.join("b.txt"), "b").unwrap();
-    let outside = bench.removed("../out/b.txt").id.to_string();
-    assert!(bench.trash(json!({ "action": "restore", "file_path": inside })).is_ok());
+    let outside_id = bench.removed("../out/b.txt").id.to_string();
+    assert!(bench.trash(json!({ "action": "restore", "file_path": inside_id })).is_ok());
     assert_eq!(bench.get("a.txt"), b"a");
-    for id in [outside, git] {
+    for id in [outside_id, git] {
         let text = bench.trash(json!({ "action": "restore", "file_path": id })).unwrap_err();
         assert!(text.contains("where the person must agree"), "{text}");
     }
@@ -84,8 +84,8 @@ fn this_projects_files_are_listed_first_and_a_wrong_path_gets_suggestions() {
     bench.removed("mine.txt");
     bench.remove_in_other_project("theirs.txt");
     let text = bench.trash(json!({ "action": "list" })).unwrap();
-    let (mine, theirs) = (text.find("mine.txt").unwrap(), text.find("theirs.txt").unwrap());
-    assert!(mine < theirs && text.contains("Of other projects:"), "{text}");
+    let (own_index, other_index) = (text.find("mine.txt").unwrap(), text.find("theirs.txt").unwrap());
+    assert!(own_index < other_index && text.contains("Of other projects:"), "{text}");
     assert!(text.contains("(5 B; removed less than a minute ago)"), "{text}");
     let text = bench.trash(json!({ "action": "restore", "file_path": "wrong/mine.txt" })).unwrap_err();
     assert!(text.contains("Of a similar name:\n") && text.contains("mine.txt ("), "{text}");

@@ -51,41 +51,39 @@ pub(super) fn read(html: &str, address: &Url) -> ExtractedPage {
     let is_said = main.is_some();
     prune(&mut document, is_said);
     make_links_absolute(&mut document, &base);
-    let whole = || selected(&document, "body").unwrap_or_else(|| document.root_element());
+    let body = || selected(&document, "body").unwrap_or_else(|| document.root_element());
     let content =
-        main.and_then(|id| document.tree.get(id)).and_then(ElementRef::wrap).unwrap_or_else(whole).html();
+        main.and_then(|id| document.tree.get(id)).and_then(ElementRef::wrap).unwrap_or_else(body).html();
     // If the conversion fails, the text is shown without its tags.
     let markdown = HtmlToMarkdown::new()
         .convert(&content)
-        .unwrap_or_else(|_| whole().text().collect::<Vec<_>>().join(" "));
+        .unwrap_or_else(|_| body().text().collect::<Vec<_>>().join(" "));
     ExtractedPage { title, description, markdown: tidy(&markdown) }
 }
 
 /// Estimates the maximum number of simultaneously open elements, by counting tags.
 fn count_open(html: &str) -> usize {
-    let (mut open, mut most) = (0_usize, 0);
+    let (mut open, mut max) = (0_usize, 0);
     for tag in html.split('<').skip(1) {
         let (is_end, tag) = tag.strip_prefix('/').map_or((false, tag), |tag| (true, tag));
         let end = tag.find(|character: char| !character.is_ascii_alphanumeric()).unwrap_or(tag.len());
         let name = tag.get(..end).unwrap_or_default().to_ascii_lowercase();
-        if !name.starts_with(|first: char| first.is_ascii_alphabetic())
-            || VOID_ELEMENTS.contains(&name.as_str())
-        {
+        if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || VOID_ELEMENTS.contains(&name.as_str()) {
             continue;
         }
         open = if is_end { open.saturating_sub(1) } else { open + 1 };
-        most = most.max(open);
+        max = max.max(open);
     }
-    most
+    max
 }
 
 /// Returns the text between tags, roughly.
 fn without_tags(html: &str) -> String {
     let mut text = String::new();
-    for (at, piece) in html.split('<').enumerate() {
-        let piece = if at == 0 { piece } else { piece.split_once('>').map_or("", |(_, text)| text) };
-        text.push_str(piece);
-        text.push(if piece.is_empty() { ' ' } else { '\n' });
+    for (index, segment) in html.split('<').enumerate() {
+        let segment = if index == 0 { segment } else { segment.split_once('>').map_or("", |(_, text)| text) };
+        text.push_str(segment);
+        text.push(if segment.is_empty() { ' ' } else { '\n' });
     }
     text
 }
@@ -153,13 +151,13 @@ fn make_links_absolute(document: &mut Html, base: &Url) {
     for id in ids {
         let Some(mut node) = document.tree.get_mut(id) else { continue };
         let Node::Element(element) = node.value() else { continue };
-        let wanted = match element.name() {
+        let attribute = match element.name() {
             "a" => "href",
             "img" => "src",
             _ => continue,
         };
         element.attrs.retain_mut(|(name, value)| {
-            if &*name.local != wanted {
+            if &*name.local != attribute {
                 return true;
             }
             match base.join(value.trim()) {

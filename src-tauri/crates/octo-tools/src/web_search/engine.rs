@@ -88,9 +88,9 @@ impl WebSearch {
     }
 
     /// Returns how long a provider still rests.
-    pub(super) fn rest_left(&self, kind: SearchProviderKind, now: Instant) -> Option<Duration> {
-        let until = *self.resting.lock().get(&kind)?;
-        until.checked_duration_since(now).filter(|left| !left.is_zero())
+    pub(super) fn remaining_pause(&self, kind: SearchProviderKind, now: Instant) -> Option<Duration> {
+        let deadline = *self.resting.lock().get(&kind)?;
+        deadline.checked_duration_since(now).filter(|remaining| !remaining.is_zero())
     }
 
     /// Excludes a provider for [`REST_TIME`].
@@ -125,14 +125,17 @@ mod tests {
     #[test]
     fn an_engine_that_refused_pauses_for_ten_minutes() {
         let search = WebSearch::new(Arc::new(NoEngines));
-        let (bing, began) = (SearchProviderKind::Bing, Instant::now());
-        assert_eq!(search.rest_left(bing, began), None);
-        search.clone().pause(bing, began);
-        assert_eq!(search.rest_left(bing, began + Duration::from_secs(60)), Some(Duration::from_secs(540)));
-        assert_eq!(search.rest_left(SearchProviderKind::DuckDuckGo, began), None);
-        assert_eq!(search.rest_left(bing, began + REST_TIME), None);
-        search.pause(bing, began);
+        let (bing, start) = (SearchProviderKind::Bing, Instant::now());
+        assert_eq!(search.remaining_pause(bing, start), None);
+        search.clone().pause(bing, start);
+        assert_eq!(
+            search.remaining_pause(bing, start + Duration::from_secs(60)),
+            Some(Duration::from_secs(540))
+        );
+        assert_eq!(search.remaining_pause(SearchProviderKind::DuckDuckGo, start), None);
+        assert_eq!(search.remaining_pause(bing, start + REST_TIME), None);
+        search.pause(bing, start);
         search.end_pauses();
-        assert_eq!(search.rest_left(bing, began), None);
+        assert_eq!(search.remaining_pause(bing, start), None);
     }
 }

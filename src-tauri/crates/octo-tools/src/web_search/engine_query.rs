@@ -65,20 +65,20 @@ fn hint(status: u16) -> &'static str {
     }
 }
 
-/// Queries a provider. Returns at most `most` results, each with an http or https address; an empty result is a
+/// Queries a provider. Returns at most `limit` results, each with an http or https address; an empty result is a
 /// refusal.
 pub(super) async fn query_engine(
     engine: &SearchEngine,
     http: &Http,
     query: &str,
-    most: usize,
+    limit: usize,
 ) -> Result<Vec<WebResult>, EngineRefusal> {
-    let (url, ask) = request(engine, query, most)?;
+    let (url, web_request) = request(engine, query, limit)?;
     let http = http.with_grants(engine.chosen_site().map(|site| (site, SiteGrant::ByName)));
-    let reply = http.send(&url, ask, MAX_ANSWER).await.map_err(EngineRefusal::Http)?;
+    let reply = http.send(&url, web_request, MAX_ANSWER).await.map_err(EngineRefusal::Http)?;
     let mut results = read(engine.kind, &reply)?;
     results.retain(|result| is_page(&result.url) && !result.title.is_empty());
-    results.truncate(most);
+    results.truncate(limit);
     if results.is_empty() { Err(EngineRefusal::Empty) } else { Ok(results) }
 }
 
@@ -86,13 +86,13 @@ fn is_page(url: &str) -> bool {
     Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host().is_some())
 }
 
-fn request(engine: &SearchEngine, query: &str, most: usize) -> Result<(Url, WebRequest), EngineRefusal> {
+fn request(engine: &SearchEngine, query: &str, limit: usize) -> Result<(Url, WebRequest), EngineRefusal> {
     let mut url = engine.address.clone();
     let mut headers = HeaderMap::new();
     let fixed = |headers: &mut HeaderMap, name: HeaderName, value| {
         headers.insert(name, HeaderValue::from_static(value));
     };
-    let count = most.to_string();
+    let count = limit.to_string();
     let key = || engine.key.as_ref().ok_or(EngineRefusal::NoKey);
     let (mut method, mut body, mut redirects) = (Method::GET, None, 0);
     match engine.kind {
@@ -124,7 +124,7 @@ fn request(engine: &SearchEngine, query: &str, most: usize) -> Result<(Url, WebR
             fixed(&mut headers, CONTENT_TYPE, "application/json");
             headers.insert(AUTHORIZATION, secret(key()?, "Bearer ")?);
             method = Method::POST;
-            body = Some(json!({ "query": query, "max_results": most }).to_string());
+            body = Some(json!({ "query": query, "max_results": limit }).to_string());
         }
         SearchProviderKind::Searxng => {
             fixed(&mut headers, ACCEPT, "application/json");

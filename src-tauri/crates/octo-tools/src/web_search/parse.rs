@@ -40,7 +40,7 @@ pub(super) fn duckduckgo(page: &str) -> Vec<WebResult> {
 fn duckduckgo_target(href: &str) -> Option<String> {
     let base = Url::parse("https://duckduckgo.com").ok()?;
     let url = base.join(href).ok()?;
-    if !is_of(&url, "duckduckgo.com") {
+    if !is_on_domain(&url, "duckduckgo.com") {
         return Some(url.into());
     }
     // The path of advertisements.
@@ -71,7 +71,7 @@ pub(super) fn bing(page: &str) -> Vec<WebResult> {
 fn bing_target(href: &str) -> Option<String> {
     let base = Url::parse("https://www.bing.com").ok()?;
     let url = base.join(href).ok()?;
-    if !is_of(&url, "bing.com") {
+    if !is_on_domain(&url, "bing.com") {
         return Some(url.into());
     }
     if !url.path().starts_with("/ck/") {
@@ -82,29 +82,29 @@ fn bing_target(href: &str) -> Option<String> {
     String::from_utf8(LENIENT.decode(packed).ok()?).ok()
 }
 
-fn is_of(url: &Url, domain: &str) -> bool {
+fn is_on_domain(url: &Url, domain: &str) -> bool {
     let host = url.host_str().unwrap_or_default();
-    host == domain || host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
+    host == domain || host.strip_suffix(domain).is_some_and(|prefix| prefix.ends_with('.'))
 }
 
 /// Parses the results of Brave's API; `None` if the answer is not valid.
-pub(super) fn brave(answer: &str) -> Option<Vec<WebResult>> {
-    let answer: Value = serde_json::from_str(answer).ok()?;
+pub(super) fn brave(body: &str) -> Option<Vec<WebResult>> {
+    let body: Value = serde_json::from_str(body).ok()?;
     // A search without results has no `web` at all.
-    answer.get("query")?;
-    Some(rows(answer.get("web").and_then(|web| web.get("results")), "description"))
+    body.get("query")?;
+    Some(rows(body.get("web").and_then(|web| web.get("results")), "description"))
 }
 
 /// Parses the results of Tavily's API.
-pub(super) fn tavily(answer: &str) -> Option<Vec<WebResult>> {
-    let answer: Value = serde_json::from_str(answer).ok()?;
-    Some(rows(Some(answer.get("results")?), "content"))
+pub(super) fn tavily(body: &str) -> Option<Vec<WebResult>> {
+    let body: Value = serde_json::from_str(body).ok()?;
+    Some(rows(Some(body.get("results")?), "content"))
 }
 
 /// Parses the results of a SearXNG server.
-pub(super) fn searxng(answer: &str) -> Option<Vec<WebResult>> {
-    let answer: Value = serde_json::from_str(answer).ok()?;
-    Some(rows(Some(answer.get("results")?), "content"))
+pub(super) fn searxng(body: &str) -> Option<Vec<WebResult>> {
+    let body: Value = serde_json::from_str(body).ok()?;
+    Some(rows(Some(body.get("results")?), "content"))
 }
 
 fn rows(rows: Option<&Value>, snippet: &str) -> Vec<WebResult> {
@@ -136,9 +136,9 @@ fn text(element: ElementRef<'_>) -> String {
 }
 
 /// Returns the text in one line, cut to a maximum length.
-fn line(text: &str, most: usize) -> String {
+fn line(text: &str, limit: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(most) {
+    match line.char_indices().nth(limit) {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
         None => line,
     }

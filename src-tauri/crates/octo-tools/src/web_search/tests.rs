@@ -66,9 +66,9 @@ fn refusals_pause_an_engine_and_try_the_next() {
                 "{status}"
             );
         }
-        let asked: Vec<String> =
+        let paths: Vec<String> =
             server.requests().iter().map(|request| path_of(request).to_owned()).collect();
-        assert_eq!(asked, ["/duckduckgo?q=x", "/bing?q=x&count=20", "/bing?q=x&count=20"], "{status}");
+        assert_eq!(paths, ["/duckduckgo?q=x", "/bing?q=x&count=20", "/bing?q=x&count=20"], "{status}");
     }
 }
 
@@ -93,10 +93,13 @@ fn when_all_fail_each_cause_is_named_and_no_key_is() {
         assert!(error.contains(cause), "{cause}: {error}");
     }
     assert!(!error.contains("s3cret"), "{error}");
-    let again = bench.error("web_search", json!({"query": "x"}));
-    assert!(again.contains("Bing: it refused lately and is left alone for 10 more minutes"), "{again}");
-    let asked = server.requests().len();
-    assert_eq!(asked, 6, "four rest; SearXNG, which only redirected, was asked again");
+    let second_error = bench.error("web_search", json!({"query": "x"}));
+    assert!(
+        second_error.contains("Bing: it refused lately and is left alone for 10 more minutes"),
+        "{second_error}"
+    );
+    let count = server.requests().len();
+    assert_eq!(count, 6, "four rest; SearXNG, which only redirected, was asked again");
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn failed_writes_are_reported_and_change_nothing() {
     bench.put("dir/x", "keep");
     bench.put("a", "one");
     std::fs::write(bench.out.join("b"), "keep").unwrap();
-    for (arguments, words) in [
+    for (arguments, expected) in [
         (json!({"path": "", "content": "x"}), "cannot be empty"),
         (json!({"path": null, "content": "x"}), "Missing required parameters: path."),
         (json!({"path": "a"}), "Missing required parameters: content."),
@@ -59,7 +59,7 @@ fn failed_writes_are_reported_and_change_nothing() {
         (json!({"path": "a", "content": {"x": 1}}), "`content` must be a string, got an object."),
     ] {
         let error = bench.error("write", arguments.clone());
-        assert!(error.contains(words), "{arguments}: {error}");
+        assert!(error.contains(expected), "{arguments}: {error}");
     }
     bench.text("file_reader", json!({"path": "a"}));
     bench.put("a", "two");

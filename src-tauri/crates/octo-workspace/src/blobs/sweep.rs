@@ -45,8 +45,8 @@ impl Blobs {
     ///
     /// I/O errors.
     pub fn for_each(&self, mut each: impl FnMut(BlobHash, u64, Duration)) -> Result<BlobTotals, BlobError> {
-        let now = SystemTime::now();
-        let mut kept = BlobTotals::default();
+        let time = SystemTime::now();
+        let mut remaining = BlobTotals::default();
         for first in entries(&self.root)? {
             // Everything else in the folder, including blobs set apart by a sweep, has a longer name.
             for second in folder_named(&first)? {
@@ -59,18 +59,18 @@ impl Blobs {
                     let hash = BlobHash(format!("{first}{second}{rest}"));
                     let Ok(meta) = fs::symlink_metadata(&path) else { continue };
                     if self.path(&hash).is_err() {
-                        if rest.starts_with(TEMPORARY_PREFIX) && age(&meta, now) >= GRACE {
+                        if rest.starts_with(TEMPORARY_PREFIX) && age(&meta, time) >= GRACE {
                             let _ = fs::remove_file(&path);
                         }
                         continue;
                     }
-                    kept.blobs += 1;
-                    kept.bytes += meta.len();
-                    each(hash, meta.len(), age(&meta, now));
+                    remaining.blobs += 1;
+                    remaining.bytes += meta.len();
+                    each(hash, meta.len(), age(&meta, time));
                 }
             }
         }
-        Ok(kept)
+        Ok(remaining)
     }
 
     /// Removes these blobs, except those that were put meanwhile.
@@ -83,11 +83,11 @@ impl Blobs {
         if unused.is_empty() {
             return Ok(swept);
         }
-        let aside = self.root.join(REMOVAL_FOLDER);
-        fs::create_dir_all(&aside)?;
+        let removal_folder = self.root.join(REMOVAL_FOLDER);
+        fs::create_dir_all(&removal_folder)?;
         for hash in unused {
             let path = self.path(hash)?;
-            let away = aside.join(&hash.0);
+            let away = removal_folder.join(&hash.0);
             match fs::rename(&path, &away) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -125,7 +125,7 @@ impl Blobs {
             match fs::rename(&away, &path) {
                 // A concurrent sweep in another process was faster: either way the blob is where it belongs.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                moved => moved?,
+                restored => restored?,
             }
         }
         Ok(())

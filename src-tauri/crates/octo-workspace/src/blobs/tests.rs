@@ -7,14 +7,14 @@ fn blobs() -> (tempfile::TempDir, Blobs) {
 }
 
 #[test]
-fn content_comes_back_under_its_hash_and_is_kept_once() {
+fn content_is_stored_once_under_its_hash() {
     let (_keep, blobs) = blobs();
     let hash = blobs.put(b"hello").unwrap();
     assert_eq!(hash.0, blake3::hash(b"hello").to_hex().as_str());
     let path = blobs.path(&hash).unwrap();
-    let first = fs::metadata(&path).unwrap().modified().unwrap();
+    let first_time = fs::metadata(&path).unwrap().modified().unwrap();
     assert_eq!(blobs.put(b"hello").unwrap(), hash);
-    assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), first, "not written twice");
+    assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), first_time, "not written twice");
     assert_eq!(blobs.get(&hash).unwrap(), b"hello");
     assert_eq!(blobs.put(b"").and_then(|hash| blobs.get(&hash)).unwrap(), b"");
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no temporary file stays");

@@ -54,16 +54,16 @@ fn changes_in_a_bundle_are_repaired() {
             std::os::unix::fs::symlink(folder.join("b/SKILL.md"), folder.join("a/SKILL.md")).unwrap();
         },
     ];
-    for (at, spoil) in spoil.iter().enumerate() {
+    for (index, spoil) in spoil.iter().enumerate() {
         install_bundle(&folder, ONE).unwrap();
         for path in list_files(&folder, 10).unwrap() {
             set_writable(path.parent().unwrap()).unwrap();
             set_writable(&path).unwrap();
         }
         spoil(&folder);
-        assert_eq!(install_bundle(&folder, ONE).unwrap(), BundleState::Written, "{at}");
-        assert_eq!(install_bundle(&folder, ONE).unwrap(), BundleState::Present, "{at}");
-        assert_eq!(names(home.path()), ["bundled-skills"], "{at}");
+        assert_eq!(install_bundle(&folder, ONE).unwrap(), BundleState::Written, "{index}");
+        assert_eq!(install_bundle(&folder, ONE).unwrap(), BundleState::Present, "{index}");
+        assert_eq!(names(home.path()), ["bundled-skills"], "{index}");
     }
 }
 
@@ -79,14 +79,14 @@ fn a_bundle_is_read_only_and_follows_no_links() {
     assert_eq!(fs::metadata(folder.join("a/docs")).unwrap().permissions().mode() & 0o222, 0);
 
     // A link at that path is removed; its target stays unchanged.
-    let mine = home.path().join("mine");
-    fs::create_dir(&mine).unwrap();
-    fs::write(mine.join("kept"), "kept").unwrap();
+    let own_file = home.path().join("mine");
+    fs::create_dir(&own_file).unwrap();
+    fs::write(own_file.join("kept"), "kept").unwrap();
     remove(&folder).unwrap();
-    std::os::unix::fs::symlink(&mine, &folder).unwrap();
+    std::os::unix::fs::symlink(&own_file, &folder).unwrap();
     assert_eq!(install_bundle(&folder, ONE).unwrap(), BundleState::Written);
     assert!(!fs::symlink_metadata(&folder).unwrap().is_symlink());
-    assert_eq!(names(&mine), ["kept"]);
+    assert_eq!(names(&own_file), ["kept"]);
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn drawn(view: &DiffView) -> Vec<String> {
     for hunk in &view.hunks {
         drawn.push("@@".to_owned());
         for line in &hunk.lines {
-            let mark = match (line.old, line.new) {
+            let sign = match (line.old, line.new) {
                 (Some(old), Some(new)) => format!(" {old},{new} "),
                 (Some(old), None) => format!("-{old} "),
                 (None, Some(new)) => format!("+{new} "),
@@ -22,7 +22,7 @@ fn drawn(view: &DiffView) -> Vec<String> {
                 .iter()
                 .map(|part| if part.emphasis { format!("[{}]", part.text) } else { part.text.clone() })
                 .collect();
-            drawn.push(mark + &text);
+            drawn.push(sign + &text);
         }
     }
     drawn
@@ -79,11 +79,11 @@ fn a_very_large_change_is_cut_but_counted() {
     assert!(view.truncated);
     assert_eq!(view.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>(), MAX_LINES);
 
-    let long = "x".repeat(1 << 20);
-    let view = of(Some(&format!("{long}\n")), &format!("{long}y\n"));
+    let long_line = "x".repeat(1 << 20);
+    let view = of(Some(&format!("{long_line}\n")), &format!("{long_line}y\n"));
     assert_eq!((view.added, view.removed), (1, 1));
-    let shown: usize = view.hunks[0].lines[0].parts.iter().map(|part| part.text.len()).sum();
-    assert!(shown <= MAX_LINE_BYTES + "…".len());
+    let shown_bytes: usize = view.hunks[0].lines[0].parts.iter().map(|part| part.text.len()).sum();
+    assert!(shown_bytes <= MAX_LINE_BYTES + "…".len());
 }
 
 #[test]

@@ -31,7 +31,7 @@ impl SeenFileStamp {
     /// decides, so a merely touched file is not refused; otherwise length and time decide.
     fn matches(&self, meta: &Metadata, content: blake3::Hash) -> bool {
         match self.hash {
-            Some(seen) => seen == content,
+            Some(known_content) => known_content == content,
             None => self.len == meta.len() && self.modified == meta.modified().ok(),
         }
     }
@@ -43,13 +43,13 @@ impl SeenFileStamp {
 pub struct ReadLedger(Arc<Mutex<HashMap<PathBuf, SeenFileStamp>>>);
 
 impl ReadLedger {
-    pub(crate) fn note(&self, path: &Path, stamp: SeenFileStamp) {
+    pub(crate) fn record(&self, path: &Path, stamp: SeenFileStamp) {
         self.0.lock().insert(path.to_owned(), stamp);
     }
 
     /// Whether the file is the version the session saw last. A file it never saw counts as unchanged.
     pub(crate) fn is_current(&self, path: &Path, meta: &Metadata, content: blake3::Hash) -> bool {
-        let seen = self.0.lock();
-        seen.get(path).is_none_or(|stamp| stamp.matches(meta, content))
+        let stamps = self.0.lock();
+        stamps.get(path).is_none_or(|stamp| stamp.matches(meta, content))
     }
 }

@@ -119,8 +119,8 @@ fn restricted_paths_are_closed_everywhere() {
     assert!(granted.write(&token, b"y").is_ok());
     assert!(granted.read(&vault.join("a"), LIMIT).is_ok(), "who granted the folder meant what is in it");
     // No grant opens a denied path, not even to show it to the person.
-    let all = [home.folder.join("private"), denied.clone()];
-    for files in [&files, &files.with_grants(&all, &all), &files.for_person()] {
+    let restricted = [home.folder.join("private"), denied.clone()];
+    for files in [&files, &files.with_grants(&restricted, &restricted), &files.for_person()] {
         assert_eq!(files.read(&denied, LIMIT), Err(FilesError::Closed { path: denied.clone() }));
         assert_eq!(files.write(&denied, b"y"), Err(FilesError::Closed { path: denied.clone() }));
     }
@@ -175,9 +175,9 @@ fn modes_are_kept_and_new_files_get_the_usual_one() {
     }
     let usual = home.folder.join("usual");
     fs::write(&usual, "").unwrap();
-    let ours = home.folder.join("ours");
-    home.files.write(&ours, b"").unwrap();
-    assert_eq!(mode(&ours), mode(&usual));
+    let own_file = home.folder.join("ours");
+    home.files.write(&own_file, b"").unwrap();
+    assert_eq!(mode(&own_file), mode(&usual));
     if fs::metadata(&path).unwrap().uid() == 0 {
         std::os::unix::fs::chown(&path, Some(1234), Some(4321)).unwrap();
         home.files.write(&path, b"newer").unwrap();
@@ -198,12 +198,12 @@ fn special_files_are_refused_and_unchanged() {
     fs::write(folder.join("locked"), "keep").unwrap();
     fs::set_permissions(folder.join("locked"), fs::Permissions::from_mode(0o444)).unwrap();
 
-    let refused = |name: &str| files.write(&folder.join(name), b"new").unwrap_err();
-    assert!(matches!(refused("dir"), FilesError::IsFolder { .. }));
-    assert!(matches!(refused("socket"), FilesError::Special { .. }));
-    assert!(matches!(refused("file/below"), FilesError::Failed { .. }));
-    assert!(matches!(refused("locked"), FilesError::ReadOnly { .. }));
-    assert!(refused("locked").to_string().contains("read-only"));
+    let write_error = |name: &str| files.write(&folder.join(name), b"new").unwrap_err();
+    assert!(matches!(write_error("dir"), FilesError::IsFolder { .. }));
+    assert!(matches!(write_error("socket"), FilesError::Special { .. }));
+    assert!(matches!(write_error("file/below"), FilesError::Failed { .. }));
+    assert!(matches!(write_error("locked"), FilesError::ReadOnly { .. }));
+    assert!(write_error("locked").to_string().contains("read-only"));
     assert!(matches!(files.write(folder, b"new"), Err(FilesError::IsFolder { .. })));
     assert!(matches!(files.read(&folder.join("dir"), LIMIT), Err(FilesError::IsFolder { .. })));
     assert!(matches!(files.read(&folder.join("socket"), LIMIT), Err(FilesError::Special { .. })));
@@ -262,8 +262,8 @@ fn links_are_written_through_and_judged_by_their_target() {
     assert_eq!(fs::read(home.folder.join("real")).unwrap(), b"new");
 
     for name in ["escape", "dangling", "folder/x"] {
-        let refused = home.files.write(&home.folder.join(name), b"new").unwrap_err();
-        assert!(matches!(refused, FilesError::Outside { access: Access::Write, .. }), "{name}: {refused}");
+        let error = home.files.write(&home.folder.join(name), b"new").unwrap_err();
+        assert!(matches!(error, FilesError::Outside { access: Access::Write, .. }), "{name}: {error}");
     }
     assert!(matches!(home.files.read(&home.folder.join("escape"), LIMIT), Err(FilesError::Outside { .. })));
     assert_eq!(fs::read(home.base.join("out/real")).unwrap(), b"old");
@@ -334,9 +334,9 @@ fn a_file_that_changed_since_it_was_read_is_not_overwritten() {
     fs::write(&streamed, "longer").unwrap();
     assert!(matches!(home.files.write(&streamed, b"x"), Err(FilesError::Changed { .. })));
 
-    let unread = home.folder.join("unread");
-    fs::write(&unread, "x").unwrap();
-    home.files.write(&unread, b"y").unwrap();
+    let unread_file = home.folder.join("unread");
+    fs::write(&unread_file, "x").unwrap();
+    home.files.write(&unread_file, b"y").unwrap();
 }
 
 #[test]
@@ -363,20 +363,25 @@ fn readers_see_the_old_content_or_the_new_one() {
     let contents: Vec<Vec<u8>> =
         (0..4_u8).map(|n| vec![b'a' + n; 50_000 + 10_000 * usize::from(n)]).collect();
     fs::write(&path, &contents[0]).unwrap();
-    let done = AtomicBool::new(false);
+    let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
             let mut reads = 0;
-            while !done.load(Ordering::Relaxed) || reads == 0 {
-                let seen = fs::read(&path).unwrap();
-                assert!(contents.contains(&seen), "{} bytes, starting {:?}", seen.len(), seen.first());
+            while !is_done.load(Ordering::Relaxed) || reads == 0 {
+                let content = fs::read(&path).unwrap();
+                assert!(
+                    contents.contains(&content),
+                    "{} bytes, starting {:?}",
+                    content.len(),
+                    content.first()
+                );
                 reads += 1;
             }
         });
         for round in 0..40 {
             home.files.write(&path, &contents[round % 4]).unwrap();
         }
-        done.store(true, Ordering::Relaxed);
+        is_done.store(true, Ordering::Relaxed);
         reader.join().unwrap();
     });
     assert_eq!(home.names("in"), ["a"]);
@@ -422,14 +427,14 @@ fn a_full_disk_leaves_the_old_content_whole() {
             assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
         }
         Ok(output) => {
-            let said = format!(
+            let message = format!(
                 "{}{}",
                 String::from_utf8_lossy(&output.stdout),
                 String::from_utf8_lossy(&output.stderr)
             );
             // Where users may not create namespaces, the test cannot mount a small disk.
-            assert!(said.contains("unshare: ") || output.status.code() == Some(77), "{said}");
-            println!("skipped: {said}");
+            assert!(message.contains("unshare: ") || output.status.code() == Some(77), "{message}");
+            println!("skipped: {message}");
         }
         Err(error) => println!("skipped: {error}"),
     }

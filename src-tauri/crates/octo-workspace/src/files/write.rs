@@ -44,20 +44,20 @@ impl Files {
     /// check happens right before the rename; it does not stop a program with the person's own rights that
     /// swaps a folder for a link in between.
     pub fn write(&self, path: &Path, content: &[u8]) -> Result<WriteReport, FilesError> {
-        let real = self.check_write(path)?;
-        if is_inside(&self.scope.folder, &real) && !self.scope.folder.is_dir() {
+        let resolved = self.check_write(path)?;
+        if is_inside(&self.scope.folder, &resolved) && !self.scope.folder.is_dir() {
             // Creating the parents would recreate the lost folder, empty.
             return Err(FilesError::FolderVanished { folder: self.scope.folder.clone() });
         }
-        let failed = |error: &io::Error| self.access_error(&real, Access::Write, error);
-        let before = match fs::symlink_metadata(&real) {
-            Ok(meta) => Some(self.state_to_replace(&real, meta)?),
+        let failed = |error: &io::Error| self.access_error(&resolved, Access::Write, error);
+        let before = match fs::symlink_metadata(&resolved) {
+            Ok(meta) => Some(self.state_to_replace(&resolved, meta)?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(failed(&error)),
         };
-        let parent = real.parent().ok_or_else(|| FilesError::IsFolder { path: real.clone() })?;
+        let parent = resolved.parent().ok_or_else(|| FilesError::IsFolder { path: resolved.clone() })?;
         // Before the first change, which may be a new folder.
-        let recorded = self.record(&real)?;
+        let recorded = self.record(&resolved)?;
         fs::create_dir_all(parent).map_err(|error| failed(&error))?;
 
         // The umask applies to the mode, as for any new file. The file is removed unless persisted.
@@ -70,40 +70,42 @@ impl Files {
         temporary.as_file().sync_all().map_err(|error| failed(&error))?;
 
         // Meanwhile the folders may have been swapped for links, or the file changed.
-        if self.check_write(path)? != real || real.parent().is_none_or(|parent| !is_real_folder(parent)) {
+        if self.check_write(path)? != resolved
+            || resolved.parent().is_none_or(|parent| !is_real_folder(parent))
+        {
             return Err(FilesError::Outside { path: path.to_owned(), access: Access::Write });
         }
-        if !is_unchanged(&real, before.as_ref().map(|(_, meta)| meta)) {
-            return Err(FilesError::Changed { path: real });
+        if !is_unchanged(&resolved, before.as_ref().map(|(_, meta)| meta)) {
+            return Err(FilesError::Changed { path: resolved });
         }
-        let written = temporary.persist(&real).map_err(|error| failed(&error.error))?;
+        let file = temporary.persist(&resolved).map_err(|error| failed(&error.error))?;
         sync_folder(parent);
         let after = FileState { len: content.len() as u64, hash: blake3::hash(content) };
-        if let Ok(meta) = written.metadata() {
-            self.ledger.note(&real, SeenFileStamp::of_hash(&meta, after.hash));
+        if let Ok(meta) = file.metadata() {
+            self.ledger.record(&resolved, SeenFileStamp::of_hash(&meta, after.hash));
         }
-        Ok(WriteReport { path: real, before: before.map(|(state, _)| state), after, recorded })
+        Ok(WriteReport { path: resolved, before: before.map(|(state, _)| state), after, recorded })
     }
 
-    fn record(&self, real: &Path) -> Result<RecordOutcome, FilesError> {
+    fn record(&self, resolved: &Path) -> Result<RecordOutcome, FilesError> {
         let Some(recorder) = &self.recorder else { return Ok(RecordOutcome::Off) };
         recorder
-            .before_change(real)
-            .map_err(|error| FilesError::NotRecorded { path: real.to_owned(), reason: error.to_string() })
+            .before_change(resolved)
+            .map_err(|error| FilesError::NotRecorded { path: resolved.to_owned(), reason: error.to_string() })
     }
 
-    fn state_to_replace(&self, real: &Path, meta: Metadata) -> Result<(FileState, Metadata), FilesError> {
+    fn state_to_replace(&self, resolved: &Path, meta: Metadata) -> Result<(FileState, Metadata), FilesError> {
         match kind(&meta) {
             FileKind::File => {}
-            FileKind::Folder => return Err(FilesError::IsFolder { path: real.to_owned() }),
-            FileKind::Special => return Err(FilesError::Special { path: real.to_owned() }),
+            FileKind::Folder => return Err(FilesError::IsFolder { path: resolved.to_owned() }),
+            FileKind::Special => return Err(FilesError::Special { path: resolved.to_owned() }),
         }
         if meta.permissions().readonly() {
-            return Err(FilesError::ReadOnly { path: real.to_owned() });
+            return Err(FilesError::ReadOnly { path: resolved.to_owned() });
         }
-        let state = hash_file(real).map_err(|error| self.access_error(real, Access::Read, &error))?;
-        if !self.ledger.is_current(real, &meta, state.hash) {
-            return Err(FilesError::Changed { path: real.to_owned() });
+        let state = hash_file(resolved).map_err(|error| self.access_error(resolved, Access::Read, &error))?;
+        if !self.ledger.is_current(resolved, &meta, state.hash) {
+            return Err(FilesError::Changed { path: resolved.to_owned() });
         }
         Ok((state, meta))
     }
@@ -116,25 +118,25 @@ fn hash_file(path: &Path) -> io::Result<FileState> {
 }
 
 #[cfg(unix)]
-fn keep_mode_and_owner(file: &File, old: &Metadata) -> io::Result<()> {
+fn keep_mode_and_owner(file: &File, original: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-    let new = file.metadata()?;
-    if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
+    let current = file.metadata()?;
+    if (current.uid(), current.gid()) != (original.uid(), original.gid()) {
         // Only root may give files away; other accounts may still keep a group they belong to. The write
         // succeeds even if this fails: the content is correct.
-        let kept =
-            fchown(file, Some(old.uid()), Some(old.gid())).or_else(|_| fchown(file, None, Some(old.gid())));
-        if let Err(error) = kept {
+        let ownership = fchown(file, Some(original.uid()), Some(original.gid()))
+            .or_else(|_| fchown(file, None, Some(original.gid())));
+        if let Err(error) = ownership {
             tracing::debug!(%error, "the owner of a rewritten file could not be kept");
         }
     }
     // After the owner: changing the owner clears the set-user-id bits.
-    file.set_permissions(fs::Permissions::from_mode(old.mode() & 0o7777))
+    file.set_permissions(fs::Permissions::from_mode(original.mode() & 0o7777))
 }
 
 #[cfg(not(unix))]
-fn keep_mode_and_owner(file: &File, old: &Metadata) -> io::Result<()> {
-    file.set_permissions(old.permissions())
+fn keep_mode_and_owner(file: &File, original: &Metadata) -> io::Result<()> {
+    file.set_permissions(original.permissions())
 }
 
 fn is_real_folder(path: &Path) -> bool {
@@ -143,8 +145,10 @@ fn is_real_folder(path: &Path) -> bool {
 
 fn is_unchanged(path: &Path, before: Option<&Metadata>) -> bool {
     match (fs::symlink_metadata(path), before) {
-        (Ok(now), Some(before)) => {
-            now.is_file() && now.len() == before.len() && now.modified().ok() == before.modified().ok()
+        (Ok(current), Some(before)) => {
+            current.is_file()
+                && current.len() == before.len()
+                && current.modified().ok() == before.modified().ok()
         }
         (Err(error), None) => error.kind() == io::ErrorKind::NotFound,
         _ => false,

@@ -21,7 +21,7 @@ use std::{
 pub const MOVED_NOTE: &str = "MOVED.txt";
 
 /// The marker file in a folder that is being filled.
-const MARK: &str = ".octo-arriving";
+const MARKER_FILE: &str = ".octo-arriving";
 
 /// The home after its plan was carried out.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ pub(super) fn carry_out_observed(
     watch: ChangeHook<'_>,
 ) -> Result<HomeAtStart, HomePlanError> {
     let usual = location.default_home.clone();
-    let Some((planned, held)) = PendingHomePlan::lock(&usual)? else {
+    let Some((planned, lock)) = PendingHomePlan::lock(&usual)? else {
         // Another process may just have carried it out.
         let location = reread_location(location)?;
         remove_stale_staging(&location.home);
@@ -66,14 +66,14 @@ pub(super) fn carry_out_observed(
     };
     if !sources_exist(&planned) {
         // Its disk is not connected: the plan waits too.
-        drop(held);
+        drop(lock);
         return Ok(HomeAtStart { location: reread_location(location)?.require_home()?, remarks: Vec::new() });
     }
     let outcome = match &planned.plan {
         HomeChange::Restore { .. } => replace_home(&planned, watch),
         HomeChange::Move { to, mark } => move_home(&usual, &planned, to, mark, watch),
     };
-    let remarks = match outcome {
+    let warnings = match outcome {
         Ok(()) => {
             remove_finished_plan(&usual, watch);
             Vec::new()
@@ -88,18 +88,18 @@ pub(super) fn carry_out_observed(
             plan_errors(&planned, error)
         }
     };
-    drop(held);
-    Ok(HomeAtStart { location: reread_location(location)?.require_home()?, remarks })
+    drop(lock);
+    Ok(HomeAtStart { location: reread_location(location)?.require_home()?, remarks: warnings })
 }
 
 /// Whether the sources of a plan exist.
 fn sources_exist(planned: &PendingHomePlan) -> bool {
-    let is_home = |place: &Path| has_database(place);
+    let is_home = |path: &Path| has_database(path);
     match &planned.plan {
-        HomeChange::Restore { staged, aside, .. } => {
-            is_home(&planned.home) || is_home(staged) || is_home(aside)
+        HomeChange::Restore { staged, aside: former, .. } => {
+            is_home(&planned.home) || is_home(staged) || is_home(former)
         }
-        HomeChange::Move { to, .. } => is_home(&planned.home) || is_home(to),
+        HomeChange::Move { to: target, .. } => is_home(&planned.home) || is_home(target),
     }
 }
 
@@ -132,41 +132,41 @@ fn remove_finished_plan(usual: &Path, watch: ChangeHook<'_>) {
 }
 
 /// Returns the errors that explain why a plan was not carried out.
-fn plan_errors(planned: &PendingHomePlan, why: HomePlanError) -> Vec<ApiError> {
-    let what = match &planned.plan {
+fn plan_errors(planned: &PendingHomePlan, cause: HomePlanError) -> Vec<ApiError> {
+    let key = match &planned.plan {
         HomeChange::Restore { from, .. } => ApiError::new("home.not_restored").arg("path", from.display()),
         HomeChange::Move { to, .. } => ApiError::new("home.not_moved").arg("path", to.display()),
     };
-    vec![what, why.into()]
+    vec![key, cause.into()]
 }
 
 /// Replaces the home with a copy. Each step is a rename; the files on disk show which step is next.
 fn replace_home(planned: &PendingHomePlan, watch: ChangeHook<'_>) -> Result<(), HomePlanError> {
-    let HomeChange::Restore { staged, aside, .. } = &planned.plan else { return Ok(()) };
+    let HomeChange::Restore { staged, aside: former_path, .. } = &planned.plan else { return Ok(()) };
     let home = &planned.home;
     let _lock = claim_exclusively(home)?;
-    let there = |place: &Path| place.symlink_metadata().is_ok();
+    let exists = |candidate: &Path| candidate.symlink_metadata().is_ok();
     let failed = |path: &Path, error| HomePlanError::from_io(path, error);
-    if !there(staged) {
-        if there(home) {
+    if !exists(staged) {
+        if exists(home) {
             // Done already, or the unpacked copy is gone.
-            return if there(aside) { Ok(()) } else { Err(HomePlanError::NoCopy(staged.clone())) };
+            return if exists(former_path) { Ok(()) } else { Err(HomePlanError::NoCopy(staged.clone())) };
         }
-        tree::rename(aside, home).map_err(|error| failed(aside, error))?;
+        tree::rename(former_path, home).map_err(|error| failed(former_path, error))?;
         return Err(HomePlanError::NoCopy(staged.clone()));
     }
-    if there(home) {
+    if exists(home) {
         // If both exist, a process created a home between the two steps: it is kept too.
-        let aside = if there(aside) { unused_name(home, "again") } else { aside.clone() };
-        if let Err(error) = tree::rename(home, &aside) {
+        let former_path = if exists(former_path) { unused_name(home, "again") } else { former_path.clone() };
+        if let Err(error) = tree::rename(home, &former_path) {
             tree::remove(staged)?;
             return Err(failed(home, error));
         }
         watch();
     }
     if let Err(error) = tree::rename(staged, home) {
-        let back = tree::rename(aside, home);
-        return Err(failed(home, back.err().unwrap_or(error)));
+        let restored = tree::rename(former_path, home);
+        return Err(failed(home, restored.err().unwrap_or(error)));
     }
     watch();
     Ok(())
@@ -177,33 +177,33 @@ fn replace_home(planned: &PendingHomePlan, watch: ChangeHook<'_>) -> Result<(), 
 fn move_home(
     usual: &Path,
     planned: &PendingHomePlan,
-    to: &Path,
-    mark: &str,
+    target: &Path,
+    marker: &str,
     watch: ChangeHook<'_>,
 ) -> Result<(), HomePlanError> {
     let (home, before) = (&planned.home, HomePointer::read(usual)?);
-    if before.as_ref().is_none_or(|pointer| pointer.home != to) {
+    if before.as_ref().is_none_or(|pointer| pointer.home != target) {
         let _lock = claim_exclusively(home)?;
-        if let Err(error) = fill_target(home, to, mark, watch) {
+        if let Err(error) = fill_target(home, target, marker, watch) {
             // An incomplete home is worse than none.
-            if let Err(error) = clear_target(to, mark) {
+            if let Err(error) = clear_target(target, marker) {
                 tracing::warn!(%error, "an unfinished copy stays where the home was to go");
             }
             return Err(error);
         }
-        let pointer = HomePointer::after_move(before, home, to);
+        let pointer = HomePointer::after_move(before, home, target);
         if let Err(error) = pointer.write(usual) {
-            clear_target(to, mark)?;
+            clear_target(target, marker)?;
             return Err(HomePlanError::from_io(usual, error));
         }
         watch();
     }
     // The home has moved: the remaining steps may fail without harm.
-    let said = write_private(&home.join(MOVED_NOTE), moved_to(to).as_bytes());
-    let unmarked = tree::remove_file_if_there(&to.join(MARK));
+    let write_result = write_private(&home.join(MOVED_NOTE), moved_to(target).as_bytes());
+    let unmarked = tree::remove_file_if_there(&target.join(MARKER_FILE));
     // A home that returned to an earlier location is no longer a former one there.
-    let at_home = tree::remove_file_if_there(&to.join(MOVED_NOTE));
-    for outcome in [said, unmarked, at_home] {
+    let at_home = tree::remove_file_if_there(&target.join(MOVED_NOTE));
+    for outcome in [write_result, unmarked, at_home] {
         if let Err(error) = outcome {
             tracing::warn!(%error, "a note about the moved home is missing or too much");
         }
@@ -212,39 +212,40 @@ fn move_home(
     Ok(())
 }
 
-fn moved_to(to: &Path) -> String {
+fn moved_to(target: &Path) -> String {
     format!(
         "Octo's folder was moved to\n\n{}\n\nWhat is here is the folder as it was then. Octo does not use it any more. \
          Delete it in Octo under Settings, Data, or by hand.\n",
-        to.display()
+        target.display()
     )
 }
 
 /// Builds the whole home in a folder that is empty, or was left unfinished by this same plan.
-fn fill_target(home: &Path, to: &Path, mark: &str, watch: ChangeHook<'_>) -> Result<(), HomePlanError> {
-    let real = check_target(home, to)?;
-    let names = tree::entries(&real)?;
+fn fill_target(home: &Path, target: &Path, marker: &str, watch: ChangeHook<'_>) -> Result<(), HomePlanError> {
+    let resolved = check_target(home, target)?;
+    let names = tree::entries(&resolved)?;
     // A process that was killed while writing the mark left only its draft.
     let untouched = names.iter().all(|name| name.to_string_lossy().starts_with(DRAFT));
-    if !untouched && !is_marked(to, mark) {
-        return Err(HomePlanError::NotEmpty(real));
+    if !untouched && !is_marked(target, marker) {
+        return Err(HomePlanError::NotEmpty(resolved));
     }
-    restrict_to_owner(&real)?;
-    write_private(&to.join(MARK), mark.as_bytes()).map_err(|error| HomePlanError::from_io(to, error))?;
+    restrict_to_owner(&resolved)?;
+    write_private(&target.join(MARKER_FILE), marker.as_bytes())
+        .map_err(|error| HomePlanError::from_io(target, error))?;
     watch();
-    tree::clear(to, MARK, watch)?;
+    tree::clear(target, MARKER_FILE, watch)?;
     let size = tree::measure(home, &|name| !is_moved(name))?;
-    require_space(to, size.bytes)?;
-    let copied = tree::copy_content(home, to, LinkTreatment::Recreate, &|name| !is_moved(name), watch)?;
-    let arrived = tree::measure(to, &|name| name == MARK)?;
-    if copied != size || copied != arrived {
+    require_space(target, size.bytes)?;
+    let copied = tree::copy_content(home, target, LinkTreatment::Recreate, &|name| !is_moved(name), watch)?;
+    let amount = tree::measure(target, &|name| name == MARKER_FILE)?;
+    if copied != size || copied != amount {
         let error = io::Error::other(format!(
             "{} files were to be copied, {} were, {} are there",
-            size.files, copied.files, arrived.files
+            size.files, copied.files, amount.files
         ));
-        return Err(HomePlanError::Failed { path: to.to_owned(), error });
+        return Err(HomePlanError::Failed { path: target.to_owned(), error });
     }
-    tree::sync_folder_of(to).map_err(|error| HomePlanError::from_io(to, error))
+    tree::sync_folder_of(target).map_err(|error| HomePlanError::from_io(target, error))
 }
 
 /// Closes the folder to other users: the person may have created it readable for all, and a home's content is
@@ -263,26 +264,26 @@ fn restrict_to_owner(_folder: &Path) -> Result<(), HomePlanError> {
 }
 
 /// Removes the files this plan put into a folder; the folder belongs to the person and stays.
-fn clear_target(to: &Path, mark: &str) -> Result<(), HomePlanError> {
-    if is_marked(to, mark) {
-        tree::clear(to, MARK, &mut || {})?;
-        tree::remove(&to.join(MARK))?;
+fn clear_target(target: &Path, marker: &str) -> Result<(), HomePlanError> {
+    if is_marked(target, marker) {
+        tree::clear(target, MARKER_FILE, &mut || {})?;
+        tree::remove(&target.join(MARKER_FILE))?;
     }
     Ok(())
 }
 
-fn is_marked(folder: &Path, mark: &str) -> bool {
-    fs::read(folder.join(MARK)).is_ok_and(|found| found == mark.as_bytes())
+fn is_marked(folder: &Path, marker: &str) -> bool {
+    fs::read(folder.join(MARKER_FILE)).is_ok_and(|found| found == marker.as_bytes())
 }
 
 /// Keeps other processes out of a home while the returned file is open.
 fn claim_exclusively(home: &Path) -> Result<Option<fs::File>, HomePlanError> {
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         match claim(home).map_err(|error| HomePlanError::from_io(home, error))? {
             // There, a folder with an open file in it cannot be renamed.
             HomeClaim::Alone(lock) => return Ok(lock.filter(|_| cfg!(unix))),
-            HomeClaim::Occupied if begun.elapsed() >= IN_USE_TIMEOUT => return Err(HomePlanError::InUse),
+            HomeClaim::Occupied if started.elapsed() >= IN_USE_TIMEOUT => return Err(HomePlanError::InUse),
             HomeClaim::Occupied => std::thread::sleep(Duration::from_millis(20)),
         }
     }

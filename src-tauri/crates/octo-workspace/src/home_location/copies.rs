@@ -50,10 +50,10 @@ pub struct CopySummary {
 /// # Errors
 ///
 /// I/O errors.
-pub fn write_copy_manifest(copy: &Path, octo: &str, at: Millis) -> io::Result<()> {
+pub fn write_copy_manifest(copy: &Path, octo: &str, time: Millis) -> io::Result<()> {
     let amount = tree::measure(copy, &|name| name == NOTE).map_err(io::Error::other)?;
-    let note = CopyManifest { octo: octo.to_owned(), at, files: amount.files, bytes: amount.bytes };
-    write_private(&copy.join(NOTE), &serde_json::to_vec_pretty(&note)?)
+    let manifest = CopyManifest { octo: octo.to_owned(), at: time, files: amount.files, bytes: amount.bytes };
+    write_private(&copy.join(NOTE), &serde_json::to_vec_pretty(&manifest)?)
 }
 
 /// Reads a copy through: its whole database, and the number and size of its files. Writes nothing.
@@ -63,28 +63,30 @@ pub fn write_copy_manifest(copy: &Path, octo: &str, at: Millis) -> io::Result<()
 /// [`HomePlanError::NoCopy`], [`HomePlanError::Copy`] for a copy that is damaged or from a newer Octo,
 /// [`HomePlanError::Incomplete`].
 pub fn inspect_copy(copy: &Path) -> Result<CopySummary, HomePlanError> {
-    let path = crate::real(copy).ok().filter(|path| path.is_dir());
+    let path = crate::resolve_links(copy).ok().filter(|path| path.is_dir());
     let path = path.ok_or_else(|| HomePlanError::NoCopy(copy.to_owned()))?;
     let database = path.join("octo.db");
     if !database.is_file() {
         return Err(HomePlanError::NoCopy(path));
     }
     let inspected = inspect(&database)?;
-    let note = read_note(&path)?;
+    let manifest = read_note(&path)?;
     let found = tree::measure(&path, &|name| name == NOTE)?;
-    if let Some(note) = note.as_ref().filter(|note| (note.files, note.bytes) != (found.files, found.bytes)) {
+    if let Some(manifest) =
+        manifest.as_ref().filter(|manifest| (manifest.files, manifest.bytes) != (found.files, found.bytes))
+    {
         // Extra files do no harm; fewer files or bytes mean loss.
-        if found.files < note.files || found.bytes < note.bytes {
-            return Err(HomePlanError::Incomplete { path, expected: note.files, found: found.files });
+        if found.files < manifest.files || found.bytes < manifest.bytes {
+            return Err(HomePlanError::Incomplete { path, expected: manifest.files, found: found.files });
         }
     }
-    let written = || {
+    let modified_time = || {
         let modified = database.metadata().and_then(|meta| meta.modified()).ok()?;
         Millis::try_from(modified.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
     };
     Ok(CopySummary {
-        at: note.as_ref().map(|note| note.at).or_else(written),
-        octo: note.map(|note| note.octo),
+        at: manifest.as_ref().map(|manifest| manifest.at).or_else(modified_time),
+        octo: manifest.map(|manifest| manifest.octo),
         sessions: inspected.sessions,
         files: found.files,
         bytes: found.bytes,

@@ -21,14 +21,14 @@ pub struct FormerHome {
 
 /// Returns the former homes: those replaced by a copy, and those at earlier locations.
 pub fn former_homes(location: &HomeLocation) -> Vec<FormerHome> {
-    let mut places: Vec<PathBuf> = location.former.clone();
+    let mut paths: Vec<PathBuf> = location.former.clone();
     for home in location.former.iter().chain([&location.home]) {
-        places.extend(former_homes_next_to(home));
+        paths.extend(former_homes_next_to(home));
     }
-    places.sort();
-    places.dedup();
-    let is_home = |place: &PathBuf| *place != location.home && place.join("octo.db").is_file();
-    places
+    paths.sort();
+    paths.dedup();
+    let is_home = |candidate: &PathBuf| *candidate != location.home && candidate.join("octo.db").is_file();
+    paths
         .into_iter()
         .filter(is_home)
         .map(|path| FormerHome {
@@ -44,7 +44,7 @@ pub fn former_homes(location: &HomeLocation) -> Vec<FormerHome> {
 ///
 /// I/O errors; `NotFound` for any other folder.
 pub fn delete_former_home(location: &HomeLocation, path: &Path) -> io::Result<Vec<String>> {
-    if !former_homes(location).iter().any(|kept| kept.path == path) {
+    if !former_homes(location).iter().any(|former| former.path == path) {
         return Err(io::ErrorKind::NotFound.into());
     }
     erase_home(path)
@@ -57,23 +57,23 @@ pub fn delete_former_home(location: &HomeLocation, path: &Path) -> io::Result<Ve
 ///
 /// I/O errors of reading the home.
 pub fn erase_all(location: &HomeLocation, home: &Path) -> io::Result<Vec<String>> {
-    let mut others = Vec::new();
-    for kept in former_homes(location) {
-        let left = erase_home(&kept.path).unwrap_or_else(|_| vec![".".to_owned()]);
-        others.extend(left.iter().map(|name| kept.path.join(name).display().to_string()));
+    let mut unremoved = Vec::new();
+    for former in former_homes(location) {
+        let remaining = erase_home(&former.path).unwrap_or_else(|_| vec![".".to_owned()]);
+        unremoved.extend(remaining.iter().map(|name| former.path.join(name).display().to_string()));
     }
     if let Err(error) = location.forget() {
-        others.push(error.to_string());
+        unremoved.push(error.to_string());
     }
-    let mut left = erase_home(home)?;
-    left.extend(others);
-    Ok(left)
+    let mut remaining = erase_home(home)?;
+    remaining.extend(unremoved);
+    Ok(remaining)
 }
 
 fn former_homes_next_to(home: &Path) -> Vec<PathBuf> {
-    let Some((above, name)) = home.parent().zip(home.file_name()) else { return Vec::new() };
+    let Some((parent, name)) = home.parent().zip(home.file_name()) else { return Vec::new() };
     let begin = format!("{}{FORMER_HOME_INFIX}", name.to_string_lossy());
-    let entries = fs::read_dir(above).into_iter().flatten().flatten();
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     entries
         .filter(|entry| entry.file_name().to_string_lossy().starts_with(&begin))
         .map(|entry| entry.path())
@@ -82,10 +82,10 @@ fn former_homes_next_to(home: &Path) -> Vec<PathBuf> {
 
 impl HomePointer {
     /// Returns the pointer after the home moved from one path to another.
-    pub(super) fn after_move(before: Option<Self>, from: &Path, to: &Path) -> Self {
+    pub(super) fn after_move(before: Option<Self>, source: &Path, target: &Path) -> Self {
         let mut former = before.map(|pointer| pointer.former).unwrap_or_default();
-        former.retain(|place| place != from && place != to);
-        former.push(from.to_owned());
-        Self { home: to.to_owned(), former }
+        former.retain(|path| path != source && path != target);
+        former.push(source.to_owned());
+        Self { home: target.to_owned(), former }
     }
 }

@@ -25,24 +25,24 @@ const SPARE_BYTES: u64 = 64 << 20;
 pub fn plan_restore(
     location: &HomeLocation,
     copy: &Path,
-    at: Millis,
+    time: Millis,
     stamp: &str,
 ) -> Result<(PendingHomePlan, CopySummary), HomePlanError> {
-    restore(location, copy, at, stamp, &mut || {})
+    restore(location, copy, time, stamp, &mut || {})
 }
 
 pub(super) fn restore(
     location: &HomeLocation,
     copy: &Path,
-    at: Millis,
+    time: Millis,
     stamp: &str,
     watch: ChangeHook<'_>,
 ) -> Result<(PendingHomePlan, CopySummary), HomePlanError> {
     require_no_plan(location)?;
     let found = inspect_copy(copy)?;
     let home = &location.home;
-    if let Ok(real) = crate::real(home)
-        && (is_inside(&found.path, &real) || is_inside(&real, &found.path))
+    if let Ok(resolved) = crate::resolve_links(home)
+        && (is_inside(&found.path, &resolved) || is_inside(&resolved, &found.path))
     {
         return Err(HomePlanError::Inside(found.path));
     }
@@ -50,17 +50,18 @@ pub(super) fn restore(
         return Err(HomePlanError::Fixed(home.clone()));
     }
     let staged = sibling_path(home, STAGED);
-    let above = home.parent().unwrap_or_else(|| Path::new("/"));
-    require_space(above, found.bytes)?;
+    let parent = home.parent().unwrap_or_else(|| Path::new("/"));
+    require_space(parent, found.bytes)?;
     // Left by an unfinished attempt.
     tree::remove(&staged)?;
     private_folder(&staged).map_err(|_| HomePlanError::Fixed(home.clone()))?;
     let planned = (|| {
         watch();
         tree::copy_content(&found.path, &staged, LinkTreatment::Skip, &is_folder_local, watch)?;
-        let aside = unused_name(home, stamp);
-        let plan = HomeChange::Restore { from: found.path.clone(), staged: staged.clone(), aside };
-        let planned = PendingHomePlan { at, home: home.clone(), plan };
+        let former_path = unused_name(home, stamp);
+        let plan =
+            HomeChange::Restore { from: found.path.clone(), staged: staged.clone(), aside: former_path };
+        let planned = PendingHomePlan { at: time, home: home.clone(), plan };
         planned.write(&location.default_home).map_err(|error| HomePlanError::from_io(&staged, error))?;
         watch();
         Ok(planned)
@@ -81,22 +82,27 @@ pub(super) fn restore(
 /// # Errors
 ///
 /// See [`HomePlanError`].
-pub fn plan_move(location: &HomeLocation, to: &Path, at: Millis) -> Result<PendingHomePlan, HomePlanError> {
+pub fn plan_move(
+    location: &HomeLocation,
+    target: &Path,
+    time: Millis,
+) -> Result<PendingHomePlan, HomePlanError> {
     if location.authority == HomeAuthority::Variable {
         return Err(HomePlanError::ByVariable);
     }
     require_no_plan(location)?;
-    let to = check_target(&location.home, to)?;
-    if !tree::entries(&to)?.is_empty() {
-        return Err(HomePlanError::NotEmpty(to));
+    let target = check_target(&location.home, target)?;
+    if !tree::entries(&target)?.is_empty() {
+        return Err(HomePlanError::NotEmpty(target));
     }
-    can_write(&to)?;
+    can_write(&target)?;
     let size = tree::measure(&location.home, &|name| !is_moved(name))?;
-    require_space(&to, size.bytes)?;
-    let mark = blake3::hash(format!("{at} {} {}", std::process::id(), to.display()).as_bytes()).to_hex();
-    let plan = HomeChange::Move { to: to.clone(), mark: mark.to_string() };
-    let planned = PendingHomePlan { at, home: location.home.clone(), plan };
-    planned.write(&location.default_home).map_err(|error| HomePlanError::from_io(&to, error))?;
+    require_space(&target, size.bytes)?;
+    let marker =
+        blake3::hash(format!("{time} {} {}", std::process::id(), target.display()).as_bytes()).to_hex();
+    let plan = HomeChange::Move { to: target.clone(), mark: marker.to_string() };
+    let planned = PendingHomePlan { at: time, home: location.home.clone(), plan };
+    planned.write(&location.default_home).map_err(|error| HomePlanError::from_io(&target, error))?;
     Ok(planned)
 }
 
@@ -121,20 +127,20 @@ pub(super) fn is_moved(name: &str) -> bool {
 }
 
 /// Returns the target folder without links; it must exist, and neither contain the home nor be inside it.
-pub(super) fn check_target(home: &Path, to: &Path) -> Result<PathBuf, HomePlanError> {
-    let unusable = |error| HomePlanError::Unusable { path: to.to_owned(), error };
-    if !to.is_absolute() {
+pub(super) fn check_target(home: &Path, target: &Path) -> Result<PathBuf, HomePlanError> {
+    let unusable = |error| HomePlanError::Unusable { path: target.to_owned(), error };
+    if !target.is_absolute() {
         return Err(unusable(io::ErrorKind::InvalidInput.into()));
     }
-    let real = to.canonicalize().map_err(unusable)?;
-    if !real.is_dir() {
+    let resolved = target.canonicalize().map_err(unusable)?;
+    if !resolved.is_dir() {
         return Err(unusable(io::ErrorKind::NotADirectory.into()));
     }
-    let home = crate::real(home).unwrap_or_else(|_| home.to_owned());
-    if is_inside(&real, &home) || is_inside(&home, &real) {
-        return Err(HomePlanError::Inside(real));
+    let home = crate::resolve_links(home).unwrap_or_else(|_| home.to_owned());
+    if is_inside(&resolved, &home) || is_inside(&home, &resolved) {
+        return Err(HomePlanError::Inside(resolved));
     }
-    Ok(real)
+    Ok(resolved)
 }
 
 fn can_write(folder: &Path) -> Result<(), HomePlanError> {
@@ -164,8 +170,8 @@ fn require_no_plan(location: &HomeLocation) -> Result<(), HomePlanError> {
 
 /// Returns an unused name next to the home.
 pub(super) fn unused_name(home: &Path, stamp: &str) -> PathBuf {
-    let first = sibling_path(home, &format!("{}{stamp}", super::FORMER_HOME_INFIX));
-    let others = (2..).map(|number| sibling_path(&first, &format!("-{number}")));
-    let is_free = |place: &PathBuf| place.symlink_metadata().is_err();
-    std::iter::once(first.clone()).chain(others.take(1_000)).find(is_free).unwrap_or(first)
+    let base = sibling_path(home, &format!("{}{stamp}", super::FORMER_HOME_INFIX));
+    let numbered = (2..).map(|number| sibling_path(&base, &format!("-{number}")));
+    let is_free = |path: &PathBuf| path.symlink_metadata().is_err();
+    std::iter::once(base.clone()).chain(numbered.take(1_000)).find(is_free).unwrap_or(base)
 }

@@ -24,16 +24,16 @@ fn a_copy_replaces_the_home_and_the_former_home_is_kept() {
     assert_eq!(which(&scene.home()).unwrap(), "old", "until the next start nothing changes");
     assert_eq!(PendingHomePlan::read(&scene.location()).unwrap().as_ref(), Some(&planned));
     assert!(matches!(plan_restore(&scene.location(), &scene.copy(), AT, STAMP), Err(HomePlanError::Planned)));
-    let settled = carry_out_home_plan(scene.location()).unwrap();
-    assert_eq!((settled.location.home.clone(), settled.remarks), (scene.home(), vec![]));
+    let outcome = carry_out_home_plan(scene.location()).unwrap();
+    assert_eq!((outcome.location.home.clone(), outcome.remarks), (scene.home(), vec![]));
     assert_eq!(which(&scene.home()).unwrap(), "new");
     assert!(!scene.home().join("README.txt").exists() && !scene.home().join("octo-copy.json").exists());
-    let kept = former_homes(&scene.location());
+    let former = former_homes(&scene.location());
     assert_eq!(
-        kept.iter().map(|kept| kept.path.clone()).collect::<Vec<_>>(),
+        former.iter().map(|former| former.path.clone()).collect::<Vec<_>>(),
         [scene.base.join(format!(".octo-before-{STAMP}"))]
     );
-    assert_eq!(which(&kept[0].path).unwrap(), "old");
+    assert_eq!(which(&former[0].path).unwrap(), "old");
     assert_eq!(scene.siblings(), [format!(".octo-before-{STAMP}")]);
     // The second time, the same name is taken.
     plan_restore(&scene.location(), &scene.copy(), AT, STAMP).unwrap();
@@ -42,7 +42,7 @@ fn a_copy_replaces_the_home_and_the_former_home_is_kept() {
     // Only a former home is deleted, and only Octo's files in it.
     assert!(delete_former_home(&scene.location(), &scene.base.join("other")).is_err());
     assert!(delete_former_home(&scene.location(), &scene.home()).is_err());
-    assert_eq!(delete_former_home(&scene.location(), &kept[0].path).unwrap(), ["diary.md"]);
+    assert_eq!(delete_former_home(&scene.location(), &former[0].path).unwrap(), ["diary.md"]);
     assert_eq!(former_homes(&scene.location()).len(), 1);
 }
 
@@ -53,8 +53,8 @@ fn a_moved_home_is_found_and_the_former_one_kept() {
     std::os::unix::fs::symlink("/nowhere", scene.home().join("skills/linked")).unwrap();
     plan_move(&scene.location(), &scene.to(), AT).unwrap();
     assert_eq!(scene.location().home, scene.home(), "until the next start nothing changes");
-    let settled = carry_out_home_plan(scene.location()).unwrap();
-    assert_eq!((settled.location.home.clone(), settled.remarks), (scene.to(), vec![]));
+    let outcome = carry_out_home_plan(scene.location()).unwrap();
+    assert_eq!((outcome.location.home.clone(), outcome.remarks), (scene.to(), vec![]));
     assert_eq!(which(&scene.to()).unwrap(), "old");
     #[cfg(unix)]
     assert_eq!(fs::read_link(scene.to().join("skills/linked")).unwrap(), Path::new("/nowhere"));
@@ -68,15 +68,15 @@ fn a_moved_home_is_found_and_the_former_one_kept() {
     assert_eq!(location.current_path(&scene.home().join("skills/notes")), scene.to().join("skills/notes"));
     assert_eq!(location.current_path(Path::new("/elsewhere/a")), Path::new("/elsewhere/a"));
     // A copy can replace the moved home, too.
-    let kept: Vec<PathBuf> = former_homes(&location).into_iter().map(|kept| kept.path).collect();
-    assert_eq!(kept, [scene.home()]);
+    let former: Vec<PathBuf> = former_homes(&location).into_iter().map(|former| former.path).collect();
+    assert_eq!(former, [scene.home()]);
     assert_eq!(delete_former_home(&location, &scene.home()).unwrap(), ["diary.md"]);
     fs::remove_dir_all(scene.home()).unwrap();
     // And back to its old location.
     fs::create_dir(scene.home()).unwrap();
     plan_move(&location, &scene.home(), AT).unwrap();
-    let back = carry_out_home_plan(scene.location()).unwrap().location;
-    assert_eq!((back.home.clone(), back.former), (scene.home(), vec![scene.to()]));
+    let restored = carry_out_home_plan(scene.location()).unwrap().location;
+    assert_eq!((restored.home.clone(), restored.former), (scene.home(), vec![scene.to()]));
     assert_eq!(which(&scene.home()).unwrap(), "old");
     assert!(!scene.home().join(MOVED_NOTE).exists());
 }
@@ -86,21 +86,21 @@ fn a_kill_during_a_home_restore_leaves_one_home_or_the_other() {
     let mut outcomes = BTreeMap::new();
     for n in 0.. {
         let scene = Scene::with_copy();
-        let over = killed_at(n, |watch| {
+        let is_over = killed_at(n, |watch| {
             restore(&scene.location(), &scene.copy(), AT, STAMP, watch).unwrap();
             carry_out_observed(scene.location(), watch).unwrap();
         });
-        let settled = carry_out_home_plan(scene.location()).unwrap();
-        assert_eq!(settled.remarks, [], "killed at {n}");
-        let found = which(&settled.location.home).unwrap_or_else(|error| panic!("killed at {n}: {error}"));
-        let kept = former_homes(&settled.location);
+        let outcome = carry_out_home_plan(scene.location()).unwrap();
+        assert_eq!(outcome.remarks, [], "killed at {n}");
+        let found = which(&outcome.location.home).unwrap_or_else(|error| panic!("killed at {n}: {error}"));
+        let former = former_homes(&outcome.location);
         match found.as_str() {
-            "old" => assert_eq!(kept, [], "killed at {n}"),
-            _ => assert_eq!(which(&kept[0].path).as_deref(), Ok("old"), "killed at {n}"),
+            "old" => assert_eq!(former, [], "killed at {n}"),
+            _ => assert_eq!(which(&former[0].path).as_deref(), Ok("old"), "killed at {n}"),
         }
         assert!(scene.siblings().iter().all(|name| name.contains("-before-")), "{n}: {:?}", scene.siblings());
         *outcomes.entry(found).or_insert(0) += 1;
-        if over {
+        if is_over {
             break;
         }
     }
@@ -113,7 +113,7 @@ fn a_kill_during_a_home_move_leaves_it_at_one_location() {
     for n in 0.. {
         let scene = Scene::new();
         plan_move(&scene.location(), &scene.to(), AT).unwrap();
-        let over = killed_at(n, |watch| {
+        let is_over = killed_at(n, |watch| {
             carry_out_observed(scene.location(), watch).unwrap();
         });
         // After the kill, the old home is intact; a start that cannot continue opens it there.
@@ -124,13 +124,13 @@ fn a_kill_during_a_home_move_leaves_it_at_one_location() {
         killed_at(3, |watch| {
             carry_out_observed(scene.location(), watch).unwrap();
         });
-        let settled = carry_out_home_plan(scene.location()).unwrap();
-        assert_eq!((settled.location.home, settled.remarks), (scene.to(), vec![]), "killed at {n}");
+        let outcome = carry_out_home_plan(scene.location()).unwrap();
+        assert_eq!((outcome.location.home, outcome.remarks), (scene.to(), vec![]), "killed at {n}");
         assert_eq!(which(&scene.to()).as_deref(), Ok("old"), "killed at {n}");
         assert_eq!(which(&scene.home()).as_deref(), Ok("old"), "the one before is kept, killed at {n}");
         assert!(!scene.to().join(".octo-arriving").exists() && scene.home().join(MOVED_NOTE).exists());
         assert_eq!(scene.siblings(), [".octo.place"]);
-        if over {
+        if is_over {
             break;
         }
     }
@@ -141,9 +141,9 @@ fn a_kill_during_a_home_move_leaves_it_at_one_location() {
 fn a_copy_that_cannot_be_used_is_refused_and_nothing_changes() {
     let scene = Scene::with_copy();
     let key = |path: &Path| {
-        let refused = plan_restore(&scene.location(), path, AT, STAMP).unwrap_err();
+        let error = plan_restore(&scene.location(), path, AT, STAMP).unwrap_err();
         assert_eq!(scene.siblings(), Vec::<String>::new(), "nothing is left of it");
-        ApiError::from(refused).key
+        ApiError::from(error).key
     };
     let copy = scene.copy();
     assert_eq!(key(&scene.base.join("gone")), "home.no_copy");
@@ -155,15 +155,15 @@ fn a_copy_that_cannot_be_used_is_refused_and_nothing_changes() {
     fs::remove_file(&lost).unwrap();
     assert_eq!(key(&copy), "home.copy_incomplete");
     fs::write(&lost, text).unwrap();
-    let whole = fs::read(copy.join("octo.db")).unwrap();
-    fs::write(copy.join("octo.db"), &whole[..whole.len() / 2]).unwrap();
+    let content = fs::read(copy.join("octo.db")).unwrap();
+    fs::write(copy.join("octo.db"), &content[..content.len() / 2]).unwrap();
     assert_eq!(key(&copy), "home.copy_damaged");
     // The schema version is four bytes of the header.
-    let mut newer = whole.clone();
+    let mut newer = content.clone();
     newer[60..64].copy_from_slice(&9_999_u32.to_be_bytes());
     fs::write(copy.join("octo.db"), newer).unwrap();
     assert_eq!(key(&copy), "home.copy_newer");
-    fs::write(copy.join("octo.db"), whole).unwrap();
+    fs::write(copy.join("octo.db"), content).unwrap();
     fs::write(copy.join("octo-copy.json"), "{").unwrap();
     assert_eq!(key(&copy), "home.copy_damaged");
     // A copy without a description, like Octo's first copies, can be used.
@@ -178,8 +178,8 @@ fn a_vanished_copy_leaves_the_home_unchanged() {
     let scene = Scene::with_copy();
     plan_restore(&scene.location(), &scene.copy(), AT, STAMP).unwrap();
     fs::remove_dir_all(scene.base.join(".octo.incoming")).unwrap();
-    let settled = carry_out_home_plan(scene.location()).unwrap();
-    let keys: Vec<&str> = settled.remarks.iter().map(|error| error.key.as_str()).collect();
+    let outcome = carry_out_home_plan(scene.location()).unwrap();
+    let keys: Vec<&str> = outcome.remarks.iter().map(|error| error.key.as_str()).collect();
     assert_eq!(keys, ["home.not_restored", "home.no_copy"]);
     assert_eq!(which(&scene.home()).unwrap(), "old");
     assert_eq!(carry_out_home_plan(scene.location()).unwrap().remarks, [], "it is said once");
@@ -203,30 +203,30 @@ fn a_cancelled_plan_leaves_nothing() {
 #[test]
 fn a_folder_that_cannot_be_moved_into_is_refused() {
     let scene = Scene::new();
-    let full = scene.base.join("full");
-    fs::create_dir(&full).unwrap();
-    fs::write(full.join("letter"), "mine").unwrap();
-    for (to, key) in [
-        (full.clone(), "home.not_empty"),
+    let full_folder = scene.base.join("full");
+    fs::create_dir(&full_folder).unwrap();
+    fs::write(full_folder.join("letter"), "mine").unwrap();
+    for (target, key) in [
+        (full_folder.clone(), "home.not_empty"),
         (scene.home(), "home.inside"),
         (scene.home().join("skills"), "home.inside"),
         (scene.base.clone(), "home.inside"),
         (scene.base.join("gone"), "home.unusable"),
-        (full.join("letter"), "home.unusable"),
+        (full_folder.join("letter"), "home.unusable"),
         (PathBuf::from("to"), "home.unusable"),
     ] {
-        let refused = plan_move(&scene.location(), &to, AT).unwrap_err();
-        assert_eq!(ApiError::from(refused).key, key, "{}", to.display());
+        let error = plan_move(&scene.location(), &target, AT).unwrap_err();
+        assert_eq!(ApiError::from(error).key, key, "{}", target.display());
     }
     let by_variable = HomeLocation::by_variable(scene.home());
-    let refused = plan_move(&by_variable, &scene.to(), AT).unwrap_err();
-    assert_eq!(ApiError::from(refused).key, "home.by_variable");
+    let error = plan_move(&by_variable, &scene.to(), AT).unwrap_err();
+    assert_eq!(ApiError::from(error).key, "home.by_variable");
     assert_eq!(carry_out_home_plan(by_variable).unwrap().location.home, scene.home());
     // Files added to the folder since then stay, and so does the home.
     plan_move(&scene.location(), &scene.to(), AT).unwrap();
     fs::write(scene.to().join("letter"), "mine").unwrap();
-    let settled = carry_out_home_plan(scene.location()).unwrap();
-    assert_eq!((settled.location.home, settled.remarks[1].key.as_str()), (scene.home(), "home.not_empty"));
+    let outcome = carry_out_home_plan(scene.location()).unwrap();
+    assert_eq!((outcome.location.home, outcome.remarks[1].key.as_str()), (scene.home(), "home.not_empty"));
     assert_eq!(names(&scene.to()), ["letter"]);
     assert_eq!(scene.siblings(), Vec::<String>::new());
 }
@@ -236,8 +236,8 @@ fn a_home_in_use_stays_and_the_plan_waits() {
     let scene = Scene::new();
     plan_move(&scene.location(), &scene.to(), AT).unwrap();
     let store = Store::open(&scene.home()).unwrap();
-    let settled = carry_out_home_plan(scene.location()).unwrap();
-    assert_eq!((settled.location.home, settled.remarks[0].key.as_str()), (scene.home(), "home.plan_waits"));
+    let outcome = carry_out_home_plan(scene.location()).unwrap();
+    assert_eq!((outcome.location.home, outcome.remarks[0].key.as_str()), (scene.home(), "home.plan_waits"));
     assert_eq!(names(&scene.to()), Vec::<String>::new());
     let me = Holder::current();
     store.write_blocking(move |tx| tx.take_schedule_lease(&me, probe)).unwrap();
@@ -296,34 +296,35 @@ fn a_plan_waits_for_the_disk_its_home_is_on() {
     let scene = Scene::new();
     plan_move(&scene.location(), &scene.to(), AT).unwrap();
     carry_out_home_plan(scene.location()).unwrap();
-    let (to, elsewhere, away) = (scene.to(), scene.base.join("third"), scene.base.join("unplugged"));
-    fs::create_dir(&elsewhere).unwrap();
-    plan_move(&scene.location(), &elsewhere, AT).unwrap();
+    let (target, third_folder, away) = (scene.to(), scene.base.join("third"), scene.base.join("unplugged"));
+    fs::create_dir(&third_folder).unwrap();
+    plan_move(&scene.location(), &third_folder, AT).unwrap();
     // The mount point still exists as a folder.
-    fs::rename(&to, &away).unwrap();
-    fs::create_dir(&to).unwrap();
+    fs::rename(&target, &away).unwrap();
+    fs::create_dir(&target).unwrap();
     assert!(matches!(carry_out_home_plan(scene.location()), Err(HomePlanError::Missing { .. })));
-    assert!(names(&elsewhere).is_empty(), "nothing is not a home");
+    assert!(names(&third_folder).is_empty(), "nothing is not a home");
     assert!(PendingHomePlan::read(&scene.location()).unwrap().is_some());
-    fs::remove_dir_all(&to).unwrap();
-    fs::rename(&away, &to).unwrap();
-    assert_eq!(carry_out_home_plan(scene.location()).unwrap().location.home, elsewhere);
-    assert_eq!(which(&elsewhere).unwrap(), "old");
+    fs::remove_dir_all(&target).unwrap();
+    fs::rename(&away, &target).unwrap();
+    assert_eq!(carry_out_home_plan(scene.location()).unwrap().location.home, third_folder);
+    assert_eq!(which(&third_folder).unwrap(), "old");
 }
 
 #[test]
 fn a_second_process_waits_until_the_plan_is_done() {
     let scene = Scene::new();
     plan_move(&scene.location(), &scene.to(), AT).unwrap();
-    let (first, second) = (scene.location(), scene.location());
+    let (first_location, second) = (scene.location(), scene.location());
     let found = std::thread::scope(|threads| {
-        let mut other = None;
-        carry_out_observed(first, &mut || {
+        let mut second_process = None;
+        carry_out_observed(first_location, &mut || {
             let location = second.clone();
-            other.get_or_insert_with(|| threads.spawn(move || carry_out_home_plan(location).unwrap()));
+            second_process
+                .get_or_insert_with(|| threads.spawn(move || carry_out_home_plan(location).unwrap()));
         })
         .unwrap();
-        other.unwrap().join().unwrap()
+        second_process.unwrap().join().unwrap()
     });
     assert_eq!((found.location.home, found.remarks), (scene.to(), vec![]));
 }
@@ -332,12 +333,12 @@ fn a_second_process_waits_until_the_plan_is_done() {
 struct Disk(PathBuf);
 
 impl Disk {
-    fn mount(at: PathBuf, options: &str) -> Option<Self> {
-        fs::create_dir_all(&at).unwrap();
+    fn mount(path: PathBuf, options: &str) -> Option<Self> {
+        fs::create_dir_all(&path).unwrap();
         let mounted =
-            Command::new("mount").args(["-t", "tmpfs", "-o", options, "octo-test"]).arg(&at).output();
+            Command::new("mount").args(["-t", "tmpfs", "-o", options, "octo-test"]).arg(&path).output();
         match mounted {
-            Ok(output) if output.status.success() => Some(Self(at)),
+            Ok(output) if output.status.success() => Some(Self(path)),
             other => {
                 eprintln!("skipped: a file system of its own needs root and mount: {other:?}");
                 None
@@ -358,25 +359,25 @@ impl Drop for Disk {
 #[test]
 fn another_disk_takes_the_home_and_a_full_or_read_only_one_leaves_it_whole() {
     let scene = Scene::with_copy();
-    let Some(small) = Disk::mount(scene.base.join("small"), "size=3m") else { return };
-    let refused = plan_move(&scene.location(), &small.0, AT).unwrap_err();
-    assert!(matches!(refused, HomePlanError::NoRoom { needed: Some(_), .. }), "{refused}");
+    let Some(small_disk) = Disk::mount(scene.base.join("small"), "size=3m") else { return };
+    let error = plan_move(&scene.location(), &small_disk.0, AT).unwrap_err();
+    assert!(matches!(error, HomePlanError::NoRoom { needed: Some(_), .. }), "{error}");
 
     let Some(disk) = Disk::mount(scene.base.join("disk"), "size=90m") else { return };
-    let to = disk.0.join("octo");
-    fs::create_dir(&to).unwrap();
-    plan_move(&scene.location(), &to, AT).unwrap();
+    let target = disk.0.join("octo");
+    fs::create_dir(&target).unwrap();
+    plan_move(&scene.location(), &target, AT).unwrap();
     // It fills up while the home is being copied.
     let hog = disk.0.join("hog");
-    let settled = carry_out_observed(scene.location(), &mut || {
-        if !hog.exists() && to.join("diary.md").exists() {
+    let outcome = carry_out_observed(scene.location(), &mut || {
+        if !hog.exists() && target.join("diary.md").exists() {
             let _full = fs::write(&hog, vec![1; 100 << 20]);
         }
     })
     .unwrap();
-    assert_eq!((settled.location.home, settled.remarks[0].key.as_str()), (scene.home(), "home.not_moved"));
-    assert_eq!(settled.remarks[1].key, "home.no_room");
-    assert_eq!(names(&to), Vec::<String>::new(), "half a home is worse than none");
+    assert_eq!((outcome.location.home, outcome.remarks[0].key.as_str()), (scene.home(), "home.not_moved"));
+    assert_eq!(outcome.remarks[1].key, "home.no_room");
+    assert_eq!(names(&target), Vec::<String>::new(), "half a home is worse than none");
     assert_eq!(which(&scene.home()).unwrap(), "old");
 
     let remount = |options: &str| {
@@ -385,22 +386,22 @@ fn another_disk_takes_the_home_and_a_full_or_read_only_one_leaves_it_whole() {
     };
     fs::remove_file(&hog).unwrap();
     remount("remount,ro");
-    let refused = plan_move(&scene.location(), &to, AT).unwrap_err();
-    assert_eq!(ApiError::from(refused).key, "home.unusable");
+    let error = plan_move(&scene.location(), &target, AT).unwrap_err();
+    assert_eq!(ApiError::from(error).key, "home.unusable");
     remount("remount,rw");
-    plan_move(&scene.location(), &to, AT).unwrap();
+    plan_move(&scene.location(), &target, AT).unwrap();
     remount("remount,ro");
-    let settled = carry_out_home_plan(scene.location()).unwrap();
-    assert_eq!((settled.location.home, settled.remarks[0].key.as_str()), (scene.home(), "home.not_moved"));
+    let outcome = carry_out_home_plan(scene.location()).unwrap();
+    assert_eq!((outcome.location.home, outcome.remarks[0].key.as_str()), (scene.home(), "home.not_moved"));
     remount("remount,rw");
-    plan_move(&scene.location(), &to, AT).unwrap();
-    assert_eq!(carry_out_home_plan(scene.location()).unwrap().location.home, to);
-    assert_eq!(which(&to).unwrap(), "old");
+    plan_move(&scene.location(), &target, AT).unwrap();
+    assert_eq!(carry_out_home_plan(scene.location()).unwrap().location.home, target);
+    assert_eq!(which(&target).unwrap(), "old");
 
     // A home that is a mount point has no name that a copy could take.
-    let refused =
+    let error =
         plan_restore(&HomeLocation::by_variable(disk.0.clone()), &scene.copy(), AT, STAMP).unwrap_err();
-    assert!(matches!(refused, HomePlanError::Fixed(_)), "{refused}");
+    assert!(matches!(error, HomePlanError::Fixed(_)), "{error}");
     // A copy on a read-only disk is read like any other.
     let copy = disk.0.join("copy");
     fs::create_dir(&copy).unwrap();
@@ -428,15 +429,15 @@ fn a_kill_while_the_mark_is_made_does_not_end_the_plan() {
     let scene = Scene::new();
     plan_move(&scene.location(), &scene.to(), AT).unwrap();
     fs::write(scene.to().join(".new-x1y2z3"), "half a ma").unwrap();
-    let settled = carry_out_home_plan(scene.location()).unwrap();
-    assert_eq!((settled.location.home, settled.remarks), (scene.to(), vec![]));
+    let outcome = carry_out_home_plan(scene.location()).unwrap();
+    assert_eq!((outcome.location.home, outcome.remarks), (scene.to(), vec![]));
     assert!(!scene.to().join(".new-x1y2z3").exists());
     // The person's own files are a different matter.
     let scene = Scene::new();
     plan_move(&scene.location(), &scene.to(), AT).unwrap();
     fs::write(scene.to().join("diary.md"), "mine").unwrap();
-    let settled = carry_out_home_plan(scene.location()).unwrap();
-    assert_eq!(settled.location.home, scene.home());
-    assert_eq!(settled.remarks.len(), 2, "{:?}", settled.remarks);
+    let outcome = carry_out_home_plan(scene.location()).unwrap();
+    assert_eq!(outcome.location.home, scene.home());
+    assert_eq!(outcome.remarks.len(), 2, "{:?}", outcome.remarks);
     assert!(scene.to().join("diary.md").exists());
 }

@@ -31,85 +31,85 @@ pub(super) enum LinkTreatment {
     Skip,
 }
 
-/// Copies a folder's content into an existing folder, except the top-level names in `leave`. Verifies every
+/// Copies a folder's content into an existing folder, except the top-level names in `skip`. Verifies every
 /// file: flushes it, reads it again, and compares it with the bytes read before. Leaves out pipes and sockets.
 pub(super) fn copy_content(
-    from: &Path,
-    to: &Path,
+    source: &Path,
+    target: &Path,
     links: LinkTreatment,
-    leave: &dyn Fn(&str) -> bool,
+    skip: &dyn Fn(&str) -> bool,
     watch: ChangeHook<'_>,
 ) -> Result<CopiedAmount, HomePlanError> {
     let mut amount = CopiedAmount::default();
-    for entry in entries(from)? {
-        if leave(&entry.to_string_lossy()) {
+    for entry in entries(source)? {
+        if skip(&entry.to_string_lossy()) {
             continue;
         }
-        copy(&from.join(&entry), &to.join(&entry), links, &mut amount, watch)?;
+        copy(&source.join(&entry), &target.join(&entry), links, &mut amount, watch)?;
     }
-    sync_folder(to).map_err(|error| HomePlanError::from_io(to, error))?;
+    sync_folder(target).map_err(|error| HomePlanError::from_io(target, error))?;
     Ok(amount)
 }
 
 fn copy(
-    from: &Path,
-    to: &Path,
+    source: &Path,
+    copy_path: &Path,
     links: LinkTreatment,
     amount: &mut CopiedAmount,
     watch: ChangeHook<'_>,
 ) -> Result<(), HomePlanError> {
-    let meta = from.symlink_metadata().map_err(|error| HomePlanError::from_io(from, error))?;
-    let written = |error| HomePlanError::from_io(to, error);
+    let meta = source.symlink_metadata().map_err(|error| HomePlanError::from_io(source, error))?;
+    let write_error = |error| HomePlanError::from_io(copy_path, error);
     if meta.is_dir() {
-        private_folder(to).map_err(written)?;
+        private_folder(copy_path).map_err(write_error)?;
         watch();
-        for entry in entries(from)? {
-            copy(&from.join(&entry), &to.join(&entry), links, amount, watch)?;
+        for entry in entries(source)? {
+            copy(&source.join(&entry), &copy_path.join(&entry), links, amount, watch)?;
         }
-        sync_folder(to).map_err(written)?;
+        sync_folder(copy_path).map_err(write_error)?;
     } else if meta.is_file() {
-        amount.bytes += copy_file(from, to, &meta, links)?;
+        amount.bytes += copy_file(source, copy_path, &meta, links)?;
         amount.files += 1;
         watch();
     } else if meta.is_symlink() && links == LinkTreatment::Recreate {
-        let target = fs::read_link(from).map_err(|error| HomePlanError::from_io(from, error))?;
-        link(&target, to).map_err(written)?;
+        let target = fs::read_link(source).map_err(|error| HomePlanError::from_io(source, error))?;
+        link(&target, copy_path).map_err(write_error)?;
         watch();
     }
     Ok(())
 }
 
 fn copy_file(
-    from: &Path,
-    to: &Path,
+    source_path: &Path,
+    target: &Path,
     meta: &fs::Metadata,
     links: LinkTreatment,
 ) -> Result<u64, HomePlanError> {
-    let (read, written) =
-        (|error| HomePlanError::from_io(from, error), |error| HomePlanError::from_io(to, error));
-    let mut source = File::open(from).map_err(read)?;
-    let mut made = File::create_new(to).map_err(written)?;
-    let (mut hasher, mut bytes, mut piece) = (Hasher::new(), 0, vec![0; CHUNK_BYTES]);
+    let (read, write_error) =
+        (|error| HomePlanError::from_io(source_path, error), |error| HomePlanError::from_io(target, error));
+    let mut source = File::open(source_path).map_err(read)?;
+    let mut made = File::create_new(target).map_err(write_error)?;
+    let (mut hasher, mut bytes, mut buffer) = (Hasher::new(), 0, vec![0; CHUNK_BYTES]);
     loop {
-        let length = source.read(&mut piece).map_err(read)?;
-        let part = piece.get(..length).unwrap_or_default();
+        let length = source.read(&mut buffer).map_err(read)?;
+        let part = buffer.get(..length).unwrap_or_default();
         if part.is_empty() {
             break;
         }
         hasher.update(part);
-        made.write_all(part).map_err(written)?;
+        made.write_all(part).map_err(write_error)?;
         bytes += part.len() as u64;
     }
-    made.set_permissions(permissions_of(meta, links)).map_err(written)?;
+    made.set_permissions(permissions_of(meta, links)).map_err(write_error)?;
     if let Ok(modified) = meta.modified()
         && let Err(error) = made.set_modified(modified)
     {
         tracing::debug!(%error, "a copied file has a new time");
     }
-    made.sync_all().map_err(written)?;
-    let again = hash(to).map_err(written)?;
-    if again != hasher.finalize() {
-        return Err(written(io::Error::other("what was written is not what is read")));
+    made.sync_all().map_err(write_error)?;
+    let copied_hash = hash(target).map_err(write_error)?;
+    if copied_hash != hasher.finalize() {
+        return Err(write_error(io::Error::other("what was written is not what is read")));
     }
     Ok(bytes)
 }
@@ -147,16 +147,16 @@ fn hash(path: &Path) -> io::Result<blake3::Hash> {
 
 /// Returns the names in a folder, sorted.
 pub(super) fn entries(folder: &Path) -> Result<Vec<std::ffi::OsString>, HomePlanError> {
-    let of = |error| HomePlanError::from_io(folder, error);
-    let names = fs::read_dir(folder).map_err(of)?.map(|entry| entry.map(|entry| entry.file_name()));
-    let mut names = names.collect::<io::Result<Vec<_>>>().map_err(of)?;
+    let error_at = |error| HomePlanError::from_io(folder, error);
+    let names = fs::read_dir(folder).map_err(error_at)?.map(|entry| entry.map(|entry| entry.file_name()));
+    let mut names = names.collect::<io::Result<Vec<_>>>().map_err(error_at)?;
     names.sort_unstable();
     Ok(names)
 }
 
-/// Returns the number and size of a folder's files, except the top-level names in `leave`. Does not follow
+/// Returns the number and size of a folder's files, except the top-level names in `skip`. Does not follow
 /// links.
-pub(super) fn measure(folder: &Path, leave: &dyn Fn(&str) -> bool) -> Result<CopiedAmount, HomePlanError> {
+pub(super) fn measure(folder: &Path, skip: &dyn Fn(&str) -> bool) -> Result<CopiedAmount, HomePlanError> {
     fn count(path: &Path, amount: &mut CopiedAmount) -> Result<(), HomePlanError> {
         let meta = path.symlink_metadata().map_err(|error| HomePlanError::from_io(path, error))?;
         if meta.is_dir() {
@@ -171,7 +171,7 @@ pub(super) fn measure(folder: &Path, leave: &dyn Fn(&str) -> bool) -> Result<Cop
     }
     let mut amount = CopiedAmount::default();
     for entry in entries(folder)? {
-        if !leave(&entry.to_string_lossy()) {
+        if !skip(&entry.to_string_lossy()) {
             count(&folder.join(entry), &mut amount)?;
         }
     }
@@ -212,9 +212,9 @@ pub(super) fn remove_file_if_there(path: &Path) -> io::Result<()> {
 }
 
 /// Renames a file or folder. A failed flush does not undo a rename that has happened, so it is no error.
-pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    fs::rename(from, to)?;
-    if let Err(error) = sync_folder_of(to) {
+pub(super) fn rename(source: &Path, target: &Path) -> io::Result<()> {
+    fs::rename(source, target)?;
+    if let Err(error) = sync_folder_of(target) {
         tracing::warn!(%error, "a new name is not known to be written out");
     }
     Ok(())
@@ -232,19 +232,19 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
         Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
             Ok(())
         }
-        done => done,
+        result => result,
     }
 }
 
 #[cfg(unix)]
-fn link(target: &Path, at: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(target, at)
+fn link(target: &Path, path: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, path)
 }
 
 /// Does nothing: links need rights there that Octo lacks; Octo recreates its own links at startup.
 #[cfg(not(unix))]
-fn link(target: &Path, at: &Path) -> io::Result<()> {
-    tracing::warn!(target = %target.display(), at = %at.display(), "a link was not made again");
+fn link(target: &Path, path: &Path) -> io::Result<()> {
+    tracing::warn!(target = %target.display(), path = %path.display(), "a link was not made again");
     Ok(())
 }
 
@@ -265,8 +265,9 @@ pub(super) fn free_space(_folder: &Path) -> Option<u64> {
 pub(super) fn is_mount(folder: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let device = |path: &Path| path.symlink_metadata().map(|meta| meta.dev()).ok();
-    let above = folder.parent().and_then(device);
-    above.is_none() || device(folder).is_some_and(|own| Some(own) != above)
+    let parent_device = folder.parent().and_then(device);
+    parent_device.is_none()
+        || device(folder).is_some_and(|device_number| Some(device_number) != parent_device)
 }
 
 #[cfg(not(unix))]

@@ -6,12 +6,12 @@ use std::os::unix::fs::symlink;
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
-    let real = folder.path().canonicalize().unwrap();
-    (folder, real)
+    let resolved = folder.path().canonicalize().unwrap();
+    (folder, resolved)
 }
 
 #[test]
-fn a_text_names_the_path_a_person_means() {
+fn paths_in_text_resolve_as_a_person_means_them() {
     let (_keep, base) = folder();
     fs::create_dir_all(base.join("project/src")).unwrap();
     let cwd = base.join("project");
@@ -45,7 +45,7 @@ fn a_text_names_the_path_a_person_means() {
 
 #[cfg(unix)]
 #[test]
-fn links_are_followed_to_where_they_lead() {
+fn links_are_resolved() {
     let (_keep, base) = folder();
     let cwd = base.join("in");
     fs::create_dir_all(cwd.join("dir")).unwrap();
@@ -82,11 +82,11 @@ fn links_are_followed_to_where_they_lead() {
 fn names_that_are_not_utf_8_are_preserved() {
     use std::os::unix::ffi::OsStrExt;
     let (_keep, base) = folder();
-    let odd = base.join(OsStr::from_bytes(b"bad\xffname"));
-    fs::create_dir(&odd).unwrap();
-    symlink(&odd, base.join("link")).unwrap();
-    assert_eq!(resolve("link/a", &base), Ok(odd.join("a")));
-    assert_eq!(resolve("a", &odd), Ok(odd.join("a")));
+    let odd_path = base.join(OsStr::from_bytes(b"bad\xffname"));
+    fs::create_dir(&odd_path).unwrap();
+    symlink(&odd_path, base.join("link")).unwrap();
+    assert_eq!(resolve("link/a", &base), Ok(odd_path.join("a")));
+    assert_eq!(resolve("a", &odd_path), Ok(odd_path.join("a")));
 }
 
 #[test]
@@ -95,10 +95,10 @@ fn inside_means_the_folder_itself_and_below() {
     fs::create_dir_all(base.join("a/b")).unwrap();
     fs::create_dir_all(base.join("ab")).unwrap();
     let folder = base.join("a");
-    for (path, inside) in
+    for (path, expected) in
         [("a", true), ("a/b", true), ("a/b/new/er", true), ("ab", false), ("ab/x", false), ("", false)]
     {
-        assert_eq!(is_inside(&folder, &base.join(path)), inside, "{path:?}");
+        assert_eq!(is_inside(&folder, &base.join(path)), expected, "{path:?}");
     }
     assert!(!is_inside(&folder, &folder.join("../ab")), "a path that still has `..` is nowhere");
     assert!(!is_inside(&folder, Path::new("b")));
@@ -147,15 +147,17 @@ mod trees {
     }
 
     fn text(path: &[usize]) -> String {
-        path.iter().map(|at| NAMES.get(*at).copied().unwrap_or("..")).collect::<Vec<_>>().join("/")
+        path.iter().map(|index| NAMES.get(*index).copied().unwrap_or("..")).collect::<Vec<_>>().join("/")
     }
 
     fn made() -> impl Strategy<Value = Made> {
-        let place = || prop::collection::vec(0..NAMES.len(), 1..4);
+        let location = || prop::collection::vec(0..NAMES.len(), 1..4);
         prop_oneof![
-            place().prop_map(Made::Folder),
-            (place(), path()).prop_map(|(place, target)| Made::Link(place, Target::Relative(target))),
-            (place(), path()).prop_map(|(place, target)| Made::Link(place, Target::Absolute(target))),
+            location().prop_map(Made::Folder),
+            (location(), path())
+                .prop_map(|(location, target)| Made::Link(location, Target::Relative(target))),
+            (location(), path())
+                .prop_map(|(location, target)| Made::Link(location, Target::Absolute(target))),
         ]
     }
 
@@ -165,44 +167,44 @@ mod trees {
         /// For any links, a path judged to be inside is inside according to the system itself, including a path
         /// created only now; and a file the system finds is the named one.
         #[test]
-        fn no_outside_path_counts_as_inside(made in prop::collection::vec(made(), 0..12), asked in path()) {
+        fn no_outside_path_counts_as_inside(made in prop::collection::vec(made(), 0..12), queried in path()) {
             let (_keep, base) = folder();
             let root = base.join("root");
-            let inside = root.join("in");
-            fs::create_dir_all(&inside).unwrap();
+            let inner = root.join("in");
+            fs::create_dir_all(&inner).unwrap();
             fs::create_dir_all(root.join("out")).unwrap();
             for thing in &made {
                 // Only below the root: a target's `..` may leave it, a created file or link may not.
                 match thing {
-                    Made::Folder(place) => { let _ = fs::create_dir_all(root.join(text(place))); }
-                    Made::Link(place, target) => {
-                        let place = root.join(text(place));
+                    Made::Folder(location) => { let _ = fs::create_dir_all(root.join(text(location))); }
+                    Made::Link(location, target) => {
+                        let location = root.join(text(location));
                         let target = match target {
                             Target::Relative(target) => PathBuf::from(text(target)),
                             Target::Absolute(target) => root.join(text(target)),
                         };
-                        if place.parent().unwrap().canonicalize().is_ok_and(|parent| parent.starts_with(&root)) {
-                            let _ = symlink(target, place);
+                        if location.parent().unwrap().canonicalize().is_ok_and(|parent| parent.starts_with(&root)) {
+                            let _ = symlink(target, location);
                         }
                     }
                 }
             }
-            let asked = text(&asked);
-            let Ok(resolved) = resolve(&asked, &inside) else { return Ok(()) };
+            let queried = text(&queried);
+            let Ok(resolved) = resolve(&queried, &inner) else { return Ok(()) };
             prop_assert!(resolved.is_absolute());
             prop_assert!(!resolved.components().any(|part| part == Component::ParentDir));
-            if !asked.contains("..")
-                && let Ok(canonical) = inside.join(&asked).canonicalize()
+            if !queried.contains("..")
+                && let Ok(canonical) = inner.join(&queried).canonicalize()
             {
                 prop_assert_eq!(&canonical, &resolved);
             }
-            if is_inside(&inside, &resolved) && resolved.symlink_metadata().is_err() {
+            if is_inside(&inner, &resolved) && resolved.symlink_metadata().is_err() {
                 let parent = resolved.parent().unwrap();
                 if fs::create_dir_all(parent).is_ok() && fs::write(&resolved, "x").is_ok() {
-                    prop_assert!(resolved.canonicalize().unwrap().starts_with(inside.canonicalize().unwrap()));
+                    prop_assert!(resolved.canonicalize().unwrap().starts_with(inner.canonicalize().unwrap()));
                 }
-            } else if is_inside(&inside, &resolved) {
-                prop_assert!(resolved.canonicalize().unwrap().starts_with(inside.canonicalize().unwrap()));
+            } else if is_inside(&inner, &resolved) {
+                prop_assert!(resolved.canonicalize().unwrap().starts_with(inner.canonicalize().unwrap()));
             }
         }
     }

@@ -73,26 +73,26 @@ Move the FILE(s) to Octo's trash, from where they can be restored.
 pub(super) fn parse_rm(arguments: &[OsString]) -> Result<RmRequest, String> {
     let mut options = RmOptions::default();
     let mut paths = Vec::new();
-    let mut rest = arguments.iter();
+    let mut remaining = arguments.iter();
     let permutes = std::env::var_os("POSIXLY_CORRECT").is_none();
-    while let Some(argument) = rest.next() {
+    while let Some(argument) = remaining.next() {
         let bytes = argument.as_encoded_bytes();
         match bytes {
-            b"--" => paths.extend(rest.by_ref().cloned()),
+            b"--" => paths.extend(remaining.by_ref().cloned()),
             [b'-', b'-', ..] => {
                 if let Some(text) = parse_long_option(&mut options, argument, arguments)? {
                     return Ok(RmRequest::Print(text));
                 }
             }
-            [b'-', letters @ ..] if !letters.is_empty() => {
-                for letter in letters {
-                    parse_short_option(&mut options, *letter, arguments)?;
+            [b'-', options_text @ ..] if !options_text.is_empty() => {
+                for option in options_text {
+                    parse_short_option(&mut options, *option, arguments)?;
                 }
             }
             _ => {
                 paths.push(argument.clone());
                 if !permutes {
-                    paths.extend(rest.by_ref().cloned());
+                    paths.extend(remaining.by_ref().cloned());
                 }
             }
         }
@@ -103,8 +103,8 @@ pub(super) fn parse_rm(arguments: &[OsString]) -> Result<RmRequest, String> {
     Ok(RmRequest::Remove(options, paths))
 }
 
-fn parse_short_option(options: &mut RmOptions, letter: u8, arguments: &[OsString]) -> Result<(), String> {
-    match letter {
+fn parse_short_option(options: &mut RmOptions, option: u8, arguments: &[OsString]) -> Result<(), String> {
+    match option {
         b'd' => options.empty_folders = true,
         b'f' => set_force(options),
         b'i' => set_prompt(options, PromptMode::Always),
@@ -125,8 +125,8 @@ fn set_force(options: &mut RmOptions) {
     options.prompt_once = false;
 }
 
-fn set_prompt(options: &mut RmOptions, when: PromptMode) {
-    options.interactive = when;
+fn set_prompt(options: &mut RmOptions, mode: PromptMode) {
+    options.interactive = mode;
     options.ignore_missing = false;
     options.prompt_once = false;
 }
@@ -143,27 +143,27 @@ fn parse_long_option(
     arguments: &[OsString],
 ) -> Result<Option<String>, String> {
     let text = argument.to_string_lossy();
-    let bare = text.trim_start_matches("--");
-    let (name, value) = match bare.split_once('=') {
+    let name_and_value = text.trim_start_matches("--");
+    let (name, value) = match name_and_value.split_once('=') {
         Some((name, value)) => (name, Some(value)),
-        None => (bare, None),
+        None => (name_and_value, None),
     };
-    let fitting: Vec<&str> = LONG.iter().copied().filter(|known| known.starts_with(name)).collect();
+    let fitting: Vec<&str> = LONG.iter().copied().filter(|option| option.starts_with(name)).collect();
     let name = match fitting.as_slice() {
         [] => return Err(format!("unrecognized option '{}'{}", without_quotes(argument), hint(arguments))),
         [only] => *only,
-        several => match several.iter().find(|known| **known == name) {
+        several => match several.iter().find(|option| **option == name) {
             Some(exact) => exact,
             None => {
-                let all: Vec<String> = several.iter().map(|known| format!("'--{known}'")).collect();
-                return Err(format!("option '{text}' is ambiguous; possibilities: {}", all.join(" ")));
+                let quoted: Vec<String> = several.iter().map(|option| format!("'--{option}'")).collect();
+                return Err(format!("option '{text}' is ambiguous; possibilities: {}", quoted.join(" ")));
             }
         },
     };
     match (name, value) {
         ("interactive", value) => match value {
             None => set_prompt(options, PromptMode::Always),
-            Some(when) => parse_interactive(options, when)?,
+            Some(mode) => parse_interactive(options, mode)?,
         },
         ("preserve-root", None | Some("all")) => {}
         ("preserve-root", Some(value)) => {
@@ -182,9 +182,9 @@ fn parse_long_option(
     Ok(None)
 }
 
-fn parse_interactive(options: &mut RmOptions, when: &str) -> Result<(), String> {
-    let known = ["never", "no", "none", "once", "always", "yes"];
-    let fitting: Vec<&str> = known.iter().copied().filter(|word| word.starts_with(when)).collect();
+fn parse_interactive(options: &mut RmOptions, mode: &str) -> Result<(), String> {
+    let modes = ["never", "no", "none", "once", "always", "yes"];
+    let fitting: Vec<&str> = modes.iter().copied().filter(|value| value.starts_with(mode)).collect();
     // "n" abbreviates three words with the same meaning.
     match fitting.first() {
         Some(&("never" | "no" | "none")) => {
@@ -202,7 +202,7 @@ fn parse_interactive(options: &mut RmOptions, when: &str) -> Result<(), String> 
         Some(_) | None => Err(format!(
             "invalid argument {} for '--interactive'\nValid arguments are:\n  - 'never', 'no', 'none'\n  - 'once'\n  \
              - 'always', 'yes'",
-            quote(OsStr::new(when))
+            quote(OsStr::new(mode))
         )),
     }
 }
@@ -240,8 +240,8 @@ pub(super) fn parse_unlink(arguments: &[OsString]) -> Result<RmRequest, String> 
             return Err(format!("unrecognized option '{}'", without_quotes(first)));
         }
         [first, ..] if first.len() > 1 && first.as_encoded_bytes().starts_with(b"-") => {
-            let letter = first.to_string_lossy().chars().nth(1).unwrap_or('?');
-            return Err(format!("invalid option -- '{letter}'"));
+            let option = first.to_string_lossy().chars().nth(1).unwrap_or('?');
+            return Err(format!("invalid option -- '{option}'"));
         }
         all => all,
     };

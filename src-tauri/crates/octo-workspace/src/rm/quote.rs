@@ -19,10 +19,10 @@ pub(super) fn quote(name: &OsStr) -> String {
 fn quote_with_escapes(bytes: &[u8]) -> String {
     let mut out = String::from("'");
     let mut special = false;
-    let mut turn = |out: &mut String, to: bool| {
-        if special != to {
-            out.push_str(if to { "'$'" } else { "''" });
-            special = to;
+    let mut turn = |out: &mut String, in_escape: bool| {
+        if special != in_escape {
+            out.push_str(if in_escape { "'$'" } else { "''" });
+            special = in_escape;
         }
     };
     for chunk in bytes.utf8_chunks() {

@@ -29,18 +29,19 @@ pub(super) fn remove(run: &mut RmRun<'_>, options: &RmOptions, operand: &OsStr) 
         }
         let allowed = options.recursive || (options.empty_folders && is_empty(&path));
         if !allowed {
-            let why = if options.empty_folders { "Directory not empty" } else { "Is a directory" };
-            return run.report_error(&format!("cannot remove {}: {why}", quote(operand)));
+            let reason = if options.empty_folders { "Directory not empty" } else { "Is a directory" };
+            return run.report_error(&format!("cannot remove {}: {reason}", quote(operand)));
         }
         if matches!(last_component(&path), Some(Component::CurDir | Component::ParentDir)) {
             let operand = quote(operand);
             return run
                 .report_error(&format!("refusing to remove '.' or '..' directory: skipping {operand}"));
         }
-        if fs::canonicalize(&path).is_ok_and(|real| real.parent().is_none()) {
-            let same = if operand == "/" { String::new() } else { " (same as '/')".to_owned() };
+        if fs::canonicalize(&path).is_ok_and(|resolved| resolved.parent().is_none()) {
+            let same_as = if operand == "/" { String::new() } else { " (same as '/')".to_owned() };
             let operand = quote(operand);
-            return run.report_error(&format!("it is dangerous to operate recursively on {operand}{same}"));
+            return run
+                .report_error(&format!("it is dangerous to operate recursively on {operand}{same_as}"));
         }
         if slashed && fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink()) {
             return run.report_error(&format!("cannot remove {}: Not a directory", quote(operand)));
@@ -57,8 +58,8 @@ pub(super) fn remove(run: &mut RmRun<'_>, options: &RmOptions, operand: &OsStr) 
 }
 
 fn missing(run: &mut RmRun<'_>, options: &RmOptions, operand: &OsStr, error: &io::Error) {
-    let nothing = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
-    if !(nothing && options.ignore_missing) {
+    let is_missing = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    if !(is_missing && options.ignore_missing) {
         let verb = if options.unlink { "unlink" } else { "remove" };
         run.report_error(&format!("cannot {verb} {}: {}", quote(operand), error_text(error)));
     }
@@ -141,29 +142,29 @@ fn remove_with_prompts(
     if !may_remove(run, options, operand, path, meta, RmQuestion::Descend) {
         return;
     }
-    let inside = match fs::read_dir(path).and_then(|entries| entries.collect::<io::Result<Vec<_>>>()) {
-        Ok(inside) => inside,
+    let children = match fs::read_dir(path).and_then(|entries| entries.collect::<io::Result<Vec<_>>>()) {
+        Ok(children) => children,
         Err(error) => {
             return run.report_error(&format!("cannot remove {}: {}", quote(operand), error_text(&error)));
         }
     };
-    for entry in inside {
-        let mut named = operand.to_owned();
+    for entry in children {
+        let mut child = operand.to_owned();
         if !ends_with_slash(operand) {
-            named.push("/");
+            child.push("/");
         }
-        named.push(entry.file_name());
+        child.push(entry.file_name());
         let part = entry.path();
         match fs::symlink_metadata(&part) {
             Ok(meta) if meta.is_dir() && !is_empty(&part) => {
-                remove_with_prompts(run, options, &named, &part, &meta)
+                remove_with_prompts(run, options, &child, &part, &meta)
             }
             Ok(meta) => {
-                if may_remove(run, options, &named, &part, &meta, RmQuestion::Remove) {
-                    move_to_trash(run, options, &named, &part, &meta);
+                if may_remove(run, options, &child, &part, &meta, RmQuestion::Remove) {
+                    move_to_trash(run, options, &child, &part, &meta);
                 }
             }
-            Err(error) => missing(run, options, &named, &error),
+            Err(error) => missing(run, options, &child, &error),
         }
     }
     if !may_remove(run, options, operand, path, meta, RmQuestion::Remove) {
@@ -187,8 +188,8 @@ fn move_to_trash(run: &mut RmRun<'_>, options: &RmOptions, operand: &OsStr, path
     let removal = run.removal.clone();
     match trash.move_in(path, &removal) {
         Ok(slip) if options.verbose => {
-            let words = verbose_lines(operand, &trash.content_path(slip.id), meta);
-            run.print(&words);
+            let output = verbose_lines(operand, &trash.content_path(slip.id), meta);
+            run.print(&output);
         }
         Ok(_) => {}
         Err(TrashError::Item(error)) if is_missing(&error) && options.ignore_missing => {}
@@ -225,14 +226,14 @@ fn verbose_lines(operand: &OsStr, content: &Path, meta: &Metadata) -> String {
     lines
 }
 
-fn explain_folder(named: &Path, content: &Path, lines: &mut String) {
+fn explain_folder(display_path: &Path, content: &Path, lines: &mut String) {
     for entry in fs::read_dir(content).into_iter().flatten().flatten() {
-        let named = named.join(entry.file_name());
+        let display_path = display_path.join(entry.file_name());
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            explain_folder(&named, &entry.path(), lines);
-            lines.push_str(&format!("removed directory {}\n", quote(named.as_os_str())));
+            explain_folder(&display_path, &entry.path(), lines);
+            lines.push_str(&format!("removed directory {}\n", quote(display_path.as_os_str())));
         } else {
-            lines.push_str(&format!("removed {}\n", quote(named.as_os_str())));
+            lines.push_str(&format!("removed {}\n", quote(display_path.as_os_str())));
         }
     }
 }
@@ -268,7 +269,7 @@ fn ends_with_slash(operand: &OsStr) -> bool {
 
 fn without_slashes(operand: &OsStr) -> PathBuf {
     let bytes = operand.as_encoded_bytes();
-    let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(1.min(bytes.len()), |last| last + 1);
+    let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(1.min(bytes.len()), |index| index + 1);
     crate::path_of(bytes.get(..end).unwrap_or_default().to_vec())
 }
 

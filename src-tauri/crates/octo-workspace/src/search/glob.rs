@@ -42,12 +42,16 @@ pub fn glob_base(pattern: &str, base: &str, cwd: &Path) -> Result<(PathBuf, Stri
     let Some(end) = pattern.get(..wild).and_then(|literal| literal.rfind('/')) else {
         return Ok((base, pattern.to_owned()));
     };
-    let (folder, rest) = pattern.split_at(end);
-    let rest = rest.trim_start_matches('/').to_owned();
+    let (folder, remaining) = pattern.split_at(end);
+    let remaining = remaining.trim_start_matches('/').to_owned();
     let folder = if folder.is_empty() { "/" } else { folder };
     // A pattern anchored to a folder stays anchored to it.
-    let rest = if rest.contains('/') || rest.contains("**") { rest } else { format!("./{rest}") };
-    Ok((resolve(folder, &base)?, rest))
+    let remaining = if remaining.contains('/') || remaining.contains("**") {
+        remaining
+    } else {
+        format!("./{remaining}")
+    };
+    Ok((resolve(folder, &base)?, remaining))
 }
 
 /// Returns the files below a folder whose path matches. Leaves out ignored and denied files, and secret files
@@ -67,15 +71,16 @@ pub fn glob(
     }
     let anchored = query.pattern.strip_prefix("./");
     let matcher = match anchored {
-        Some(rest) => {
-            globset::GlobBuilder::new(rest).literal_separator(true).build().map(|glob| glob.compile_matcher())
-        }
+        Some(relative_pattern) => globset::GlobBuilder::new(relative_pattern)
+            .literal_separator(true)
+            .build()
+            .map(|glob| glob.compile_matcher()),
         None => walk::matcher(&query.pattern),
     }
     .map_err(|error| SearchError::Pattern { reason: error.to_string() })?;
-    let last = query.pattern.rsplit('/').next().unwrap_or_default();
-    let names_files =
-        last.chars().any(char::is_alphanumeric) || files.restriction(&base) == PathRestriction::Secret;
+    let file_pattern = query.pattern.rsplit('/').next().unwrap_or_default();
+    let names_files = file_pattern.chars().any(char::is_alphanumeric)
+        || files.restriction(&base) == PathRestriction::Secret;
 
     let mut found = GlobMatches::default();
     // The oldest one is on top, and is removed first if there are too many.

@@ -16,15 +16,15 @@ struct Tree {
 }
 
 fn tree(entries: &[(&str, &str)]) -> Tree {
-    let keep = tempfile::tempdir().unwrap();
-    let root = keep.path().canonicalize().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
     for (path, content) in entries {
         let path = root.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
     let files = Files::new(FileScope { folder: root.clone(), readable: vec![], writable: vec![] });
-    Tree { _keep: keep, root, files }
+    Tree { _keep: folder, root, files }
 }
 
 impl Tree {
@@ -68,11 +68,19 @@ impl Tree {
     /// Returns matches as `path:line:text` and context as `path-line-text`.
     fn hits(&self, query: &GrepQuery) -> Vec<String> {
         let found = self.grep(query);
-        let lines = found.files.iter().flat_map(|hits| hits.lines.iter().map(move |line| (hits, line)));
+        let lines = found
+            .files
+            .iter()
+            .flat_map(|file_hits| file_hits.lines.iter().map(move |line| (file_hits, line)));
         lines
-            .map(|(hits, line)| {
-                let mark = if line.is_match { ':' } else { '-' };
-                format!("{}{mark}{}{mark}{}", self.relative(&hits.path), line.number, line.text)
+            .map(|(file_hits, line)| {
+                let separator = if line.is_match { ':' } else { '-' };
+                format!(
+                    "{}{separator}{}{separator}{}",
+                    self.relative(&file_hits.path),
+                    line.number,
+                    line.text
+                )
             })
             .collect()
     }
@@ -115,23 +123,23 @@ fn globs_give_the_newest_first_and_say_how_many_there_are() {
             .unwrap();
     }
     let found = tree.glob("*.txt", 5);
-    let shown: Vec<String> = found.paths.iter().map(|path| tree.relative(path)).collect();
-    assert_eq!(shown, ["f0.txt", "f1.txt", "f2.txt", "f3.txt", "f4.txt"]);
+    let paths: Vec<String> = found.paths.iter().map(|path| tree.relative(path)).collect();
+    assert_eq!(paths, ["f0.txt", "f1.txt", "f2.txt", "f3.txt", "f4.txt"]);
     assert_eq!((found.total, found.paths.len()), (10, 5));
 }
 
 #[test]
 fn invalid_globs_are_reported() {
     let tree = tree(&[("a.txt", "")]);
-    let ask = |base: &str, pattern: &str| {
+    let glob_with = |base: &str, pattern: &str| {
         let query = GlobQuery { base: tree.root.join(base), pattern: pattern.into(), limit: 1 };
         glob(&tree.files, &query, &CancellationToken::new()).unwrap_err()
     };
-    assert_eq!(ask("", " "), SearchError::Empty);
-    assert!(matches!(ask("", "a[b"), SearchError::Pattern { .. }));
-    assert!(matches!(ask("a.txt", "*"), SearchError::Files(crate::FilesError::NotFolder { .. })));
-    assert!(matches!(ask("missing", "*"), SearchError::Files(crate::FilesError::NotFound { .. })));
-    assert!(matches!(ask("..", "*"), SearchError::Files(crate::FilesError::Outside { .. })));
+    assert_eq!(glob_with("", " "), SearchError::Empty);
+    assert!(matches!(glob_with("", "a[b"), SearchError::Pattern { .. }));
+    assert!(matches!(glob_with("a.txt", "*"), SearchError::Files(crate::FilesError::NotFolder { .. })));
+    assert!(matches!(glob_with("missing", "*"), SearchError::Files(crate::FilesError::NotFound { .. })));
+    assert!(matches!(glob_with("..", "*"), SearchError::Files(crate::FilesError::Outside { .. })));
     let stopped = CancellationToken::new();
     stopped.cancel();
     let query = GlobQuery { base: tree.root.clone(), pattern: "*".into(), limit: 1 };
@@ -195,9 +203,9 @@ fn secret_files_are_searched_only_when_named() {
     assert_eq!(tree.hits(&query), [".env.example:1:needle", "a.txt:1:needle"]);
     assert_eq!(tree.grep(&query).skipped.secret, 2);
     query.base = tree.root.join(".env");
-    let refused = grep(&tree.files, &query, &CancellationToken::new());
+    let result = grep(&tree.files, &query, &CancellationToken::new());
     assert!(
-        matches!(refused, Err(SearchError::Files(crate::FilesError::Outside { .. }))),
+        matches!(result, Err(SearchError::Files(crate::FilesError::Outside { .. }))),
         "named, but not granted"
     );
     let granted = tree.files.with_grants(std::slice::from_ref(&query.base), &[]);
@@ -282,13 +290,13 @@ fn patterns_and_line_ends() {
     query.case = CaseSensitivity::Insensitive;
     assert_eq!(tree.hits(&query), ["crlf.txt:1:foo", "lf.txt:1:Foo"]);
     assert_eq!(tree.hits(&tree.query(r"\w+ 世.")), ["utf8.txt:1:grüße 世界"]);
-    for bad in ["(", r"(?=x)", "a\nb"] {
+    for invalid in ["(", r"(?=x)", "a\nb"] {
         assert!(
             matches!(
-                grep(&tree.files, &tree.query(bad), &CancellationToken::new()),
+                grep(&tree.files, &tree.query(invalid), &CancellationToken::new()),
                 Err(SearchError::Pattern { .. })
             ),
-            "{bad:?}"
+            "{invalid:?}"
         );
     }
     assert_eq!(grep(&tree.files, &tree.query(""), &CancellationToken::new()), Err(SearchError::Empty));
@@ -318,33 +326,37 @@ fn limits_cut_from_the_end_and_are_named() {
     let names: Vec<String> = (0..20).map(|n| format!("f{n:02}.txt")).collect();
     let tree = tree(&names.iter().map(|name| (name.as_str(), content.as_str())).collect::<Vec<_>>());
     let query = tree.query("needle");
-    let shown = |found: &GrepMatches| found.files.iter().map(|hits| hits.lines.len()).sum::<usize>();
+    let line_count =
+        |found: &GrepMatches| found.files.iter().map(|file_hits| file_hits.lines.len()).sum::<usize>();
 
     let found = tree.grep(&query);
     assert_eq!(
         (found.total_matches, found.total_files, found.searched, found.cut_short),
         (200, 20, 20, None)
     );
-    assert_eq!(shown(&found), 200);
+    assert_eq!(line_count(&found), 200);
 
     let found = tree.grep(&GrepQuery { max_files: 3, ..query.clone() });
-    assert_eq!((found.cut_short, shown(&found), found.total_matches), (Some(ReachedLimit::Files), 30, 200));
     assert_eq!(
-        found.files.iter().map(|hits| tree.relative(&hits.path)).collect::<Vec<_>>(),
+        (found.cut_short, line_count(&found), found.total_matches),
+        (Some(ReachedLimit::Files), 30, 200)
+    );
+    assert_eq!(
+        found.files.iter().map(|file_hits| tree.relative(&file_hits.path)).collect::<Vec<_>>(),
         ["f00.txt", "f01.txt", "f02.txt"]
     );
 
     let found = tree.grep(&GrepQuery { max_matches_per_file: 4, ..query.clone() });
-    assert_eq!((found.cut_short, shown(&found)), (Some(ReachedLimit::MatchesPerFile), 80));
-    assert!(found.files.iter().all(|hits| hits.matches == 10));
+    assert_eq!((found.cut_short, line_count(&found)), (Some(ReachedLimit::MatchesPerFile), 80));
+    assert!(found.files.iter().all(|file_hits| file_hits.matches == 10));
 
     let found = tree.grep(&GrepQuery { max_matches: 15, ..query.clone() });
-    assert_eq!((found.cut_short, shown(&found)), (Some(ReachedLimit::Matches), 15));
+    assert_eq!((found.cut_short, line_count(&found)), (Some(ReachedLimit::Matches), 15));
     let found = tree.grep(&GrepQuery { max_matches: 5, ..query.clone() });
-    assert_eq!((found.cut_short, shown(&found)), (Some(ReachedLimit::Matches), 5));
+    assert_eq!((found.cut_short, line_count(&found)), (Some(ReachedLimit::Matches), 5));
 
     let found = tree.grep(&GrepQuery { max_bytes: 100, ..query });
-    assert_eq!((found.cut_short, shown(&found)), (Some(ReachedLimit::Bytes), 16));
+    assert_eq!((found.cut_short, line_count(&found)), (Some(ReachedLimit::Bytes), 16));
 }
 
 #[test]
@@ -354,20 +366,20 @@ fn a_result_does_not_depend_on_the_threads() {
         names.iter().map(|name| (name.as_str(), "a needle\nnothing\nneedles\n")).collect();
     let tree = tree(&content);
     let query = GrepQuery { max_files: 40, max_matches: 55, ..tree.query("needle") };
-    let first = tree.grep(&query);
-    assert_eq!(first.total_matches, 600);
+    let expected = tree.grep(&query);
+    assert_eq!(expected.total_matches, 600);
     for _ in 0..20 {
-        assert_eq!(tree.grep(&query), first);
+        assert_eq!(tree.grep(&query), expected);
     }
 }
 
 #[test]
 fn long_lines_are_cut_around_the_match() {
     let tree = tree(&[("min.js", &format!("{}needle{}\n", "é".repeat(5_000), "ü".repeat(5_000)))]);
-    let hits = tree.hits(&tree.query("needle"));
-    assert!(hits[0].contains("needle"), "the match itself is shown: {}", hits[0]);
-    assert!(hits[0].len() < 600 && !hits[0].contains('\u{FFFD}'), "{}", hits[0]);
-    assert!(hits[0].contains("[line of 20006 bytes]"));
+    let lines = tree.hits(&tree.query("needle"));
+    assert!(lines[0].contains("needle"), "the match itself is shown: {}", lines[0]);
+    assert!(lines[0].len() < 600 && !lines[0].contains('\u{FFFD}'), "{}", lines[0]);
+    assert!(lines[0].contains("[line of 20006 bytes]"));
 }
 
 /// A large log is streamed: its size does not affect memory, and the search finds a match at its end.

@@ -7,7 +7,7 @@ use super::{
     TimeError,
     bytes::path_of,
     content::{ContentMode, image_of},
-    folder::{DiskEntry, Folder, FolderCache, is_missing_parent, parts},
+    folder::{DiskEntry, Folder, FolderCache, is_missing_parent, parent_and_name},
     journal::{Journal, JournalStep},
 };
 use crate::{BlobError, Blobs};
@@ -20,12 +20,12 @@ use std::{
 };
 
 /// Writes the new content of a step next to its target, under the name from its journal.
-pub(super) fn stage(blobs: &Blobs, line: &JournalStep) -> Result<(), TimeError> {
-    let Some(staged) = line.staged() else { return Ok(()) };
-    let path = line.path();
-    let (folder, name) = parts(&staged).map_err(|error| TimeError::disk(&path, error))?;
+pub(super) fn stage(blobs: &Blobs, step: &JournalStep) -> Result<(), TimeError> {
+    let Some(staged) = step.staged() else { return Ok(()) };
+    let path = step.path();
+    let (folder, name) = parent_and_name(&staged).map_err(|error| TimeError::disk(&path, error))?;
     let folder = Folder::open(folder).map_err(|error| TimeError::disk(&path, error))?;
-    write_staged(blobs, &folder, name, &line.to).map_err(|error| blob_error(&path, error))
+    write_staged(blobs, &folder, name, &step.to).map_err(|error| blob_error(&path, error))
 }
 
 /// Removes staged files that were not used.
@@ -73,9 +73,9 @@ fn blob_error(path: &Path, error: BlobError) -> TimeError {
 }
 
 /// Whether a step needs staged content. A mere change of permissions needs none.
-pub(super) fn needs_staging(from: &FileImage, to: &FileImage) -> bool {
-    match to {
-        FileImage::File { blob, .. } => !is_content(from, blob),
+pub(super) fn needs_staging(current: &FileImage, target: &FileImage) -> bool {
+    match target {
+        FileImage::File { blob, .. } => !is_content(current, blob),
         FileImage::Link { .. } => true,
         FileImage::Absent | FileImage::Folder { .. } | FileImage::Unsaved { .. } => false,
     }
@@ -93,46 +93,46 @@ fn is_folder(image: &FileImage) -> bool {
 /// sets permissions of folders. Stops at the first failure.
 pub(super) fn apply(blobs: &Blobs, journal: &Journal) -> Result<(), TimeError> {
     let mut lines: Vec<(PathBuf, &JournalStep)> =
-        journal.steps.iter().map(|line| (line.path(), line)).collect();
-    lines.sort_by(|(one, _), (other, _)| one.cmp(other));
+        journal.steps.iter().map(|step| (step.path(), step)).collect();
+    lines.sort_by(|(a, _), (other, _)| a.cmp(other));
     let mut run =
         StepRunner { blobs, id: &journal.id, folders: FolderCache::default(), changed: BTreeSet::new() };
     // A folder that is read-only now may become writable, and must be writable while its content is moved.
-    for (path, line) in &lines {
-        if let (FileImage::Folder { .. }, FileImage::Folder { mode }) = (&line.from, &line.to) {
+    for (path, step) in &lines {
+        if let (FileImage::Folder { .. }, FileImage::Folder { mode }) = (&step.from, &step.to) {
             run.step(path, |_, folder, name| set_folder_mode(folder, name, mode | 0o700))?;
         }
     }
-    for (path, line) in &lines {
-        let is_there = matches!(line.from, FileImage::File { .. } | FileImage::Link { .. });
-        if is_there && matches!(line.to, FileImage::Absent | FileImage::Folder { .. }) {
+    for (path, step) in &lines {
+        let is_there = matches!(step.from, FileImage::File { .. } | FileImage::Link { .. });
+        if is_there && matches!(step.to, FileImage::Absent | FileImage::Folder { .. }) {
             run.removal(path, |_, folder, name| match folder.read_entry(name)? {
                 DiskEntry::Absent | DiskEntry::Folder(_) => Ok(()),
                 _ => folder.remove_file(name),
             })?;
         }
     }
-    for (path, line) in lines.iter().rev() {
-        if is_folder(&line.from) && !is_folder(&line.to) {
+    for (path, step) in lines.iter().rev() {
+        if is_folder(&step.from) && !is_folder(&step.to) {
             run.removal(path, |_, folder, name| match folder.read_entry(name)? {
                 DiskEntry::Folder(_) => folder.remove_folder(name),
                 _ => Ok(()),
             })?;
         }
     }
-    for (path, line) in &lines {
-        if is_folder(&line.to) && !is_folder(&line.from) {
+    for (path, step) in &lines {
+        if is_folder(&step.to) && !is_folder(&step.from) {
             run.step(path, |_, folder, name| match folder.read_entry(name)? {
                 DiskEntry::Folder(_) => Ok(()),
                 _ => folder.make(name),
             })?;
         }
     }
-    for (number, (path, line)) in lines.iter().enumerate() {
-        run.place(path, line, number)?;
+    for (number, (path, step)) in lines.iter().enumerate() {
+        run.place(path, step, number)?;
     }
-    for (path, line) in lines.iter().rev() {
-        if let FileImage::Folder { mode } = &line.to {
+    for (path, step) in lines.iter().rev() {
+        if let FileImage::Folder { mode } = &step.to {
             run.step(path, |_, folder, name| set_folder_mode(folder, name, *mode))?;
         }
     }
@@ -165,7 +165,7 @@ impl StepRunner<'_> {
         work: impl FnOnce(&Blobs, &Folder, &OsStr) -> io::Result<()>,
     ) -> Result<(), TimeError> {
         let blobs = self.blobs;
-        let done = match self.folders.parent_of(path) {
+        let result = match self.folders.parent_of(path) {
             Ok((folder, name)) => work(blobs, folder, name),
             Err(error) => Err(error),
         };
@@ -173,7 +173,7 @@ impl StepRunner<'_> {
         if self.changed.insert(path.parent().unwrap_or(path).to_owned()) {
             self.folders.forget();
         }
-        done.map_err(|error| TimeError::disk(path, error))
+        result.map_err(|error| TimeError::disk(path, error))
     }
 
     /// Carries out a step that removes a path. If its parent folder does not exist, the path is already gone.
@@ -189,18 +189,18 @@ impl StepRunner<'_> {
     }
 
     /// Moves a staged file or link to its target.
-    fn place(&mut self, path: &Path, line: &JournalStep, number: usize) -> Result<(), TimeError> {
-        if !matches!(line.to, FileImage::File { .. } | FileImage::Link { .. }) {
+    fn place(&mut self, path: &Path, step: &JournalStep, number: usize) -> Result<(), TimeError> {
+        if !matches!(step.to, FileImage::File { .. } | FileImage::Link { .. }) {
             return Ok(());
         }
         let (folder, name) = self.folders.parent_of(path).map_err(|error| TimeError::disk(path, error))?;
         let entry = folder.read_entry(name).map_err(|error| TimeError::disk(path, error))?;
         let present =
             image_of(entry, u64::MAX, ContentMode::Hash).map_err(|error| blob_error(path, error))?;
-        if present == line.to {
+        if present == step.to {
             return Ok(()); // Done before the restore was cut short.
         }
-        if let (FileImage::File { blob, mode, .. }, FileImage::File { blob: now, .. }) = (&line.to, &present)
+        if let (FileImage::File { blob, mode, .. }, FileImage::File { blob: now, .. }) = (&step.to, &present)
             && blob == now
         {
             folder.set_mode(name, *mode).map_err(|error| TimeError::disk(path, error))?;
@@ -209,7 +209,7 @@ impl StepRunner<'_> {
         if is_folder(&present) {
             return Err(TimeError::disk(path, io::ErrorKind::IsADirectory.into()));
         }
-        let staged = match line.staged() {
+        let staged = match step.staged() {
             Some(staged)
                 if FolderCache::default().read_entry(&staged).is_ok_and(|entry| entry.stamp().is_some()) =>
             {
@@ -225,18 +225,18 @@ impl StepRunner<'_> {
                     }
                     _ => {}
                 }
-                write_staged(self.blobs, folder, name, &line.to).map_err(|error| blob_error(path, error))?;
+                write_staged(self.blobs, folder, name, &step.to).map_err(|error| blob_error(path, error))?;
                 staged
             }
         };
-        let moved = (|| {
-            let (from, staged_name) = parts(&staged)?;
-            let from = Folder::open(from)?;
+        let move_result = (|| {
+            let (source, staged_name) = parent_and_name(&staged)?;
+            let source = Folder::open(source)?;
             let (folder, name) = self.folders.parent_of(path)?;
-            from.rename(staged_name, folder, name)
+            source.rename(staged_name, folder, name)
         })();
         self.changed.insert(path.parent().unwrap_or(path).to_owned());
-        moved.map_err(|error| TimeError::disk(path, error))
+        move_result.map_err(|error| TimeError::disk(path, error))
     }
 }
 

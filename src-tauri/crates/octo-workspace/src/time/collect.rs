@@ -21,8 +21,8 @@ impl TimeMachine {
     ///
     /// Disk errors.
     pub fn space(&self, budget: u64) -> Result<TimeSpace, TimeError> {
-        let kept = self.inner.blobs.for_each(|_, _, _| {})?;
-        Ok(TimeSpace { bytes: kept.bytes, blobs: kept.blobs, budget })
+        let totals = self.inner.blobs.for_each(|_, _, _| {})?;
+        Ok(TimeSpace { bytes: totals.bytes, blobs: totals.blobs, budget })
     }
 
     /// Removes unreferenced content, except content stored within the last hour; then, while the total exceeds
@@ -92,8 +92,8 @@ impl TimeMachineInner {
         for (session, number) in tasks {
             let states = self.store.read_blocking(|reader| {
                 let mut states = Vec::new();
-                for side in [StateMoment::Before, StateMoment::After, StateMoment::Left] {
-                    states.extend(reader.time_states_at(session, number, side)?);
+                for moment in [StateMoment::Before, StateMoment::After, StateMoment::Left] {
+                    states.extend(reader.time_states_at(session, number, moment)?);
                 }
                 Ok(states)
             })?;
@@ -112,21 +112,21 @@ impl TimeMachineInner {
             }
             recorded.push((session, number, blobs));
         }
-        let mut any = false;
+        let mut removed_any = false;
         for (session, number, blobs) in recorded {
             if excess == 0 {
                 break;
             }
             self.store.write_blocking(move |tx| tx.forget_time_states(session, number))?;
-            any = true;
+            removed_any = true;
             collected.forgotten_tasks += 1;
             for blob in blobs {
-                let left = uses.entry(blob.clone()).and_modify(|left| *left -= 1).or_default();
-                if *left == 0 {
+                let remaining = uses.entry(blob.clone()).and_modify(|remaining| *remaining -= 1).or_default();
+                if *remaining == 0 {
                     excess = excess.saturating_sub(sizes.get(&blob).copied().unwrap_or(0));
                 }
             }
         }
-        Ok(any)
+        Ok(removed_any)
     }
 }

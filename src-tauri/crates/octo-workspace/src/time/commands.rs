@@ -112,15 +112,16 @@ impl TimeMachine {
 
     /// Returns the paths the newest snapshot of a folder left out (at most 200), and their total number. Empty
     /// before the first command.
-    pub fn left_out(&self, folder: &Path) -> (Vec<OmittedPath>, usize) {
+    pub fn omitted_paths(&self, folder: &Path) -> (Vec<OmittedPath>, usize) {
         let history = self.inner.folder_state(folder);
         let mut history = history.lock();
         self.inner.load(&mut history, folder);
-        let all = history.latest.as_ref().map(FolderSnapshot::left_out).unwrap_or_default();
-        let count = all.len();
-        let shown = all.into_iter().take(MAX_LISTED);
-        let shown = shown.map(|(path, why)| OmittedPath { path: super::bytes::text_of(&path), why });
-        (shown.collect(), count)
+        let omitted = history.latest.as_ref().map(FolderSnapshot::omitted_paths).unwrap_or_default();
+        let count = omitted.len();
+        let listed = omitted.into_iter().take(MAX_LISTED);
+        let listed =
+            listed.map(|(path, reason)| OmittedPath { path: super::bytes::text_of(&path), why: reason });
+        (listed.collect(), count)
     }
 
     /// Records the changes of a session's commands that were running when an earlier process ended.
@@ -132,8 +133,9 @@ impl TimeMachine {
         for folder in folders {
             let history = inner.folder_state(&folder);
             let mut history = history.lock();
-            let here: Vec<_> = commands.iter().filter(|command| path_of(&command.folder) == folder).collect();
-            for command in &here {
+            let in_folder: Vec<_> =
+                commands.iter().filter(|command| path_of(&command.folder) == folder).collect();
+            for command in &in_folder {
                 let task = StepId { session: command.session, number: command.number };
                 history.running.insert(command.key, task);
             }
@@ -141,7 +143,7 @@ impl TimeMachine {
                 // The folder may be gone for good; that must not prevent Octo from starting.
                 tracing::warn!(%error, "what an interrupted command changed cannot be seen");
             }
-            let keys: Vec<i64> = here.iter().map(|command| command.key).collect();
+            let keys: Vec<i64> = in_folder.iter().map(|command| command.key).collect();
             let ended = keys.clone();
             inner.store.write_blocking(move |tx| {
                 ended.into_iter().try_for_each(|key| tx.remove_time_command(key))
@@ -203,8 +205,8 @@ impl TimeMachineInner {
         self.load(history, folder);
         let picture = self.take_snapshot(history, folder, extent)?;
         let mut changed = 0;
-        if let Some(last) = &history.latest {
-            let differences = diff(last, &picture);
+        if let Some(previous) = &history.latest {
+            let differences = diff(previous, &picture);
             changed = differences.len();
             history.stale |= changed > 0;
             let tasks: BTreeSet<(SessionId, u32)> = history
@@ -215,7 +217,7 @@ impl TimeMachineInner {
                 .map(|task| (task.session, task.number))
                 .collect();
             if changed > 0 && !tasks.is_empty() {
-                let found = self.images(last, &differences)?;
+                let found = self.images(previous, &differences)?;
                 for (session, number) in tasks {
                     self.record_found(StepId { session, number }, found.clone())?;
                 }
@@ -237,22 +239,22 @@ impl TimeMachineInner {
         // A drained watch only reports later changes, so after any failure from here on the next snapshot
         // checks everything.
         let watch = history.watch.take();
-        let seen = watch.as_ref().and_then(FolderWatch::take_changes);
-        let again = match (&watch, &seen, &history.latest) {
-            (Some(watch), Some(seen), Some(last)) if extent == CheckExtent::Reported => {
-                last.update(seen, &context, watch)?
+        let changes = watch.as_ref().and_then(FolderWatch::take_changes);
+        let updated = match (&watch, &changes, &history.latest) {
+            (Some(watch), Some(changes), Some(last)) if extent == CheckExtent::Reported => {
+                last.update(changes, &context, watch)?
             }
             _ => None,
         };
-        if let Some(picture) = again {
+        if let Some(picture) = updated {
             history.trusts_watch = true;
             history.watch = watch;
             return Ok(picture);
         }
-        let watch = match (watch, seen) {
+        let watch = match (watch, changes) {
             (Some(watch), Some(_)) => Some(watch),
             _ => {
-                self.note_watched(folder);
+                self.record_watched(folder);
                 FolderWatch::new(folder, self.limits.max_watched)
             }
         };
@@ -263,10 +265,10 @@ impl TimeMachineInner {
     }
 
     /// Adds a folder to the watched ones; drops the longest watched one if there are too many.
-    fn note_watched(&self, folder: &Path) {
+    fn record_watched(&self, folder: &Path) {
         let oldest = {
             let mut order = self.watched.lock();
-            order.retain(|known| known != folder);
+            order.retain(|other| other != folder);
             order.push_back(folder.to_owned());
             if order.len() > MAX_WATCHED_FOLDERS { order.pop_front() } else { None }
         };
@@ -322,23 +324,23 @@ impl TimeMachineInner {
     /// Returns the states of the paths in the last snapshot, with their content in blobs.
     fn images(
         &self,
-        last: &FolderSnapshot,
+        previous: &FolderSnapshot,
         differences: &[SnapshotDifference<'_>],
     ) -> Result<Vec<(PathBuf, FileImage)>, TimeError> {
-        let mut wanted = HashMap::new();
+        let mut git_objects = HashMap::new();
         for item in differences.iter().filter_map(|difference| difference.before) {
             if let ItemContent::Git(hash, object) = item.content
                 && self.blobs.verify(&name_of(hash)).is_err()
             {
-                wanted.insert(hash, object);
+                git_objects.insert(hash, object);
             }
         }
-        let copied = match &last.repository {
-            Some(repository) => git::copy_to_blobs(repository, &wanted, &self.blobs),
+        let copied = match &previous.repository {
+            Some(repository) => git::copy_to_blobs(repository, &git_objects, &self.blobs),
             None => Default::default(),
         };
         self.blobs.flush()?;
-        let is_lost = |hash: &[u8; 32]| wanted.contains_key(hash) && !copied.contains(hash);
+        let is_lost = |hash: &[u8; 32]| git_objects.contains_key(hash) && !copied.contains(hash);
         Ok(differences
             .iter()
             .map(|difference| {
@@ -346,7 +348,7 @@ impl TimeMachineInner {
                     None => FileImage::Absent,
                     Some(item) => item_image(item, is_lost),
                 };
-                (last.path(&difference.path), image)
+                (previous.path(&difference.path), image)
             })
             .collect())
     }
@@ -379,12 +381,13 @@ impl TimeMachineInner {
 }
 
 fn item_image(item: &SnapshotItem, is_lost: impl Fn(&[u8; 32]) -> bool) -> FileImage {
-    let unsaved = |why| FileImage::Unsaved { why, len: item.stamp.len, modified: item.stamp.modified };
+    let unsaved =
+        |reason| FileImage::Unsaved { why: reason, len: item.stamp.len, modified: item.stamp.modified };
     match &item.content {
         ItemContent::Git(hash, _) if is_lost(hash) => unsaved(UnsavedReason::Forgotten),
         ItemContent::Blob(hash) | ItemContent::Git(hash, _) => image(item, name_of(*hash)),
         ItemContent::Link(target) => FileImage::Link { target: target.to_vec() },
         ItemContent::Folder => FileImage::Folder { mode: item.stamp.permissions() },
-        ItemContent::Unsaved(why) => unsaved(*why),
+        ItemContent::Unsaved(reason) => unsaved(*reason),
     }
 }

@@ -33,7 +33,7 @@ impl TimeMachine {
     ///
     /// [`TimeError::UnknownTask`]; errors of the store.
     pub fn changes(&self, session: SessionId, task: StepNumber) -> Result<StepChanges, TimeError> {
-        let (tasks, before, after, lasting) = self.inner.store.read_blocking(|reader| {
+        let (tasks, before, after, effects) = self.inner.store.read_blocking(|reader| {
             Ok((
                 reader.time_steps(session)?,
                 reader.time_states_at(session, task, StateMoment::Before)?,
@@ -41,8 +41,8 @@ impl TimeMachine {
                 reader.time_lasting(session, &[task])?,
             ))
         })?;
-        let known = tasks.steps.iter().find(|known| known.number == task);
-        let folder = path_of(&known.ok_or(TimeError::UnknownTask(task))?.folder);
+        let step = tasks.steps.iter().find(|step| step.number == task);
+        let folder = path_of(&step.ok_or(TimeError::UnknownTask(task))?.folder);
         let after: BTreeMap<Vec<u8>, FileImage> =
             after.into_iter().map(|state| (state.path, state.image)).collect();
         let mut folders = FolderCache::default();
@@ -50,28 +50,28 @@ impl TimeMachine {
         let mut budget = MAX_COUNTED_BYTES;
         for state in before {
             let path = path_of(&state.path);
-            let now = match after.get(&state.path) {
+            let current = match after.get(&state.path) {
                 Some(image) => image.clone(),
                 None => image_at(&mut folders, &path, self.inner.limits.max_file_bytes, ContentMode::Hash)?.0,
             };
-            if !is_same_image(&state.image, &now) {
-                paths.push(self.changed(&path, &state.image, &now, &mut budget));
+            if !is_same_image(&state.image, &current) {
+                paths.push(self.changed(&path, &state.image, &current, &mut budget));
             }
         }
-        let (left_out, total) = self.left_out(&folder);
+        let (left_out, total) = self.omitted_paths(&folder);
         let left_out_total = u32::try_from(total).unwrap_or(u32::MAX);
-        Ok(StepChanges { paths, left_out, left_out_total, lasting })
+        Ok(StepChanges { paths, left_out, left_out_total, lasting: effects })
     }
 
-    fn changed(&self, path: &Path, from: &FileImage, to: &FileImage, budget: &mut u64) -> ChangedPath {
-        let lines = self.lines(from, to, budget);
+    fn changed(&self, path: &Path, before: &FileImage, after: &FileImage, budget: &mut u64) -> ChangedPath {
+        let lines = self.lines(before, after, budget);
         ChangedPath {
             path: text_of(path),
-            change: change(from, to),
-            folder: matches!(from, FileImage::Folder { .. }) || matches!(to, FileImage::Folder { .. }),
+            change: change(before, after),
+            folder: matches!(before, FileImage::Folder { .. }) || matches!(after, FileImage::Folder { .. }),
             added: lines.map(|(added, _)| added),
             removed: lines.map(|(_, removed)| removed),
-            unsaved: match from {
+            unsaved: match before {
                 FileImage::Unsaved { why, .. } => Some(*why),
                 _ => None,
             },
@@ -79,15 +79,15 @@ impl TimeMachine {
     }
 
     /// Returns the numbers of added and removed lines if both sides are text.
-    fn lines(&self, from: &FileImage, to: &FileImage, budget: &mut u64) -> Option<(u32, u32)> {
+    fn lines(&self, before: &FileImage, after: &FileImage, budget: &mut u64) -> Option<(u32, u32)> {
         let len = |image: &FileImage| match image {
             FileImage::Absent => Some(0),
             FileImage::File { len, .. } if *len <= MAX_COMPARED_BYTES => Some(*len),
             _ => None,
         };
-        *budget = budget.checked_sub(len(from)? + len(to)?)?;
-        let (old, new) = (text(&self.inner.blobs, from)?, text(&self.inner.blobs, to)?);
-        let view = diff(Path::new(""), Some(&old), &new);
+        *budget = budget.checked_sub(len(before)? + len(after)?)?;
+        let (old_text, new_text) = (text(&self.inner.blobs, before)?, text(&self.inner.blobs, after)?);
+        let view = diff(Path::new(""), Some(&old_text), &new_text);
         Some((view.added, view.removed))
     }
 
@@ -101,7 +101,7 @@ impl TimeMachine {
         session: SessionId,
         task: StepNumber,
         path: &Path,
-        with: ComparisonTarget,
+        target: ComparisonTarget,
     ) -> Result<FileComparison, TimeError> {
         let paths = [super::bytes::bytes_of(path)];
         let (tasks, states) = self.inner.store.read_blocking(|reader| {
@@ -113,30 +113,30 @@ impl TimeMachine {
         let end = records.at_end(&chain, path).ok_or_else(|| TimeError::UnknownPath(path.to_owned()))?;
         // The state the step itself left: later changes by others are not its work.
         let end = records.at(path, task, StateMoment::After).unwrap_or(end);
-        let now = || -> Result<FileImage, TimeError> {
-            let keep = ContentMode::Content(&self.inner.blobs, crate::FlushTiming::Deferred);
-            Ok(image_at(&mut FolderCache::default(), path, self.inner.limits.max_file_bytes, keep)?.0)
+        let current_image = || -> Result<FileImage, TimeError> {
+            let content_mode = ContentMode::Content(&self.inner.blobs, crate::FlushTiming::Deferred);
+            Ok(image_at(&mut FolderCache::default(), path, self.inner.limits.max_file_bytes, content_mode)?.0)
         };
         let running = tree.running().any(|running| running == task);
-        let (old, new) = match with {
+        let (old_image, new_image) = match target {
             ComparisonTarget::Before => {
                 let before = records.at(path, task, StateMoment::Before).unwrap_or(end).clone();
-                (before, if running { now()? } else { end.clone() })
+                (before, if running { current_image()? } else { end.clone() })
             }
-            ComparisonTarget::Present => (end.clone(), now()?),
+            ComparisonTarget::Present => (end.clone(), current_image()?),
         };
         let blobs = &self.inner.blobs;
-        let (old_text, new_text) = (compared_bytes(blobs, &old)?, compared_bytes(blobs, &new)?);
+        let (old_text, new_text) = (compared_bytes(blobs, &old_image)?, compared_bytes(blobs, &new_image)?);
         let lines = match (&old_text, &new_text) {
             (Some(old_text), Some(new_text)) => {
-                let before = (old != FileImage::Absent).then_some(old_text.as_slice());
+                let before = (old_image != FileImage::Absent).then_some(old_text.as_slice());
                 Some(diff(path, before, new_text))
             }
             _ => None,
         };
         Ok(FileComparison {
-            old: side(&old, old_text.is_some()),
-            new: side(&new, new_text.is_some()),
+            old: side(&old_image, old_text.is_some()),
+            new: side(&new_image, new_text.is_some()),
             diff: lines,
         })
     }

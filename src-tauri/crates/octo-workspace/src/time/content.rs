@@ -28,10 +28,13 @@ pub(crate) enum ContentMode<'a> {
 pub(crate) fn image_of(
     entry: DiskEntry,
     largest: u64,
-    keep: ContentMode<'_>,
+    mode: ContentMode<'_>,
 ) -> Result<FileImage, BlobError> {
-    let unsaved =
-        |why, stamp: PathStamp| FileImage::Unsaved { why, len: stamp.len, modified: stamp.modified };
+    let unsaved = |reason, stamp: PathStamp| FileImage::Unsaved {
+        why: reason,
+        len: stamp.len,
+        modified: stamp.modified,
+    };
     Ok(match entry {
         DiskEntry::Absent => FileImage::Absent,
         DiskEntry::Link(target, _) => FileImage::Link { target: bytes_of(&target) },
@@ -42,7 +45,7 @@ pub(crate) fn image_of(
         DiskEntry::File(mut file, stamp) => {
             for _ in 0..MAX_READS {
                 let before = PathStamp::of(&file.metadata()?);
-                let read = match keep {
+                let read = match mode {
                     ContentMode::Content(blobs, flush) => blobs.put_file(&mut file, largest, flush),
                     ContentMode::Hash => hash(&mut file, largest),
                 };
@@ -74,21 +77,21 @@ pub(crate) fn image_at(
     folders: &mut FolderCache,
     path: &Path,
     largest: u64,
-    keep: ContentMode<'_>,
+    mode: ContentMode<'_>,
 ) -> Result<(FileImage, Option<PathStamp>), BlobError> {
     let entry = folders.read_entry(path)?;
     let stamp = entry.stamp();
-    Ok((image_of(entry, largest, keep)?, stamp))
+    Ok((image_of(entry, largest, mode)?, stamp))
 }
 
 /// Whether two states are the same. Content that was not stored counts as the same if its length and time are
 /// equal.
-pub(crate) fn is_same_image(one: &FileImage, other: &FileImage) -> bool {
-    match (one, other) {
+pub(crate) fn is_same_image(a: &FileImage, b: &FileImage) -> bool {
+    match (a, b) {
         (
             FileImage::Unsaved { len, modified, .. },
             FileImage::Unsaved { len: other_len, modified: other_modified, .. },
         ) => len == other_len && modified == other_modified && *modified != 0,
-        _ => one == other,
+        _ => a == b,
     }
 }

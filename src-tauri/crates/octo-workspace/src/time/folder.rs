@@ -42,7 +42,7 @@ impl PathStamp {
     pub(crate) fn of(meta: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt;
         let nanoseconds =
-            |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+            |seconds: i64, fraction: i64| seconds.saturating_mul(1_000_000_000).saturating_add(fraction);
         Self {
             len: meta.len(),
             modified: nanoseconds(meta.mtime(), meta.mtime_nsec()),
@@ -72,7 +72,10 @@ impl PathStamp {
 
 /// Returns nanoseconds since the Unix epoch; earlier times count as the epoch.
 pub(crate) fn nanoseconds(time: std::time::SystemTime) -> i64 {
-    time.duration_since(UNIX_EPOCH).ok().and_then(|past| i64::try_from(past.as_nanos()).ok()).unwrap_or(0)
+    time.duration_since(UNIX_EPOCH)
+        .ok()
+        .and_then(|elapsed| i64::try_from(elapsed.as_nanos()).ok())
+        .unwrap_or(0)
 }
 
 /// The object under a name.
@@ -103,7 +106,7 @@ impl DiskEntry {
 }
 
 /// Splits a path into its folder and its name there.
-pub(crate) fn parts(path: &Path) -> io::Result<(&Path, &OsStr)> {
+pub(crate) fn parent_and_name(path: &Path) -> io::Result<(&Path, &OsStr)> {
     match (path.parent(), path.file_name()) {
         (Some(folder), Some(name)) => Ok((folder, name)),
         _ => Err(io::ErrorKind::InvalidInput.into()),
@@ -117,7 +120,7 @@ pub(crate) struct FolderCache(Option<(PathBuf, Folder)>);
 impl FolderCache {
     /// Returns the folder that contains `path`, and the name of `path` in it.
     pub(crate) fn parent_of<'a>(&mut self, path: &'a Path) -> io::Result<(&Folder, &'a OsStr)> {
-        let (parent, name) = parts(path)?;
+        let (parent, name) = parent_and_name(path)?;
         if self.0.as_ref().is_none_or(|(open, _)| open != parent) {
             self.0 = None;
         }

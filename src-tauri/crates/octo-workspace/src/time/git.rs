@@ -23,7 +23,7 @@ use std::{
 };
 
 use super::bytes::path_of;
-use crate::{Blobs, FlushTiming, paths::real};
+use crate::{Blobs, FlushTiming, paths::resolve_links};
 
 type GitObject = [u8; 20];
 
@@ -42,9 +42,9 @@ impl GitRepository {
             folder.ancestors().find_map(|tree| Some((tree, data_folder_of(&tree.join(".git"))?)))?;
         let index = std::fs::read(data.join("index")).ok()?;
         let mut objects = read_index(&index)?;
-        let wanted: HashSet<GitObject> = objects.iter().map(|(_, object)| *object).collect();
-        let there = existing(&data, &wanted)?;
-        objects.retain(|(_, object)| there.contains(object));
+        let needed: HashSet<GitObject> = objects.iter().map(|(_, object)| *object).collect();
+        let existing_objects = existing_objects(&data, &needed)?;
+        objects.retain(|(_, object)| existing_objects.contains(object));
         let objects = objects.into_iter().map(|(path, object)| (tree.join(path_of(&path)), object)).collect();
         Some(Self { data, objects })
     }
@@ -82,49 +82,50 @@ fn data_folder_of(git: &Path) -> Option<PathBuf> {
         return Some(git.to_owned());
     }
     let text = std::fs::read_to_string(git).ok()?;
-    let named = Path::new(text.strip_prefix("gitdir:")?.trim());
-    real(&git.parent()?.join(named)).ok().filter(|data| data.is_dir())
+    let git_path = Path::new(text.strip_prefix("gitdir:")?.trim());
+    resolve_links(&git.parent()?.join(git_path)).ok().filter(|data| data.is_dir())
 }
 
 /// Returns the files of an index (versions 2 to 4) with their objects, or `None` if the format is not
 /// understood.
 fn read_index(bytes: &[u8]) -> Option<Vec<(Vec<u8>, GitObject)>> {
-    const STAT: usize = 40;
-    let word = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    const STAT_BYTES: usize = 40;
+    let read_u32 = |offset: usize| Some(u32::from_be_bytes(bytes.get(offset..offset + 4)?.try_into().ok()?));
     if bytes.get(..4)? != b"DIRC" {
         return None;
     }
-    let (version, count) = (word(4)?, word(8)?);
+    let (version, count) = (read_u32(4)?, read_u32(8)?);
     if !(2..=4).contains(&version) {
         return None;
     }
-    let mut at = 12;
+    let mut offset = 12;
     let mut files = Vec::new();
     let mut name: Vec<u8> = Vec::new();
     for _ in 0..count {
-        let mode = word(at + 24)?;
-        let object: GitObject = bytes.get(at + STAT..at + STAT + 20)?.try_into().ok()?;
-        let flags = u16::from_be_bytes(bytes.get(at + 60..at + 62)?.try_into().ok()?);
-        let mut start = at + 62;
+        let mode = read_u32(offset + 24)?;
+        let object: GitObject = bytes.get(offset + STAT_BYTES..offset + STAT_BYTES + 20)?.try_into().ok()?;
+        let flags = u16::from_be_bytes(bytes.get(offset + 60..offset + 62)?.try_into().ok()?);
+        let mut start = offset + 62;
         if flags & 0x4000 != 0 {
             start += 2;
         }
         if version == 4 {
             let mut byte = *bytes.get(start)?;
             start += 1;
-            let mut cut = usize::from(byte & 0x7f);
+            let mut removed_bytes = usize::from(byte & 0x7f);
             while byte & 0x80 != 0 {
                 byte = *bytes.get(start)?;
                 start += 1;
-                cut = cut.checked_add(1)?.checked_mul(128)?.checked_add(usize::from(byte & 0x7f))?;
+                removed_bytes =
+                    removed_bytes.checked_add(1)?.checked_mul(128)?.checked_add(usize::from(byte & 0x7f))?;
             }
-            name.truncate(name.len().checked_sub(cut)?);
+            name.truncate(name.len().checked_sub(removed_bytes)?);
         } else {
             name.clear();
         }
         let len = bytes.get(start..)?.iter().position(|byte| *byte == 0)?;
         name.extend_from_slice(bytes.get(start..start + len)?);
-        at = if version == 4 { start + len + 1 } else { at + ((start + len - at) / 8 + 1) * 8 };
+        offset = if version == 4 { start + len + 1 } else { offset + ((start + len - offset) / 8 + 1) * 8 };
         // Only files, and only those without a conflict.
         if mode & 0o170_000 == 0o100_000 && flags & 0x3000 == 0 {
             files.push((name.clone(), object));
@@ -179,51 +180,51 @@ fn cat_file(data: &Path, mode: &str) -> io::Result<(Child, ChildStdin, BufReader
 }
 
 /// Returns which of these objects exist.
-fn existing(data: &Path, wanted: &HashSet<GitObject>) -> Option<HashSet<GitObject>> {
-    if wanted.is_empty() {
+fn existing_objects(data: &Path, objects: &HashSet<GitObject>) -> Option<HashSet<GitObject>> {
+    if objects.is_empty() {
         return Some(HashSet::new());
     }
     let (mut child, mut input, output) = cat_file(data, "--batch-check").ok()?;
-    let there = thread::scope(|scope| {
+    let present = thread::scope(|scope| {
         // Concurrently with reading: the pipes are too small for the traffic of both sides.
         scope.spawn(move || {
-            for object in wanted {
+            for object in objects {
                 if writeln!(input, "{}", hex(object)).is_err() {
                     return;
                 }
             }
         });
-        let mut there = HashSet::new();
+        let mut present = HashSet::new();
         for line in output.lines() {
             let Ok(line) = line else { break };
-            let mut words = line.split(' ');
-            if let (Some(object), Some("blob")) = (words.next().and_then(parse_hex), words.next()) {
-                there.insert(object);
+            let mut fields = line.split(' ');
+            if let (Some(object), Some("blob")) = (fields.next().and_then(parse_hex), fields.next()) {
+                present.insert(object);
             }
         }
-        there
+        present
     });
-    child.wait().is_ok_and(|status| status.success()).then_some(there)
+    child.wait().is_ok_and(|status| status.success()).then_some(present)
 }
 
 /// Copies objects to blobs. Returns which of the hashes are blobs now.
 pub(crate) fn copy_to_blobs(
     data: &Path,
-    wanted: &HashMap<[u8; 32], GitObject>,
+    objects: &HashMap<[u8; 32], GitObject>,
     blobs: &Blobs,
 ) -> HashSet<[u8; 32]> {
     let mut copied = HashSet::new();
-    if wanted.is_empty() {
+    if objects.is_empty() {
         return copied;
     }
     let Ok((mut child, mut input, mut output)) = cat_file(data, "--batch") else { return copied };
-    let mut ask = |hash: &[u8; 32], object: &GitObject| -> io::Result<bool> {
+    let mut copy_object = |hash: &[u8; 32], object: &GitObject| -> io::Result<bool> {
         writeln!(input, "{}", hex(object))?;
         input.flush()?;
-        let mut line = String::new();
-        output.read_line(&mut line)?;
-        let mut words = line.trim_end().split(' ').skip(1);
-        let (kind, len) = (words.next(), words.next().and_then(|len| len.parse::<u64>().ok()));
+        let mut header = String::new();
+        output.read_line(&mut header)?;
+        let mut fields = header.trim_end().split(' ').skip(1);
+        let (kind, len) = (fields.next(), fields.next().and_then(|len| len.parse::<u64>().ok()));
         let (Some("blob"), Some(len)) = (kind, len) else { return Ok(false) };
         let mut file = tempfile::tempfile()?;
         let got = io::copy(&mut (&mut output).take(len), &mut file)?;
@@ -231,12 +232,12 @@ pub(crate) fn copy_to_blobs(
         if got != len {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let (kept, _) =
+        let (stored_hash, _) =
             blobs.put_file(&mut file, u64::MAX, FlushTiming::Deferred).map_err(io::Error::other)?;
-        Ok(super::snapshot::hash_of(&kept) == Some(*hash))
+        Ok(super::snapshot::hash_of(&stored_hash) == Some(*hash))
     };
-    for (hash, object) in wanted {
-        match ask(hash, object) {
+    for (hash, object) in objects {
+        match copy_object(hash, object) {
             Ok(true) => {
                 copied.insert(*hash);
             }

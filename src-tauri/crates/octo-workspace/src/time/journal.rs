@@ -86,12 +86,12 @@ impl JournalStep {
 impl Journal {
     /// Returns the same steps reversed, to undo them.
     pub(crate) fn reversed(&self) -> Self {
-        let mut back = self.clone();
-        for line in &mut back.steps {
-            std::mem::swap(&mut line.from, &mut line.to);
-            (line.stamp, line.staged) = (None, None);
+        let mut reversed = self.clone();
+        for step in &mut reversed.steps {
+            std::mem::swap(&mut step.from, &mut step.to);
+            (step.stamp, step.staged) = (None, None);
         }
-        back
+        reversed
     }
 }
 
@@ -122,8 +122,8 @@ impl Journals {
     }
 
     /// Moves a journal to another stage.
-    pub(crate) fn advance(&self, id: &str, from: RestoreStage, to: RestoreStage) -> io::Result<()> {
-        fs::rename(self.path(id, from), self.path(id, to))?;
+    pub(crate) fn advance(&self, id: &str, current: RestoreStage, next: RestoreStage) -> io::Result<()> {
+        fs::rename(self.path(id, current), self.path(id, next))?;
         self.sync();
         Ok(())
     }
@@ -137,17 +137,17 @@ impl Journals {
 
     /// Returns all journals. An unreadable one is an error: its steps may be half done.
     pub(crate) fn all(&self) -> io::Result<Vec<(Journal, RestoreStage)>> {
-        let mut all = Vec::new();
+        let mut journals = Vec::new();
         for path in self.files()? {
             let stage = RestoreStage::ALL
                 .into_iter()
                 .find(|stage| path.extension().is_some_and(|extension| extension == stage.suffix()));
             if let Some(stage) = stage {
                 let journal: Journal = serde_json::from_slice(&fs::read(&path)?)?;
-                all.push((journal, stage));
+                journals.push((journal, stage));
             }
         }
-        Ok(all)
+        Ok(journals)
     }
 
     /// Returns the text of every journal: content it refers to must not be collected.

@@ -13,23 +13,27 @@ impl TimeMachine {
     /// # Errors
     ///
     /// Errors of the store. The effect must then not happen, because the person would not learn that it lasts.
-    pub fn record_lasting(&self, task: StepId, marks: Vec<LastingEffect>) -> Result<(), TimeError> {
+    pub fn record_lasting(&self, task: StepId, effects: Vec<LastingEffect>) -> Result<(), TimeError> {
         let StepId { session, number } = task;
-        Ok(self.inner.store.write_blocking(move |tx| tx.record_time_lasting(session, number, &marks))?)
+        Ok(self.inner.store.write_blocking(move |tx| tx.record_time_lasting(session, number, &effects))?)
     }
 }
 
 /// Returns the steps that are undone or redone between the two.
-pub(super) fn steps_between(tree: &SessionStepTree, from: StepNumber, to: StepNumber) -> Vec<StepNumber> {
-    let left: BTreeSet<StepNumber> = tree.chain(from).into_iter().collect();
-    let entered: BTreeSet<StepNumber> = tree.chain(to).into_iter().collect();
-    left.symmetric_difference(&entered).copied().collect()
+pub(super) fn steps_between(
+    tree: &SessionStepTree,
+    start: StepNumber,
+    target: StepNumber,
+) -> Vec<StepNumber> {
+    let start_chain: BTreeSet<StepNumber> = tree.chain(start).into_iter().collect();
+    let entered: BTreeSet<StepNumber> = tree.chain(target).into_iter().collect();
+    start_chain.symmetric_difference(&entered).copied().collect()
 }
 
 /// Returns the part that is shown before a restore.
-pub(super) fn truncate(mut lasting: LastingEffects) -> LastingEffects {
-    let beyond = lasting.marks.split_off(MAX_LISTED.min(lasting.marks.len()));
-    let more: u32 = beyond.iter().map(|mark| mark.times).sum();
-    lasting.more = lasting.more.saturating_add(more);
-    lasting
+pub(super) fn truncate(mut effects: LastingEffects) -> LastingEffects {
+    let omitted = effects.effects.split_off(MAX_LISTED.min(effects.effects.len()));
+    let more: u32 = omitted.iter().map(|effect| effect.times).sum();
+    effects.more = effects.more.saturating_add(more);
+    effects
 }

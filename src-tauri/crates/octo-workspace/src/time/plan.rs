@@ -13,7 +13,7 @@ use std::{
 };
 
 /// The permissions of a folder that is created only as a parent.
-const USUAL_FOLDER: u32 = 0o755;
+const DEFAULT_FOLDER_MODE: u32 = 0o755;
 
 /// A change of a path from one state to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl RestorePlan {
 }
 
 pub(crate) fn impossible(reasons: &BTreeMap<PathBuf, UnrestorableReason>) -> Vec<UnrestorablePath> {
-    reasons.iter().map(|(path, why)| UnrestorablePath { path: text_of(path), why: *why }).collect()
+    reasons.iter().map(|(path, reason)| UnrestorablePath { path: text_of(path), why: *reason }).collect()
 }
 
 fn changed_path(step: &RestoreStep) -> ChangedPath {
@@ -104,8 +104,8 @@ fn changed_path(step: &RestoreStep) -> ChangedPath {
 }
 
 /// Returns the kind of change from one state to the other.
-pub(crate) fn change(from: &FileImage, to: &FileImage) -> StepChange {
-    match (from, to) {
+pub(crate) fn change(before: &FileImage, after: &FileImage) -> StepChange {
+    match (before, after) {
         (FileImage::Absent, _) => StepChange::Created,
         (_, FileImage::Absent) => StepChange::Deleted,
         (FileImage::File { blob, .. }, FileImage::File { blob: other, .. }) if blob == other => {
@@ -159,19 +159,19 @@ fn is_left_out(image: &FileImage) -> bool {
 }
 
 pub(crate) fn decide(candidate: RestoreCandidate) -> PathDecision {
-    let RestoreCandidate { path, at_current: left, at_target: wanted, mut present, stamp } = candidate;
+    let RestoreCandidate { path, at_current: current, at_target: target, mut present, stamp } = candidate;
     if matches!(present, FileImage::Folder { .. }) {
-        if is_left_out(&wanted) {
+        if is_left_out(&target) {
             return PathDecision::Nothing;
         }
-        if is_left_out(&left) {
-            present = left.clone();
+        if is_left_out(&current) {
+            present = current.clone();
         }
     }
-    if is_same_image(&wanted, &present) {
+    if is_same_image(&target, &present) {
         return PathDecision::Nothing;
     }
-    if let FileImage::Unsaved { why, .. } = wanted {
+    if let FileImage::Unsaved { why, .. } = target {
         return PathDecision::Impossible(UnrestorableReason::NotKept { why });
     }
     // The present content could not be restored later, so it is never destroyed.
@@ -179,9 +179,9 @@ pub(crate) fn decide(candidate: RestoreCandidate) -> PathDecision {
         return PathDecision::Impossible(UnrestorableReason::PresentNotSaved { why });
     }
     let source =
-        if is_same_image(&left, &wanted) { ConflictSource::OthersOnly } else { ConflictSource::Both };
-    let clean = is_same_image(&left, &present);
-    let step = RestoreStep { path, from: present, to: wanted, stamp };
+        if is_same_image(&current, &target) { ConflictSource::OthersOnly } else { ConflictSource::Both };
+    let clean = is_same_image(&current, &present);
+    let step = RestoreStep { path, from: present, to: target, stamp };
     if clean { PathDecision::Clean(step) } else { PathDecision::Conflict(step, source) }
 }
 
@@ -218,9 +218,9 @@ pub(crate) fn arrange(steps: Vec<RestoreStep>, disk: &mut impl DiskQueries) -> i
             let is_folder = |image: &FileImage| matches!(image, FileImage::Folder { .. });
             if is_folder(&step.from) && !is_folder(&step.to) {
                 let goes = |name: &OsString| {
-                    let below = path.join(name);
-                    let dropped = out.iter().any(|(path, _)| *path == below);
-                    !dropped && steps.get(&below).is_some_and(|step| step.to == FileImage::Absent)
+                    let child = path.join(name);
+                    let dropped = out.iter().any(|(path, _)| *path == child);
+                    !dropped && steps.get(&child).is_some_and(|step| step.to == FileImage::Absent)
                 };
                 if !disk.names(path)?.iter().all(goes) {
                     out.push((path.clone(), UnrestorableReason::FolderNotEmpty));
@@ -237,19 +237,20 @@ pub(crate) fn arrange(steps: Vec<RestoreStep>, disk: &mut impl DiskQueries) -> i
         if out.is_empty() && made.is_empty() {
             return Ok((steps.into_values().collect(), impossible));
         }
-        for (path, why) in out {
+        for (path, reason) in out {
             if let Some(step) = steps.remove(&path) {
                 dropped.insert(path.clone(), step);
             }
-            impossible.insert(path, why);
+            impossible.insert(path, reason);
         }
         for step in made {
             // The obstacle to a requested folder may itself have been dropped since: then the folder is created
             // after all, as requested.
             impossible.remove(&step.path);
-            let asked = dropped.remove(&step.path);
-            let asked = asked.filter(|asked| matches!(asked.to, FileImage::Folder { .. }));
-            steps.entry(step.path.clone()).or_insert(asked.unwrap_or(step));
+            let folder_step = dropped.remove(&step.path);
+            let folder_step =
+                folder_step.filter(|folder_step| matches!(folder_step.to, FileImage::Folder { .. }));
+            steps.entry(step.path.clone()).or_insert(folder_step.unwrap_or(step));
         }
     }
 }
@@ -261,17 +262,17 @@ fn missing_parents(
     disk: &mut impl DiskQueries,
 ) -> io::Result<Option<Vec<RestoreStep>>> {
     let mut made = Vec::new();
-    for above in path.ancestors().skip(1) {
-        if let Some(step) = steps.get(above) {
+    for ancestor in path.ancestors().skip(1) {
+        if let Some(step) = steps.get(ancestor) {
             return Ok(matches!(step.to, FileImage::Folder { .. }).then_some(made));
         }
-        match disk.kind(above)? {
+        match disk.kind(ancestor)? {
             DiskKind::Folder => return Ok(Some(made)),
             DiskKind::Other => return Ok(None),
             DiskKind::Absent => made.push(RestoreStep {
-                path: above.to_owned(),
+                path: ancestor.to_owned(),
                 from: FileImage::Absent,
-                to: FileImage::Folder { mode: USUAL_FOLDER },
+                to: FileImage::Folder { mode: DEFAULT_FOLDER_MODE },
                 stamp: None,
             }),
         }

@@ -18,7 +18,7 @@ pub struct RecoveredRestore {
     /// Its outcome.
     pub outcome: RecoveryOutcome,
     /// Paths changed by others after the process ended; they were left unchanged.
-    pub kept: Vec<PathBuf>,
+    pub skipped: Vec<PathBuf>,
 }
 
 /// The end of an unfinished restore.
@@ -92,10 +92,10 @@ impl TimeMachineInner {
         if stage == RestoreStage::Staging {
             unstage(&journal);
             self.journals.remove(&journal.id, stage).map_err(TimeError::Journal)?;
-            return Ok(RecoveredRestore { session, outcome: RecoveryOutcome::NotBegun, kept: Vec::new() });
+            return Ok(RecoveredRestore { session, outcome: RecoveryOutcome::NotBegun, skipped: Vec::new() });
         }
         let prepared = journal.clone();
-        let kept = self.drop_changed_steps(&mut journal)?;
+        let changed_paths = self.drop_changed_steps(&mut journal)?;
         let taken_back = match stage {
             RestoreStage::Forward => match apply(&self.blobs, &journal) {
                 Ok(()) => {
@@ -120,31 +120,31 @@ impl TimeMachineInner {
             }
         };
         let outcome = if taken_back { RecoveryOutcome::Undone } else { RecoveryOutcome::Finished };
-        Ok(RecoveredRestore { session, outcome, kept })
+        Ok(RecoveredRestore { session, outcome, skipped: changed_paths })
     }
 
     /// Removes the steps from a journal whose paths are in neither the old, the new nor an intermediate state:
     /// others changed them since the process ended, and they must not be overwritten.
     fn drop_changed_steps(&self, journal: &mut Journal) -> Result<Vec<PathBuf>, TimeError> {
         let mut folders = FolderCache::default();
-        let mut kept = Vec::new();
-        let mut left = Vec::with_capacity(journal.steps.len());
-        for line in std::mem::take(&mut journal.steps) {
-            let path = line.path();
+        let mut changed_paths = Vec::new();
+        let mut remaining = Vec::with_capacity(journal.steps.len());
+        for step in std::mem::take(&mut journal.steps) {
+            let path = step.path();
             let (present, _) = image_at(&mut folders, &path, u64::MAX, ContentMode::Hash)?;
             let folder = |image: &FileImage| matches!(image, FileImage::Folder { .. });
-            let between = match &present {
+            let is_between = match &present {
                 FileImage::Absent => true,
                 // In transition between permissions.
-                FileImage::Folder { .. } => folder(&line.from) || folder(&line.to),
-                FileImage::File { blob, .. } => [&line.from, &line.to]
-                    .into_iter()
-                    .any(|image| matches!(image, FileImage::File { blob: known, .. } if known == blob)),
-                other => *other == line.from || *other == line.to,
+                FileImage::Folder { .. } => folder(&step.from) || folder(&step.to),
+                FileImage::File { blob, .. } => [&step.from, &step.to].into_iter().any(
+                    |image| matches!(image, FileImage::File { blob: candidate, .. } if candidate == blob),
+                ),
+                other => *other == step.from || *other == step.to,
             };
-            if between { left.push(line) } else { kept.push(path) }
+            if is_between { remaining.push(step) } else { changed_paths.push(path) }
         }
-        journal.steps = left;
-        Ok(kept)
+        journal.steps = remaining;
+        Ok(changed_paths)
     }
 }

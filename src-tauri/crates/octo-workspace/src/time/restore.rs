@@ -5,7 +5,7 @@ use super::{
     apply::{apply, needs_staging, stage, staged_name, unstage},
     bytes::{bytes_of, text_of},
     content::{ContentMode, image_at},
-    folder::{DiskEntry, Folder, FolderCache, parts},
+    folder::{DiskEntry, Folder, FolderCache, parent_and_name},
     journal::{Journal, JournalStep, RestoreStage},
     lasting::{steps_between, truncate},
     plan::{
@@ -117,7 +117,7 @@ impl TimeMachineInner {
             let tasks = steps_between(&tree, tree.active(), target);
             plan.lasting = truncate(self.store.read_blocking(|reader| reader.time_lasting(session, &tasks))?);
         }
-        let (leaving, going) = (tree.chain(tree.active()), tree.chain(target));
+        let (current_chain, going) = (tree.chain(tree.active()), tree.chain(target));
         let roots = tree.folders();
         let mut folders = FolderCache::default();
         let mut steps = Vec::new();
@@ -129,12 +129,12 @@ impl TimeMachineInner {
             }
             let state =
                 |chain: &[StepNumber]| records.at_end(chain, path).cloned().unwrap_or(FileImage::Absent);
-            let (left, wanted) = (state(&leaving), state(&going));
+            let (current, target_state) = (state(&current_chain), state(&going));
             let (present, stamp) = self.present_image(&mut folders, path)?;
             let verdict = decide(RestoreCandidate {
                 path: path.clone(),
-                at_current: left,
-                at_target: wanted,
+                at_current: current,
+                at_target: target_state,
                 present,
                 stamp,
             });
@@ -147,8 +147,8 @@ impl TimeMachineInner {
                 PathDecision::Nothing => {}
                 PathDecision::Clean(step) => steps.push(step),
                 PathDecision::Conflict(step, source) => plan.conflicts.push((step, source)),
-                PathDecision::Impossible(why) => {
-                    plan.impossible.insert(path.clone(), why);
+                PathDecision::Impossible(reason) => {
+                    plan.impossible.insert(path.clone(), reason);
                 }
             }
         }
@@ -164,10 +164,10 @@ impl TimeMachineInner {
         if tree.active() != plan.from {
             return Err(TimeError::UnknownTask(plan.from));
         }
-        let (named, kept): (Vec<_>, Vec<_>) =
+        let (overwritten, remaining): (Vec<_>, Vec<_>) =
             plan.conflicts.iter().partition(|(step, _)| overwrite.contains(&step.path));
         let mut steps = plan.steps.clone();
-        steps.extend(named.into_iter().map(|(step, _)| step.clone()));
+        steps.extend(overwritten.into_iter().map(|(step, _)| step.clone()));
         let (steps, more) = arrange_on_disk(steps)?;
         // A step that was possible when the plan was made is now blocked.
         if let Some(step) = plan.steps.iter().find(|step| more.contains_key(&step.path)) {
@@ -179,15 +179,15 @@ impl TimeMachineInner {
             active: plan.to,
             safety: None,
             changed: u32::try_from(steps.len()).unwrap_or(u32::MAX),
-            kept: kept.iter().map(|(step, _)| text_of(&step.path)).collect(),
+            kept: remaining.iter().map(|(step, _)| text_of(&step.path)).collect(),
             impossible: impossible(&not_possible),
         };
         let switches = plan.selection == RestoreSelection::All;
         if steps.is_empty() {
             report.active = if switches { plan.to } else { plan.from };
             if switches {
-                let to = plan.to;
-                self.store.write_blocking(move |tx| tx.set_active_time_step(session, to))?;
+                let target_step = plan.to;
+                self.store.write_blocking(move |tx| tx.set_active_time_step(session, target_step))?;
             }
             return Ok(report);
         }
@@ -196,11 +196,14 @@ impl TimeMachineInner {
 
         let mut journal = self.journal(plan, &steps)?;
         self.journals.write(&journal, RestoreStage::Staging).map_err(TimeError::Journal)?;
-        let prepared = journal.steps.iter().try_for_each(|line| stage(&self.blobs, line)).and_then(|()| {
-            // Staging took time: meanwhile changed files are not overwritten.
-            require_unchanged(&steps)?;
-            self.add_entry(plan, &tree, &steps)
-        });
+        let prepared =
+            journal.steps.iter().try_for_each(|journal_step| stage(&self.blobs, journal_step)).and_then(
+                |()| {
+                    // Staging took time: meanwhile changed files are not overwritten.
+                    require_unchanged(&steps)?;
+                    self.add_entry(plan, &tree, &steps)
+                },
+            );
         let entry = match prepared {
             Ok(entry) => entry,
             Err(error) => {
@@ -237,8 +240,8 @@ impl TimeMachineInner {
     fn store_present(&self, steps: &[RestoreStep]) -> Result<(), TimeError> {
         let mut folders = FolderCache::default();
         for step in steps {
-            let keep = ContentMode::Content(&self.blobs, FlushTiming::Deferred);
-            let (image, _) = image_at(&mut folders, &step.path, self.limits.max_file_bytes, keep)?;
+            let mode = ContentMode::Content(&self.blobs, FlushTiming::Deferred);
+            let (image, _) = image_at(&mut folders, &step.path, self.limits.max_file_bytes, mode)?;
             if image != step.from {
                 return Err(TimeError::ChangedSincePlan(step.path.clone()));
             }
@@ -293,7 +296,7 @@ impl TimeMachineInner {
             RestoreSelection::All => (StepKind::Safety, StepActivation::Beside),
             RestoreSelection::Files(_) => (StepKind::Files, StepActivation::Beside),
         };
-        let new = NewTimeStep {
+        let time_step = NewTimeStep {
             parent: plan.from,
             kind,
             turn: None,
@@ -303,26 +306,26 @@ impl TimeMachineInner {
         let states: Vec<(Vec<u8>, FileImage, FileImage)> =
             steps.iter().map(|step| (bytes_of(&step.path), step.from.clone(), step.to.clone())).collect();
         let parent = plan.from;
-        let whole = plan.selection == RestoreSelection::All;
+        let is_full = plan.selection == RestoreSelection::All;
         let number = self.store.write_blocking(move |tx| {
-            let number = tx.add_time_step(session, &new, activate)?;
+            let number = tx.add_time_step(session, &time_step, activate)?;
             let mut rows = Vec::new();
-            for (path, from, to) in states {
-                let row = |number, side, image| RecordedState {
+            for (path, before, after) in states {
+                let row = |number, moment, image| RecordedState {
                     path: path.clone(),
                     number,
-                    side,
+                    side: moment,
                     source: StateSource::Restored,
                     image,
                 };
-                if whole {
-                    rows.push(row(number, StateMoment::After, from));
+                if is_full {
+                    rows.push(row(number, StateMoment::After, before));
                 } else {
                     // A change by others belongs to the step that was active, so undoing this entry restores
                     // it.
-                    rows.push(row(parent, StateMoment::Left, from.clone()));
-                    rows.push(row(number, StateMoment::Before, from));
-                    rows.push(row(number, StateMoment::After, to));
+                    rows.push(row(parent, StateMoment::Left, before.clone()));
+                    rows.push(row(number, StateMoment::Before, before));
+                    rows.push(row(number, StateMoment::After, after));
                 }
             }
             tx.record_time_states(session, &rows)?;
@@ -370,15 +373,15 @@ fn require_unchanged(steps: &[RestoreStep]) -> Result<(), TimeError> {
             Err(error) if super::folder::is_missing_parent(&error) => Ok(None),
             other => other,
         };
-        let same = match (stamp, step.stamp) {
+        let is_unchanged = match (stamp, step.stamp) {
             // Staging files in a folder changes its times and length.
-            (Ok(Some(now)), Some(then)) if matches!(step.from, FileImage::Folder { .. }) => {
-                now.inode == then.inode && now.mode == then.mode
+            (Ok(Some(current)), Some(planned)) if matches!(step.from, FileImage::Folder { .. }) => {
+                current.inode == planned.inode && current.mode == planned.mode
             }
-            (Ok(now), then) => now == then,
+            (Ok(current), planned) => current == planned,
             (Err(_), _) => false,
         };
-        if !same {
+        if !is_unchanged {
             return Err(TimeError::ChangedSincePlan(step.path.clone()));
         }
     }
@@ -392,21 +395,21 @@ fn may_write(roots: &BTreeSet<PathBuf>, records: &StateRecords, path: &Path) -> 
 
 /// Returns the nearest existing folder above a path.
 fn existing_above(folders: &mut FolderCache, path: &Path) -> io::Result<PathBuf> {
-    for above in path.ancestors().skip(1) {
-        let is_folder = match parts(above) {
-            Ok(_) => matches!(folders.read_entry(above)?, DiskEntry::Folder(_)),
+    for ancestor in path.ancestors().skip(1) {
+        let is_folder = match parent_and_name(ancestor) {
+            Ok(_) => matches!(folders.read_entry(ancestor)?, DiskEntry::Folder(_)),
             Err(_) => true,
         };
         if is_folder {
-            return Ok(above.to_owned());
+            return Ok(ancestor.to_owned());
         }
     }
     Err(io::ErrorKind::NotFound.into())
 }
 
 fn arrange_on_disk(steps: Vec<RestoreStep>) -> Result<super::plan::ArrangedSteps, TimeError> {
-    let first = steps.first().map(|step| step.path.clone()).unwrap_or_default();
-    arrange(steps, &mut LiveDisk(FolderCache::default())).map_err(|error| TimeError::disk(&first, error))
+    let first_path = steps.first().map(|step| step.path.clone()).unwrap_or_default();
+    arrange(steps, &mut LiveDisk(FolderCache::default())).map_err(|error| TimeError::disk(&first_path, error))
 }
 
 /// The real disk.
@@ -414,10 +417,10 @@ struct LiveDisk(FolderCache);
 
 impl DiskQueries for LiveDisk {
     fn kind(&mut self, path: &Path) -> io::Result<DiskKind> {
-        if parts(path).is_err() {
+        if parent_and_name(path).is_err() {
             return Ok(DiskKind::Folder); // The root.
         }
-        let (parent, name) = parts(path)?;
+        let (parent, name) = parent_and_name(path)?;
         // Unlike elsewhere, a link among the parents matters: nothing may be created behind it.
         match Folder::open(parent) {
             Ok(folder) => Ok(match folder.stamp(name)? {

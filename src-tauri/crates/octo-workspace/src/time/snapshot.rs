@@ -102,39 +102,39 @@ impl FolderSnapshot {
     /// returns.
     pub(crate) fn full(
         folder: &Path,
-        last: Option<&Self>,
+        previous: Option<&Self>,
         context: &SnapshotContext<'_>,
         watch: Option<&FolderWatch>,
     ) -> Result<Self, BlobError> {
-        let walked = walk::walk(folder, last, context, watch)?;
-        Self::of(folder, walked, last, context)
+        let walked = walk::walk(folder, previous, context, watch)?;
+        Self::of(folder, walked, previous, context)
     }
 
     /// Checks only the reported changes since this snapshot; returns `None` if that is not enough.
     pub(crate) fn update(
         &self,
-        seen: &ReportedChanges,
+        changes: &ReportedChanges,
         context: &SnapshotContext<'_>,
         watch: &FolderWatch,
     ) -> Result<Option<Self>, BlobError> {
-        let Some(walked) = update::update_snapshot(self, seen, context, watch) else { return Ok(None) };
+        let Some(walked) = update::update_snapshot(self, changes, context, watch) else { return Ok(None) };
         Self::of(&self.folder, walked, Some(self), context).map(Some)
     }
 
     fn of(
         folder: &Path,
         walked: walk::WalkResult,
-        last: Option<&Self>,
+        previous: Option<&Self>,
         context: &SnapshotContext<'_>,
     ) -> Result<Self, BlobError> {
         let mut picture = Self {
             folder: folder.to_owned(),
-            repository: last.and_then(|last| last.repository.clone()),
+            repository: previous.and_then(|previous| previous.repository.clone()),
             folders: walked.folders,
             unknown: walked.unknown,
         };
         if !walked.found.is_empty() {
-            picture.read(walked.found, last, context)?;
+            picture.read(walked.found, previous, context)?;
         }
         Ok(picture)
     }
@@ -143,12 +143,12 @@ impl FolderSnapshot {
     fn read(
         &mut self,
         found: Vec<ChangedItems>,
-        last: Option<&Self>,
+        previous: Option<&Self>,
         camera: &SnapshotContext<'_>,
     ) -> Result<(), BlobError> {
         let mut work: Vec<(usize, usize, u64)> = Vec::new();
         for (folder, found) in found.iter().enumerate() {
-            let files = found.unread.iter();
+            let files = found.unread_items.iter();
             work.extend(
                 files.map(|item| (folder, *item, found.items.get(*item).map_or(0, |item| item.stamp.len))),
             );
@@ -162,29 +162,31 @@ impl FolderSnapshot {
             if len > camera.limits.max_file_bytes {
                 break; // Told by its length when it is looked at, as are those after it.
             }
-            let Some(rest) = room.checked_sub(len) else { break };
-            room = rest;
+            let Some(remaining) = room.checked_sub(len) else { break };
+            room = remaining;
             last_with_room = Some((len, folder, item));
         }
         // Sorted, because files of one folder then share the open folder.
         work.sort_unstable();
         // Only a first snapshot has enough content to make the search in a repository worthwhile.
-        let repository = if last.is_none() { GitRepository::find(&self.folder) } else { None };
+        let repository = if previous.is_none() { GitRepository::find(&self.folder) } else { None };
         if let Some(repository) = &repository {
             self.repository = Some(repository.data().to_owned());
         }
         let reader = ItemReader { folder: &self.folder, context: camera, repository: repository.as_ref() };
-        let next = AtomicUsize::new(0);
-        let done: Mutex<Vec<(usize, usize, SnapshotItem)>> = Mutex::new(Vec::with_capacity(work.len()));
+        let next_index = AtomicUsize::new(0);
+        let read_items: Mutex<Vec<(usize, usize, SnapshotItem)>> = Mutex::new(Vec::with_capacity(work.len()));
         let failed: Mutex<Option<BlobError>> = Mutex::new(None);
         thread::scope(|scope| {
             for _ in 0..threads().min(work.len()) {
                 scope.spawn(|| {
-                    let mut mine = Vec::new();
+                    let mut batch = Vec::new();
                     let mut folders = FolderCache::default();
                     while failed.lock().is_none() {
-                        let from = next.fetch_add(BATCH_FILES, Ordering::Relaxed);
-                        let Some(part) = work.get(from..(from + BATCH_FILES).min(work.len())) else { break };
+                        let start = next_index.fetch_add(BATCH_FILES, Ordering::Relaxed);
+                        let Some(part) = work.get(start..(start + BATCH_FILES).min(work.len())) else {
+                            break;
+                        };
                         if part.is_empty() {
                             break;
                         }
@@ -194,8 +196,8 @@ impl FolderSnapshot {
                             let has_room = Some((len, folder, number)) <= last_with_room;
                             let room = if has_room { SpaceState::Left } else { SpaceState::None };
                             match reader.read_item(&mut folders, &found.path, item, room) {
-                                Ok(Some(item)) => mine.push((folder, number, item)),
-                                Ok(None) => mine.push((folder, usize::MAX, item.clone())),
+                                Ok(Some(item)) => batch.push((folder, number, item)),
+                                Ok(None) => batch.push((folder, usize::MAX, item.clone())),
                                 Err(error) => {
                                     *failed.lock() = Some(error);
                                     break;
@@ -203,7 +205,7 @@ impl FolderSnapshot {
                             }
                         }
                     }
-                    done.lock().append(&mut mine);
+                    read_items.lock().append(&mut batch);
                 });
             }
         });
@@ -214,10 +216,10 @@ impl FolderSnapshot {
         let mut items: Vec<(RelativePath, Vec<SnapshotItem>)> =
             found.into_iter().map(|found| (found.path, found.items)).collect();
         let mut vanished: Vec<(usize, Box<[u8]>)> = Vec::new();
-        for (folder, number, item) in done.into_inner() {
+        for (folder, number, item) in read_items.into_inner() {
             let Some((_, items)) = items.get_mut(folder) else { continue };
             match items.get_mut(number) {
-                Some(place) => *place = item,
+                Some(slot) => *slot = item,
                 None => vanished.push((folder, item.name)),
             }
         }
@@ -236,18 +238,18 @@ impl FolderSnapshot {
     }
 
     /// Returns the entries left out, by path.
-    pub(crate) fn left_out(&self) -> Vec<(PathBuf, UnsavedReason)> {
+    pub(crate) fn omitted_paths(&self) -> Vec<(PathBuf, UnsavedReason)> {
         let mut out: Vec<(PathBuf, UnsavedReason)> =
-            self.unknown.iter().map(|(path, why)| (self.path(path), *why)).collect();
+            self.unknown.iter().map(|(path, reason)| (self.path(path), *reason)).collect();
         for (folder, items) in &self.folders {
             for item in items.iter() {
-                if let ItemContent::Unsaved(why) = item.content {
-                    out.push((self.path(&join(folder, &item.name)), why));
+                if let ItemContent::Unsaved(reason) = item.content {
+                    out.push((self.path(&join(folder, &item.name)), reason));
                 }
             }
         }
-        out.sort_by(|one, other| one.0.cmp(&other.0));
-        out.dedup_by(|one, other| one.0 == other.0);
+        out.sort_by(|a, b| a.0.cmp(&b.0));
+        out.dedup_by(|a, b| a.0 == b.0);
         out
     }
 
@@ -317,21 +319,24 @@ pub(crate) fn join(folder: &[u8], name: &[u8]) -> RelativePath {
     [folder, separator.as_slice(), name].concat().into()
 }
 
-/// Whether a path is `above` or below it.
-pub(crate) fn is_at_or_below(path: &[u8], above: &[u8]) -> bool {
+/// Whether a path is `ancestor` or below it.
+pub(crate) fn is_at_or_below(path: &[u8], ancestor: &[u8]) -> bool {
     let separator = bytes_of(Path::new(std::path::MAIN_SEPARATOR_STR));
-    let rest = path.strip_prefix(above);
-    rest.is_some_and(|rest| rest.is_empty() || above.is_empty() || rest.starts_with(&separator))
+    let suffix = path.strip_prefix(ancestor);
+    suffix.is_some_and(|suffix| suffix.is_empty() || ancestor.is_empty() || suffix.starts_with(&separator))
 }
 
 /// Whether a file with these times may have changed after it was read at `read_at`, within the same clock tick.
 /// File systems use kernel ticks (10 ms at most), old ones seconds.
 fn is_racy(stamp: &PathStamp, read_at: i64) -> bool {
-    const TICK: i64 = 20_000_000;
-    const COARSE: i64 = 2_000_000_000;
+    const CLOCK_TICK: i64 = 20_000_000;
+    const COARSE_TICK: i64 = 2_000_000_000;
     let newest = stamp.modified.max(stamp.changed);
-    let tick =
-        if stamp.modified % 1_000_000_000 == 0 && stamp.changed % 1_000_000_000 == 0 { COARSE } else { TICK };
+    let tick = if stamp.modified % 1_000_000_000 == 0 && stamp.changed % 1_000_000_000 == 0 {
+        COARSE_TICK
+    } else {
+        CLOCK_TICK
+    };
     newest > read_at.saturating_sub(tick)
 }
 
@@ -370,20 +375,17 @@ impl ItemReader<'_> {
             Err(error) => return Err(error.into()),
         };
         let Some(stamp) = entry.stamp() else { return Ok(None) };
-        let with = |kept| {
-            Some(SnapshotItem {
-                name: item.name.clone(),
-                stamp,
-                content: kept,
-                racy: is_racy(&stamp, read_at),
-            })
+        let with_content = |content| {
+            Some(SnapshotItem { name: item.name.clone(), stamp, content, racy: is_racy(&stamp, read_at) })
         };
         let mut entry = match entry {
-            DiskEntry::Link(target, _) => return Ok(with(ItemContent::Link(bytes_of(&target).into()))),
+            DiskEntry::Link(target, _) => {
+                return Ok(with_content(ItemContent::Link(bytes_of(&target).into())));
+            }
             DiskEntry::File(_, stamp)
                 if room == SpaceState::None && stamp.len <= self.context.limits.max_file_bytes =>
             {
-                return Ok(with(ItemContent::Unsaved(UnsavedReason::Budget)));
+                return Ok(with_content(ItemContent::Unsaved(UnsavedReason::Budget)));
             }
             // A folder replaced a file: the next snapshot enters it.
             DiskEntry::Folder(_) => return Ok(None),
@@ -393,17 +395,17 @@ impl ItemReader<'_> {
             && stamp.len <= self.context.limits.max_file_bytes
             && let Some((hash, object)) = repository.stored_object(&path, file, stamp.len)
         {
-            return Ok(with(ItemContent::Git(hash, object)));
+            return Ok(with_content(ItemContent::Git(hash, object)));
         }
-        let keep = ContentMode::Content(self.context.blobs, FlushTiming::Deferred);
-        match image_of(entry, self.context.limits.max_file_bytes, keep) {
+        let mode = ContentMode::Content(self.context.blobs, FlushTiming::Deferred);
+        match image_of(entry, self.context.limits.max_file_bytes, mode) {
             Ok(FileImage::File { blob, .. }) => {
-                Ok(hash_of(&blob).and_then(|hash| with(ItemContent::Blob(hash))))
+                Ok(hash_of(&blob).and_then(|hash| with_content(ItemContent::Blob(hash))))
             }
-            Ok(FileImage::Unsaved { why, .. }) => Ok(with(ItemContent::Unsaved(why))),
+            Ok(FileImage::Unsaved { why: reason, .. }) => Ok(with_content(ItemContent::Unsaved(reason))),
             Ok(_) => Ok(None),
             // It keeps changing: the next snapshot reads it again.
-            Err(BlobError::Changed) => Ok(with(ItemContent::Unsaved(UnsavedReason::Unreadable))
+            Err(BlobError::Changed) => Ok(with_content(ItemContent::Unsaved(UnsavedReason::Unreadable))
                 .map(|item| SnapshotItem { racy: true, ..item })),
             Err(error) => Err(error),
         }

@@ -18,7 +18,7 @@ use std::{
 };
 
 /// The maximum length of a summary in characters; more does not fit a row of the timeline.
-const SUMMARY: usize = 60;
+const MAX_SUMMARY: usize = 60;
 
 /// The in-memory state of a session. Everything that matters is stored.
 #[derive(Debug, Default)]
@@ -61,9 +61,9 @@ impl TimeMachine {
         let mut steps = steps.lock();
         self.inner.require_no_unfinished_restore(session)?;
         let tree = self.inner.read_tree(session)?;
-        let known = tree.of_turn(turn).map(|task| task.number);
-        self.inner.end_open_steps(session, &tree, known)?;
-        let number = match known {
+        let existing = tree.of_turn(turn).map(|task| task.number);
+        self.inner.end_open_steps(session, &tree, existing)?;
+        let number = match existing {
             Some(number) => {
                 self.inner.store.write_blocking(move |tx| {
                     tx.set_time_step_running(session, number, StepActivation::Running)?;
@@ -72,7 +72,7 @@ impl TimeMachine {
                 number
             }
             None => {
-                let new = NewTimeStep {
+                let step = NewTimeStep {
                     parent: tree.active(),
                     kind: StepKind::Run,
                     turn: Some(turn),
@@ -81,7 +81,7 @@ impl TimeMachine {
                 };
                 self.inner
                     .store
-                    .write_blocking(move |tx| tx.add_time_step(session, &new, StepActivation::Running))?
+                    .write_blocking(move |tx| tx.add_time_step(session, &step, StepActivation::Running))?
             }
         };
         steps.open = Some(OpenStep { task: number, recorded: HashMap::new() });
@@ -98,9 +98,9 @@ impl TimeMachine {
         let steps = self.inner.session_steps(task.session);
         let mut steps = steps.lock();
         let tree = self.inner.read_tree(task.session)?;
-        let known = tree.task(task.number).ok_or(TimeError::UnknownTask(task.number))?;
-        if known.ended_at.is_none() {
-            self.inner.end(task, &path_of(&known.folder))?;
+        let step = tree.task(task.number).ok_or(TimeError::UnknownTask(task.number))?;
+        if step.ended_at.is_none() {
+            self.inner.end(task, &path_of(&step.folder))?;
         }
         if steps.open.as_ref().is_some_and(|open| open.task == task.number) {
             steps.open = None;
@@ -119,14 +119,14 @@ impl TimeMachine {
     ///
     /// Errors of the store.
     pub fn tree(&self, session: SessionId) -> Result<StepTree, TimeError> {
-        let (tasks, counts, lasting) = self.inner.store.read_blocking(|reader| {
+        let (tasks, counts, effects) = self.inner.store.read_blocking(|reader| {
             Ok((
                 reader.time_steps(session)?,
                 reader.time_change_counts(session)?,
                 reader.time_lasting_counts(session)?,
             ))
         })?;
-        Ok(SessionStepTree::new(tasks).view(&counts.into_iter().collect(), &lasting.into_iter().collect()))
+        Ok(SessionStepTree::new(tasks).view(&counts.into_iter().collect(), &effects.into_iter().collect()))
     }
 
     /// Returns the turns of a session whose work is undone: the model must not see their messages. Turns that
@@ -154,14 +154,14 @@ impl TimeMachine {
         let mut folders = FolderCache::default();
         let mut states = Vec::new();
         for path in records.paths() {
-            let keep = ContentMode::Content(&self.inner.blobs, FlushTiming::Deferred);
-            let (image, _) = image_at(&mut folders, path, self.inner.limits.max_file_bytes, keep)?;
-            if records.at_end(&chain, path).is_none_or(|known| !is_same_image(known, &image)) {
+            let mode = ContentMode::Content(&self.inner.blobs, FlushTiming::Deferred);
+            let (image, _) = image_at(&mut folders, path, self.inner.limits.max_file_bytes, mode)?;
+            if records.at_end(&chain, path).is_none_or(|recorded| !is_same_image(recorded, &image)) {
                 states.push((path.clone(), image));
             }
         }
         self.inner.blobs.flush()?;
-        let new = NewTimeStep {
+        let step = NewTimeStep {
             parent: tree.active(),
             kind: StepKind::Checkpoint,
             turn: None,
@@ -169,7 +169,7 @@ impl TimeMachine {
             folder: bytes_of(folder),
         };
         let number = self.inner.store.write_blocking(move |tx| {
-            let number = tx.add_time_step(session, &new, StepActivation::Ended)?;
+            let number = tx.add_time_step(session, &step, StepActivation::Ended)?;
             let states: Vec<RecordedState> = states
                 .into_iter()
                 .map(|(path, image)| RecordedState {
@@ -195,23 +195,23 @@ impl TimeMachine {
             return Ok(*recorded);
         }
         let mut folders = FolderCache::default();
-        let keep = ContentMode::Content(&self.inner.blobs, FlushTiming::Now);
-        let (image, _) = image_at(&mut folders, path, self.inner.limits.max_file_bytes, keep)?;
+        let mode = ContentMode::Content(&self.inner.blobs, FlushTiming::Now);
+        let (image, _) = image_at(&mut folders, path, self.inner.limits.max_file_bytes, mode)?;
         let mut found = vec![(path.to_owned(), image)];
         // Undoing the change also removes parent folders that it creates.
-        for above in path.ancestors().skip(1) {
-            let (image, _) = image_at(&mut folders, above, 0, ContentMode::Hash)?;
+        for ancestor in path.ancestors().skip(1) {
+            let (image, _) = image_at(&mut folders, ancestor, 0, ContentMode::Hash)?;
             if image != FileImage::Absent {
                 break;
             }
-            found.push((above.to_owned(), image));
+            found.push((ancestor.to_owned(), image));
         }
         let task = StepId { session, number: open.task };
         // Another part of the step (a command) may have recorded it already: that state counts.
         let before = self.inner.record(task, found, StateSource::Named)?;
         for (path, image) in before {
             let recorded = match image {
-                FileImage::Unsaved { why, .. } => RecordOutcome::NotKept(why),
+                FileImage::Unsaved { why: reason, .. } => RecordOutcome::NotKept(reason),
                 _ => RecordOutcome::Kept,
             };
             open.recorded.insert(path, recorded);
@@ -302,9 +302,9 @@ impl TimeMachineInner {
             return Ok(image);
         }
         if let (DiskEntry::Folder(stamp), StateSource::Found) = (&entry, source)
-            && let Some(why) = why_left_out(path)
+            && let Some(reason) = why_left_out(path)
         {
-            return Ok(FileImage::Unsaved { why, len: stamp.len, modified: stamp.modified });
+            return Ok(FileImage::Unsaved { why: reason, len: stamp.len, modified: stamp.modified });
         }
         Ok(image_of(
             entry,
@@ -331,24 +331,24 @@ impl TimeMachineInner {
         let chain = tree.chain(parent);
         let mut before = Vec::with_capacity(found.len());
         let mut states = Vec::new();
-        let mut seen = HashSet::new();
+        let mut recorded_paths = HashSet::new();
         for (path, image) in found {
-            if !seen.insert(path.clone()) {
+            if !recorded_paths.insert(path.clone()) {
                 continue;
             }
-            if let Some(known) = records.at(&path, number, StateMoment::Before) {
-                before.push((path, known.clone()));
+            if let Some(recorded) = records.at(&path, number, StateMoment::Before) {
+                before.push((path, recorded.clone()));
                 continue;
             }
-            let state = |number, side| RecordedState {
+            let state = |number, moment| RecordedState {
                 path: bytes_of(&path),
                 number,
-                side,
+                side: moment,
                 source,
                 image: image.clone(),
             };
             // Others changed it after the earlier steps: undoing this step restores that state.
-            if records.at_end(&chain, &path).is_some_and(|known| !is_same_image(known, &image)) {
+            if records.at_end(&chain, &path).is_some_and(|recorded| !is_same_image(recorded, &image)) {
                 states.push(state(parent, StateMoment::Left));
             }
             states.push(state(number, StateMoment::Before));
@@ -364,26 +364,26 @@ impl TimeMachineInner {
 /// Returns why snapshots do not enter a folder.
 fn why_left_out(folder: &Path) -> Option<UnsavedReason> {
     let (parent, name) = folder.parent().zip(folder.file_name())?;
-    reason_to_leave_out(&bytes_of(Path::new(name)), |other| parent.join(other).symlink_metadata().is_ok())
+    reason_to_leave_out(&bytes_of(Path::new(name)), |sibling| parent.join(sibling).symlink_metadata().is_ok())
 }
 
 /// Returns the beginning of a text, on one line.
 fn summary_of(text: &str) -> String {
-    let mut line = String::new();
+    let mut summary = String::new();
     for word in text.split_whitespace() {
-        if !line.is_empty() {
-            line.push(' ');
+        if !summary.is_empty() {
+            summary.push(' ');
         }
-        line.push_str(word);
-        if line.len() > SUMMARY * 4 {
+        summary.push_str(word);
+        if summary.len() > MAX_SUMMARY * 4 {
             break; // A character has at most four bytes.
         }
     }
-    if line.chars().count() <= SUMMARY {
-        return line;
+    if summary.chars().count() <= MAX_SUMMARY {
+        return summary;
     }
-    let mut cut: String = line.chars().take(SUMMARY - 1).collect();
-    cut.truncate(cut.trim_end().len());
-    cut.push('…');
-    cut
+    let mut shortened: String = summary.chars().take(MAX_SUMMARY - 1).collect();
+    shortened.truncate(shortened.trim_end().len());
+    shortened.push('…');
+    shortened
 }

@@ -53,13 +53,13 @@ impl SessionStepTree {
     }
 
     /// Returns the step and its ancestors, nearest first.
-    pub(crate) fn chain(&self, from: StepNumber) -> Vec<StepNumber> {
+    pub(crate) fn chain(&self, start: StepNumber) -> Vec<StepNumber> {
         let mut chain = Vec::new();
-        let mut next = self.steps.get(&from);
-        while let Some(task) = next {
+        let mut step = self.steps.get(&start);
+        while let Some(task) = step {
             chain.push(task.number);
             // A parent's number is always smaller, so a damaged row cannot create a cycle.
-            next =
+            step =
                 task.parent.filter(|parent| *parent < task.number).and_then(|parent| self.steps.get(&parent));
         }
         chain
@@ -68,11 +68,11 @@ impl SessionStepTree {
     /// Returns the target of an undo: the parent of the active step. A checkpoint is no work: undoing it undoes
     /// the step it was made from.
     pub(crate) fn undo(&self) -> Option<StepNumber> {
-        let mut from = self.steps.get(&self.active)?;
-        while from.kind == StepKind::Checkpoint {
-            from = self.steps.get(&from.parent?)?;
+        let mut step = self.steps.get(&self.active)?;
+        while step.kind == StepKind::Checkpoint {
+            step = self.steps.get(&step.parent?)?;
         }
-        from.parent
+        step.parent
     }
 
     /// Returns the target of a redo: the newest step of work whose parent is the active step.
@@ -83,16 +83,20 @@ impl SessionStepTree {
 
     /// Returns the turns whose work is not in the files now: the model must not see their messages.
     pub(crate) fn undone_turns(&self) -> BTreeSet<TurnId> {
-        let past: BTreeSet<StepNumber> = self.chain(self.active).into_iter().collect();
-        self.steps.values().filter(|task| !past.contains(&task.number)).filter_map(|task| task.turn).collect()
+        let past_steps: BTreeSet<StepNumber> = self.chain(self.active).into_iter().collect();
+        self.steps
+            .values()
+            .filter(|task| !past_steps.contains(&task.number))
+            .filter_map(|task| task.turn)
+            .collect()
     }
 
     pub(crate) fn view(
         &self,
         changed: &HashMap<StepNumber, u32>,
-        lasting: &HashMap<StepNumber, u32>,
+        effects: &HashMap<StepNumber, u32>,
     ) -> StepTree {
-        let past: BTreeSet<StepNumber> = self.chain(self.active).into_iter().collect();
+        let past_steps: BTreeSet<StepNumber> = self.chain(self.active).into_iter().collect();
         let mut children: HashMap<StepNumber, u32> = HashMap::new();
         for parent in
             self.steps.values().filter(|task| task.kind != StepKind::Safety).filter_map(|task| task.parent)
@@ -107,7 +111,7 @@ impl SessionStepTree {
             summary: task.summary.clone(),
             status: if task.number == self.active {
                 StepPosition::Current
-            } else if past.contains(&task.number) {
+            } else if past_steps.contains(&task.number) {
                 StepPosition::Past
             } else {
                 StepPosition::Undone
@@ -117,7 +121,7 @@ impl SessionStepTree {
             started_at: task.started_at,
             ended_at: task.ended_at,
             changed: changed.get(&task.number).copied().unwrap_or(0),
-            lasting: lasting.get(&task.number).copied().unwrap_or(0).saturating_add(task.lasting_more),
+            lasting: effects.get(&task.number).copied().unwrap_or(0).saturating_add(task.lasting_more),
             said_after: task.said_after,
         });
         StepTree {
@@ -151,8 +155,8 @@ impl StateRecords {
         self.0.keys()
     }
 
-    pub(crate) fn at(&self, path: &Path, number: StepNumber, side: StateMoment) -> Option<&FileImage> {
-        let found = self.0.get(path)?.iter().find(|state| state.number == number && state.side == side)?;
+    pub(crate) fn at(&self, path: &Path, number: StepNumber, moment: StateMoment) -> Option<&FileImage> {
+        let found = self.0.get(path)?.iter().find(|state| state.number == number && state.side == moment)?;
         Some(&found.image)
     }
 
@@ -169,12 +173,14 @@ impl StateRecords {
     /// earlier one: undoing the later one reverts its own changes only.
     pub(crate) fn at_end(&self, chain: &[StepNumber], path: &Path) -> Option<&FileImage> {
         let states = self.0.get(path)?;
-        let of = |number: StepNumber, side: StateMoment| {
-            states.iter().find(|state| state.number == number && state.side == side)
+        let image_of = |number: StepNumber, moment: StateMoment| {
+            states.iter().find(|state| state.number == number && state.side == moment)
         };
         chain
             .iter()
-            .find_map(|number| of(*number, StateMoment::Left).or_else(|| of(*number, StateMoment::After)))
+            .find_map(|number| {
+                image_of(*number, StateMoment::Left).or_else(|| image_of(*number, StateMoment::After))
+            })
             .or_else(|| states.iter().find(|state| state.side == StateMoment::Before))
             .map(|state| &state.image)
     }

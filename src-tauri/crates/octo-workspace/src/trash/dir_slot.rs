@@ -39,11 +39,11 @@ impl DirSlot {
     /// Opens the spot a path names. The folder must exist; the name need not.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
-        let above = match path.parent() {
-            Some(above) if !above.as_os_str().is_empty() => above,
+        let parent = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
-        Self::in_folder(above, &name)
+        Self::in_folder(parent, &name)
     }
 
     /// Returns the real path.
@@ -72,22 +72,22 @@ impl DirSlot {
     pub(super) fn in_folder(folder: &Path, name: &OsStr) -> io::Result<Self> {
         use rustix::fs::{Mode, OFlags};
         use std::os::unix::fs::MetadataExt;
-        let real = folder.canonicalize()?;
+        let resolved = folder.canonicalize()?;
         #[cfg(target_os = "linux")]
         let access = OFlags::PATH;
         #[cfg(not(target_os = "linux"))]
         let access = OFlags::RDONLY;
         let flags = access | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let parent = rustix::fs::open(&real, flags, Mode::empty())?;
+        let parent = rustix::fs::open(&resolved, flags, Mode::empty())?;
         // Between the two checks a parent folder may have been swapped for a link.
-        let (held, named) = (rustix::fs::fstat(&parent)?, fs::symlink_metadata(&real)?);
-        let same = device(held.st_dev) == Some(named.dev())
-            && held.st_ino == named.ino()
-            && real.canonicalize()? == real;
-        if !same {
+        let (opened, by_name) = (rustix::fs::fstat(&parent)?, fs::symlink_metadata(&resolved)?);
+        let is_same = device(opened.st_dev) == Some(by_name.dev())
+            && opened.st_ino == by_name.ino()
+            && resolved.canonicalize()? == resolved;
+        if !is_same {
             return Err(io::Error::other("the folder changed while it was looked at"));
         }
-        Ok(Self { parent, folder: real, name: name.to_owned() })
+        Ok(Self { parent, folder: resolved, name: name.to_owned() })
     }
 
     /// Returns the object here, without following links.
@@ -105,13 +105,13 @@ impl DirSlot {
     }
 
     /// Moves the object to an unused path of Octo's own.
-    pub(super) fn move_to(&self, to: &Path) -> io::Result<()> {
-        move_fresh(&self.parent, &self.name, rustix::fs::CWD, to.as_os_str())
+    pub(super) fn move_to(&self, target: &Path) -> io::Result<()> {
+        move_fresh(&self.parent, &self.name, rustix::fs::CWD, target.as_os_str())
     }
 
     /// Moves one of Octo's own items here, to an unused name.
-    pub(super) fn take_from(&self, from: &Path) -> io::Result<()> {
-        move_fresh(rustix::fs::CWD, from.as_os_str(), &self.parent, &self.name)
+    pub(super) fn move_here(&self, source: &Path) -> io::Result<()> {
+        move_fresh(rustix::fs::CWD, source.as_os_str(), &self.parent, &self.name)
     }
 
     /// Renames the object to an unused name in the same folder.
@@ -129,23 +129,31 @@ fn device(number: impl TryInto<u64>) -> Option<u64> {
 /// Renames without ever replacing an existing path.
 #[cfg(unix)]
 fn move_fresh(
-    from: impl std::os::fd::AsFd,
-    old: &OsStr,
-    to: impl std::os::fd::AsFd,
-    new: &OsStr,
+    source_folder: impl std::os::fd::AsFd,
+    old_name: &OsStr,
+    target_folder: impl std::os::fd::AsFd,
+    new_name: &OsStr,
 ) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_vendor = "apple"))]
     {
         use rustix::{fs::RenameFlags, io::Errno};
-        match rustix::fs::renameat_with(&from, old, &to, new, RenameFlags::NOREPLACE) {
+        match rustix::fs::renameat_with(
+            &source_folder,
+            old_name,
+            &target_folder,
+            new_name,
+            RenameFlags::NOREPLACE,
+        ) {
             // The file system does not support the flag.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
-            done => return Ok(done?),
+            result => return Ok(result?),
         }
     }
-    match rustix::fs::statat(&to, new, rustix::fs::AtFlags::SYMLINK_NOFOLLOW) {
+    match rustix::fs::statat(&target_folder, new_name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW) {
         Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
-        Err(rustix::io::Errno::NOENT) => Ok(rustix::fs::renameat(&from, old, &to, new)?),
+        Err(rustix::io::Errno::NOENT) => {
+            Ok(rustix::fs::renameat(&source_folder, old_name, &target_folder, new_name)?)
+        }
         Err(error) => Err(error.into()),
     }
 }
@@ -170,13 +178,13 @@ impl DirSlot {
     }
 
     /// Moves the object to an unused path of Octo's own.
-    pub(super) fn move_to(&self, to: &Path) -> io::Result<()> {
-        move_fresh(&self.path(), to)
+    pub(super) fn move_to(&self, target: &Path) -> io::Result<()> {
+        move_fresh(&self.path(), target)
     }
 
     /// Moves one of Octo's own items here, to an unused name.
-    pub(super) fn take_from(&self, from: &Path) -> io::Result<()> {
-        move_fresh(from, &self.path())
+    pub(super) fn move_here(&self, source: &Path) -> io::Result<()> {
+        move_fresh(source, &self.path())
     }
 
     /// Renames the object to an unused name in the same folder.
@@ -186,16 +194,16 @@ impl DirSlot {
 }
 
 #[cfg(not(unix))]
-fn move_fresh(from: &Path, to: &Path) -> io::Result<()> {
-    if super::exists(to) {
+fn move_fresh(source: &Path, target: &Path) -> io::Result<()> {
+    if super::exists(target) {
         return Err(io::ErrorKind::AlreadyExists.into());
     }
-    fs::rename(from, to)
+    fs::rename(source, target)
 }
 
 impl DirSlotKind {
     /// Returns the guard's kind: folder or other.
-    pub(super) fn guarded_as(self) -> super::guard::GuardedKind {
+    pub(super) fn guarded_kind(self) -> super::guard::GuardedKind {
         match self {
             Self::Folder => super::guard::GuardedKind::Folder,
             Self::File | Self::Link | Self::Device => super::guard::GuardedKind::Other,

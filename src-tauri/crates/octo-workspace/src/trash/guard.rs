@@ -67,8 +67,8 @@ pub(super) fn check(path: &Path, is_folder: GuardedKind, octo: &Path) -> Result<
     if depth == 0 || (depth == 1 && is_folder == GuardedKind::Folder) {
         return Err(DeleteRefusal::System);
     }
-    let below = |folders: &[&str]| folders.iter().any(|folder| path.starts_with(folder));
-    if below(KERNEL) && !path.starts_with("/dev/shm") && !path.starts_with("/proc/self/cwd") {
+    let is_below = |folders: &[&str]| folders.iter().any(|folder| path.starts_with(folder));
+    if is_below(KERNEL) && !path.starts_with("/dev/shm") && !path.starts_with("/proc/self/cwd") {
         return Err(DeleteRefusal::System);
     }
     let directly = path.parent();
@@ -86,10 +86,10 @@ pub(super) fn check(path: &Path, is_folder: GuardedKind, octo: &Path) -> Result<
     if octo.starts_with(path) {
         return Err(DeleteRefusal::Octo);
     }
-    if let Ok(inside) = path.strip_prefix(octo) {
-        let mut parts = inside.components();
-        let first = parts.next().map(|part| part.as_os_str().to_string_lossy().into_owned());
-        let open = first.is_some_and(|first| DELETABLE_IN_HOME.contains(&first.as_str()));
+    if let Ok(relative) = path.strip_prefix(octo) {
+        let mut parts = relative.components();
+        let first_part = parts.next().map(|part| part.as_os_str().to_string_lossy().into_owned());
+        let open = first_part.is_some_and(|first_part| DELETABLE_IN_HOME.contains(&first_part.as_str()));
         if !open || parts.next().is_none() {
             return Err(DeleteRefusal::Octo);
         }
@@ -119,19 +119,19 @@ fn mount_below(path: &Path) -> Option<PathBuf> {
 
 /// Decodes blanks, tabs, line endings and backslashes, which the kernel writes as octal.
 fn unescaped(field: &[u8]) -> Vec<u8> {
-    let mut plain = Vec::with_capacity(field.len());
-    let mut rest = field;
-    while let [first, after @ ..] = rest {
-        rest = after;
-        match (first, after) {
+    let mut unescaped_field = Vec::with_capacity(field.len());
+    let mut remaining = field;
+    while let [byte, after @ ..] = remaining {
+        remaining = after;
+        match (byte, after) {
             (b'\\', [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', after @ ..]) => {
-                plain.push((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'));
-                rest = after;
+                unescaped_field.push((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'));
+                remaining = after;
             }
-            _ => plain.push(*first),
+            _ => unescaped_field.push(*byte),
         }
     }
-    plain
+    unescaped_field
 }
 
 #[cfg(test)]

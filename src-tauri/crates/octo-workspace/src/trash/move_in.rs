@@ -15,10 +15,10 @@ use std::{
 };
 
 /// The maximum bytes copied from another file system: about half a minute on a slow disk.
-pub const COPY_BYTES: u64 = 2 << 30;
+pub const MAX_COPY_BYTES: u64 = 2 << 30;
 
 /// The maximum number of files copied from another file system.
-pub const COPY_FILES: u64 = 200_000;
+pub const MAX_COPY_FILES: u64 = 200_000;
 
 /// The outcome of an interrupted move.
 pub(super) enum MoveOutcome {
@@ -42,7 +42,7 @@ impl Trash {
     ///
     /// [`TrashError`]; nothing was changed then.
     pub fn move_in(&self, path: &Path, removal: &Removal) -> Result<TrashSlip, TrashError> {
-        self.move_in_within(path, removal, COPY_BYTES)
+        self.move_in_within(path, removal, MAX_COPY_BYTES)
     }
 
     /// Like [`Trash::move_in`], with another copy limit.
@@ -50,24 +50,24 @@ impl Trash {
         &self,
         path: &Path,
         removal: &Removal,
-        most: u64,
+        limit: u64,
     ) -> Result<TrashSlip, TrashError> {
-        let spot = DirSlot::of(path).map_err(TrashError::Item)?;
-        let found = spot.read_object().map_err(TrashError::Item)?;
+        let slot = DirSlot::of(path).map_err(TrashError::Item)?;
+        let found = slot.read_object().map_err(TrashError::Item)?;
         if found.kind == DirSlotKind::Device {
             return Err(TrashError::Refused(DeleteRefusal::Device));
         }
-        guard::check(&spot.path(), found.kind.guarded_as(), &self.home).map_err(TrashError::Refused)?;
+        guard::check(&slot.path(), found.kind.guarded_kind(), &self.home).map_err(TrashError::Refused)?;
         self.make_root().map_err(TrashError::NoRoom)?;
-        let begun = self.begin(&spot, removal, MoveMethod::Rename)?;
-        match spot.move_to(&self.content_path(begun.slip.id)) {
-            Ok(()) => Ok(begun.slip),
+        let unfilled = self.begin(&slot, removal, MoveMethod::Rename)?;
+        match slot.move_to(&self.content_path(unfilled.slip.id)) {
+            Ok(()) => Ok(unfilled.slip),
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                begun.abandon();
-                self.move_in_by_copy(&spot, removal, most)
+                unfilled.abandon();
+                self.move_in_by_copy(&slot, removal, limit)
             }
             Err(error) => {
-                begun.abandon();
+                unfilled.abandon();
                 Err(match error.kind() {
                     io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => TrashError::NoRoom(error),
                     _ => TrashError::Item(error),
@@ -79,14 +79,14 @@ impl Trash {
     /// Writes the slip, from which any later interruption can be finished or undone.
     fn begin(
         &self,
-        spot: &DirSlot,
+        slot: &DirSlot,
         removal: &Removal,
-        how: MoveMethod,
+        method: MoveMethod,
     ) -> Result<UnfilledEntry<'_>, TrashError> {
         let id = TrashId::new();
-        let slip = TrashSlip::new(id, spot.path(), removal.clone(), how);
+        let slip = TrashSlip::new(id, slot.path(), removal.clone(), method);
         let begin = self.root.join(format!("begin-{id}"));
-        let written = || -> io::Result<File> {
+        let write_slip = || -> io::Result<File> {
             fs::create_dir(&begin)?;
             let lock = slip::write(&begin, &slip)?;
             // Visible to others only once it is complete and locked.
@@ -94,7 +94,7 @@ impl Trash {
             File::create(self.marker_path(id))?;
             Ok(lock)
         };
-        match written() {
+        match write_slip() {
             Ok(lock) => Ok(UnfilledEntry { trash: self, slip, lock }),
             Err(error) => {
                 let _ = fs::remove_dir_all(&begin);
@@ -104,13 +104,18 @@ impl Trash {
         }
     }
 
-    fn move_in_by_copy(&self, spot: &DirSlot, removal: &Removal, most: u64) -> Result<TrashSlip, TrashError> {
-        let begun = self.begin(spot, removal, MoveMethod::Copy)?;
-        let copied = self.copy_in(spot, &begun.slip, most);
+    fn move_in_by_copy(
+        &self,
+        slot: &DirSlot,
+        removal: &Removal,
+        limit: u64,
+    ) -> Result<TrashSlip, TrashError> {
+        let unfilled = self.begin(slot, removal, MoveMethod::Copy)?;
+        let copied = self.copy_in(slot, &unfilled.slip, limit);
         match copied {
-            Ok(()) => Ok(begun.slip),
+            Ok(()) => Ok(unfilled.slip),
             Err(error) => {
-                begun.abandon();
+                unfilled.abandon();
                 Err(error)
             }
         }
@@ -118,63 +123,64 @@ impl Trash {
 
     /// Copies, compares, and only then removes the original: renames it, compares it with the copy once more,
     /// and deletes it.
-    fn copy_in(&self, spot: &DirSlot, slip: &TrashSlip, most: u64) -> Result<(), TrashError> {
+    fn copy_in(&self, slot: &DirSlot, slip: &TrashSlip, limit: u64) -> Result<(), TrashError> {
         let entry = self.entry_path(slip.id);
-        let before = TreeListing::read(&spot.path()).map_err(TrashError::Item)?;
+        let before = TreeListing::read(&slot.path()).map_err(TrashError::Item)?;
         if let Some(special) = before.special() {
             return Err(TrashError::Special(special));
         }
-        if before.bytes() > most || before.files() > COPY_FILES {
+        if before.bytes() > limit || before.files() > MAX_COPY_FILES {
             return Err(TrashError::TooLarge);
         }
         let part = entry.join("part");
-        tree::copy(&spot.path(), &part)?;
-        tree::compare(&spot.path(), &part)?;
+        tree::copy(&slot.path(), &part)?;
+        tree::compare(&slot.path(), &part)?;
         tree::flush(&part).map_err(TrashError::NoRoom)?;
         fs::rename(&part, self.content_path(slip.id)).map_err(TrashError::NoRoom)?;
-        let aside = spot.sibling(slip.aside().file_name().unwrap_or_default()).map_err(TrashError::Item)?;
-        spot.rename(&aside).map_err(TrashError::Item)?;
-        let unchanged = TreeListing::read(&aside.path()).is_ok_and(|after| after == before);
+        let aside_slot =
+            slot.sibling(slip.aside_path().file_name().unwrap_or_default()).map_err(TrashError::Item)?;
+        slot.rename(&aside_slot).map_err(TrashError::Item)?;
+        let unchanged = TreeListing::read(&aside_slot.path()).is_ok_and(|after| after == before);
         if !unchanged {
-            return Err(self.step_back(spot, &aside).err().unwrap_or(TrashError::Changed));
+            return Err(self.move_back(slot, &aside_slot).err().unwrap_or(TrashError::Changed));
         }
         mark_settled(&entry).map_err(TrashError::NoRoom)?;
-        remove_aside(&aside.path());
+        remove_aside(&aside_slot.path());
         Ok(())
     }
 
-    fn step_back(&self, spot: &DirSlot, aside: &DirSlot) -> Result<(), TrashError> {
-        aside.rename(spot).map_err(|error| {
-            tracing::error!(%error, aside = %aside.path().display(), "an original could not be put back under its name");
+    fn move_back(&self, slot: &DirSlot, set_aside: &DirSlot) -> Result<(), TrashError> {
+        set_aside.rename(slot).map_err(|error| {
+            tracing::error!(%error, set_aside = %set_aside.path().display(), "an original could not be put back under its name");
             TrashError::Item(error)
         })
     }
 
     /// Brings an interrupted move to one of its two ends.
     pub(super) fn finish(&self, slip: &TrashSlip) -> io::Result<MoveOutcome> {
-        let here = self.contains(slip.id);
-        match slip.how {
-            MoveMethod::Rename if here => Ok(MoveOutcome::InTrash),
+        let in_trash = self.contains(slip.id);
+        match slip.method {
+            MoveMethod::Rename if in_trash => Ok(MoveOutcome::InTrash),
             MoveMethod::Rename => Ok(MoveOutcome::AtOrigin),
             MoveMethod::Copy => {
-                let (entry, aside) = (self.entry_path(slip.id), slip.aside());
+                let (entry, aside_path) = (self.entry_path(slip.id), slip.aside_path());
                 if exists(&entry.join("there")) {
-                    if exists(&aside) {
-                        remove_aside(&aside);
+                    if exists(&aside_path) {
+                        remove_aside(&aside_path);
                     }
-                    return Ok(if here { MoveOutcome::InTrash } else { MoveOutcome::AtOrigin });
+                    return Ok(if in_trash { MoveOutcome::InTrash } else { MoveOutcome::AtOrigin });
                 }
-                if !exists(&aside) {
+                if !exists(&aside_path) {
                     // The original was never renamed: it is intact at its path.
                     return Ok(MoveOutcome::AtOrigin);
                 }
-                if here && tree::compare(&aside, &self.content_path(slip.id)).is_ok() {
+                if in_trash && tree::compare(&aside_path, &self.content_path(slip.id)).is_ok() {
                     mark_settled(&entry)?;
-                    remove_aside(&aside);
+                    remove_aside(&aside_path);
                     return Ok(MoveOutcome::InTrash);
                 }
-                let (aside, place) = (DirSlot::of(&aside)?, DirSlot::of(&slip.path)?);
-                aside.rename(&place)?;
+                let (aside_path, original) = (DirSlot::of(&aside_path)?, DirSlot::of(&slip.path)?);
+                aside_path.rename(&original)?;
                 Ok(MoveOutcome::AtOrigin)
             }
         }
@@ -187,9 +193,9 @@ fn mark_settled(entry: &Path) -> io::Result<()> {
     octo_store::flush_folder(entry)
 }
 
-fn remove_aside(aside: &Path) {
-    if let Err(error) = tree::remove(aside) {
-        tracing::warn!(%error, aside = %aside.display(), "what is left of a moved original stays until the next start");
+fn remove_aside(path: &Path) {
+    if let Err(error) = tree::remove(path) {
+        tracing::warn!(%error, path = %path.display(), "what is left of a moved original stays until the next start");
     }
 }
 

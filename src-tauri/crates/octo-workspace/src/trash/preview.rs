@@ -92,8 +92,8 @@ impl Trash {
         #[cfg(not(unix))]
         let mode = u32::from(!meta.permissions().readonly());
         let link = fs::read_link(&content).ok().map(|target| target.to_string_lossy().into_owned());
-        let made_again = form == TrashForm::Folder && is_recreatable(name, &content);
-        Ok(ItemProperties { form, size, files, mode, link, recreatable: made_again })
+        let is_reproducible = form == TrashForm::Folder && is_recreatable(name, &content);
+        Ok(ItemProperties { form, size, files, mode, link, recreatable: is_reproducible })
     }
 
     /// Returns the beginning of an item's content, by which a person can recognise it.
@@ -114,16 +114,16 @@ impl Trash {
 }
 
 fn names(folder: &Path) -> io::Result<ItemPreview> {
-    let mut all = Vec::new();
+    let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let slash = if entry.file_type()?.is_dir() { "/" } else { "" };
-        all.push(format!("{}{slash}", entry.file_name().to_string_lossy()));
+        names.push(format!("{}{slash}", entry.file_name().to_string_lossy()));
     }
-    let total = all.len() as u64;
-    all.sort_unstable_by_key(|name| (!name.ends_with('/'), name.to_lowercase()));
-    all.truncate(MAX_NAMES);
-    Ok(ItemPreview::Folder { entries: all, total })
+    let total = names.len() as u64;
+    names.sort_unstable_by_key(|name| (!name.ends_with('/'), name.to_lowercase()));
+    names.truncate(MAX_NAMES);
+    Ok(ItemPreview::Folder { entries: names, total })
 }
 
 fn file(path: &Path, len: u64) -> io::Result<ItemPreview> {
@@ -144,12 +144,12 @@ fn file(path: &Path, len: u64) -> io::Result<ItemPreview> {
         Err(_) => return Ok(ItemPreview::Nothing),
     };
     let text = String::from_utf8_lossy(head.get(..valid).unwrap_or_default());
-    let mut shown: String = text.lines().take(MAX_LINES).collect::<Vec<_>>().join("\n");
+    let mut preview: String = text.lines().take(MAX_LINES).collect::<Vec<_>>().join("\n");
     let more = len > valid as u64 || text.lines().count() > MAX_LINES;
     if text.ends_with('\n') && !more {
-        shown.push('\n');
+        preview.push('\n');
     }
-    Ok(ItemPreview::Text { text: shown, more })
+    Ok(ItemPreview::Text { text: preview, more })
 }
 
 /// Whether a folder is dependencies, build output or a cache: by its name *and* by a file that only such a
@@ -157,16 +157,16 @@ fn file(path: &Path, len: u64) -> io::Result<ItemPreview> {
 /// else.
 fn is_recreatable(original: &Path, content: &Path) -> bool {
     let name = original.file_name().unwrap_or_default().to_string_lossy();
-    let beside = |file: &str| original.with_file_name(file).exists();
-    let inside = |file: &str| content.join(file).exists();
+    let has_sibling = |file: &str| original.with_file_name(file).exists();
+    let contains = |file: &str| content.join(file).exists();
     match name.as_ref() {
         "node_modules" | ".next" | ".nuxt" | ".svelte-kit" | ".turbo" | ".parcel-cache" => {
-            beside("package.json")
+            has_sibling("package.json")
         }
         "__pycache__" => true,
-        ".venv" | "venv" | ".tox" => inside("pyvenv.cfg"),
-        ".gradle" => beside("build.gradle") || beside("build.gradle.kts"),
+        ".venv" | "venv" | ".tox" => contains("pyvenv.cfg"),
+        ".gradle" => has_sibling("build.gradle") || has_sibling("build.gradle.kts"),
         // Cargo, pytest, mypy, ruff and others mark folders they can recreate.
-        _ => inside("CACHEDIR.TAG"),
+        _ => contains("CACHEDIR.TAG"),
     }
 }

@@ -62,7 +62,7 @@ struct RestoreMarker {
 }
 
 impl Trash {
-    /// Restores an item to `to`, an absolute path, and creates missing parent folders. The item has left the
+    /// Restores an item to `target`, an absolute path, and creates missing parent folders. The item has left the
     /// trash when this returns.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ impl Trash {
     pub fn restore(
         &self,
         id: TrashId,
-        to: &Path,
+        target: &Path,
         if_taken: &TakenNamePolicy,
     ) -> Result<RestoredItem, TrashError> {
         let lock = match slip::SlipAccess::of(&self.entry_path(id)) {
@@ -83,21 +83,21 @@ impl Trash {
         if !self.contains(id) {
             return Err(TrashError::Gone);
         }
-        let above = to.parent().ok_or_else(|| TrashError::Item(io::ErrorKind::InvalidInput.into()))?;
-        fs::create_dir_all(above).map_err(TrashError::Item)?;
-        let mut spot = DirSlot::of(to).map_err(TrashError::Item)?;
-        if spot.folder() != above {
-            return Err(TrashError::Elsewhere(above.to_owned()));
+        let parent = target.parent().ok_or_else(|| TrashError::Item(io::ErrorKind::InvalidInput.into()))?;
+        fs::create_dir_all(parent).map_err(TrashError::Item)?;
+        let mut slot = DirSlot::of(target).map_err(TrashError::Item)?;
+        if slot.folder() != parent {
+            return Err(TrashError::Elsewhere(parent.to_owned()));
         }
         let mut replaced = None;
-        if let Some(present) = OccupyingItem::at(&spot.path()) {
+        if let Some(present) = OccupyingItem::at(&slot.path()) {
             match if_taken {
                 TakenNamePolicy::Refuse => return Err(TrashError::Taken(Box::new(present))),
-                TakenNamePolicy::Replace(removal) => replaced = Some(self.move_in(&spot.path(), removal)?),
-                TakenNamePolicy::KeepBoth => spot = free_numbered_name(&spot, to)?,
+                TakenNamePolicy::Replace(removal) => replaced = Some(self.move_in(&slot.path(), removal)?),
+                TakenNamePolicy::KeepBoth => slot = free_numbered_name(&slot, target)?,
             }
         }
-        match self.move_to_target(id, &spot) {
+        match self.move_to_target(id, &slot) {
             Ok(()) => {}
             Err(error) => {
                 if let Some(slip) = &replaced
@@ -110,35 +110,35 @@ impl Trash {
         }
         self.drop_entry(id);
         drop(lock);
-        Ok(RestoredItem { path: spot.path(), replaced })
+        Ok(RestoredItem { path: slot.path(), replaced })
     }
 
-    fn move_to_target(&self, id: TrashId, spot: &DirSlot) -> Result<(), TrashError> {
-        match spot.take_from(&self.content_path(id)) {
+    fn move_to_target(&self, id: TrashId, slot: &DirSlot) -> Result<(), TrashError> {
+        match slot.move_here(&self.content_path(id)) {
             Ok(()) => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => self.restore_by_copy(id, spot),
-            Err(error) => Err(occupied_or(&spot.path(), error)),
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => self.restore_by_copy(id, slot),
+            Err(error) => Err(occupied_or(&slot.path(), error)),
         }
     }
 
     /// Copies to the target's folder, compares, and renames the copy in one step.
-    fn restore_by_copy(&self, id: TrashId, spot: &DirSlot) -> Result<(), TrashError> {
+    fn restore_by_copy(&self, id: TrashId, slot: &DirSlot) -> Result<(), TrashError> {
         let content = self.content_path(id);
-        let beside =
-            spot.sibling(&OsString::from(format!(".octo-restoring-{id}"))).map_err(TrashError::Item)?;
+        let staged =
+            slot.sibling(&OsString::from(format!(".octo-restoring-{id}"))).map_err(TrashError::Item)?;
         let entry = self.entry_path(id);
-        let mut landing = RestoreMarker { path: spot.path(), inode: None };
+        let mut landing = RestoreMarker { path: slot.path(), inode: None };
         let copied = (|| {
             write_restore_marker(&entry, &landing).map_err(TrashError::NoRoom)?;
-            tree::copy(&content, &beside.path())?;
-            tree::compare(&content, &beside.path())?;
-            tree::flush(&beside.path()).map_err(TrashError::Item)?;
-            landing.inode = Some(beside.read_object().map_err(TrashError::Item)?.inode);
+            tree::copy(&content, &staged.path())?;
+            tree::compare(&content, &staged.path())?;
+            tree::flush(&staged.path()).map_err(TrashError::Item)?;
+            landing.inode = Some(staged.read_object().map_err(TrashError::Item)?.inode);
             write_restore_marker(&entry, &landing).map_err(TrashError::NoRoom)?;
-            beside.rename(spot).map_err(|error| occupied_or(&spot.path(), error))
+            staged.rename(slot).map_err(|error| occupied_or(&slot.path(), error))
         })();
         if copied.is_err() {
-            if let Err(error) = tree::remove(&beside.path()) {
+            if let Err(error) = tree::remove(&staged.path()) {
                 tracing::warn!(%error, "a copy that was not needed stays");
             }
             let _ = fs::remove_file(entry.join("landing.json"));
@@ -149,8 +149,8 @@ impl Trash {
     /// After a kill, returns whether the item had already been restored and is still here by mistake. Removes
     /// an incomplete copy.
     pub(super) fn was_restored_by_copy(&self, id: TrashId) -> bool {
-        let mark = self.entry_path(id).join("landing.json");
-        let Ok(text) = fs::read(&mark) else { return false };
+        let marker_path = self.entry_path(id).join("landing.json");
+        let Ok(text) = fs::read(&marker_path) else { return false };
         let Ok(RestoreMarker { path, inode }) = serde_json::from_slice::<RestoreMarker>(&text) else {
             return false;
         };
@@ -158,14 +158,14 @@ impl Trash {
         let landed = inode.is_some()
             && !exists(&copy)
             && DirSlot::of(&path)
-                .and_then(|spot| spot.read_object())
+                .and_then(|slot| slot.read_object())
                 .is_ok_and(|found| Some(found.inode) == inode)
             && tree::compare(&self.content_path(id), &path).is_ok();
         if !landed {
             if let Err(error) = tree::remove(&copy) {
                 tracing::warn!(%id, %error, "a half-restored copy stays");
             }
-            let _ = fs::remove_file(mark);
+            let _ = fs::remove_file(marker_path);
         }
         landed
     }
@@ -208,10 +208,10 @@ pub(super) fn form(meta: &Metadata) -> octo_protocol::TrashForm {
 }
 
 /// Returns the first free numbered name next to a taken one.
-fn free_numbered_name(spot: &DirSlot, to: &Path) -> Result<DirSlot, TrashError> {
-    let name = to.file_name().unwrap_or_default();
+fn free_numbered_name(slot: &DirSlot, target: &Path) -> Result<DirSlot, TrashError> {
+    let name = target.file_name().unwrap_or_default();
     // `a.tar.gz` has only its last part as extension; a dotfile has none.
-    let (stem, extension) = (to.file_stem().unwrap_or(name), to.extension());
+    let (stem, extension) = (target.file_stem().unwrap_or(name), target.extension());
     for number in 2..MAX_NUMBERED_NAMES {
         let mut numbered = OsString::from(stem);
         numbered.push(OsStr::new(&format!(" ({number})")));
@@ -219,9 +219,9 @@ fn free_numbered_name(spot: &DirSlot, to: &Path) -> Result<DirSlot, TrashError> 
             numbered.push(".");
             numbered.push(extension);
         }
-        let other = spot.sibling(&numbered).map_err(TrashError::Item)?;
-        if !exists(&other.path()) {
-            return Ok(other);
+        let numbered_slot = slot.sibling(&numbered).map_err(TrashError::Item)?;
+        if !exists(&numbered_slot.path()) {
+            return Ok(numbered_slot);
         }
     }
     Err(TrashError::Item(io::ErrorKind::AlreadyExists.into()))

@@ -16,7 +16,8 @@ const VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Removal {
     /// The author.
-    pub who: RemovedBy,
+    #[serde(rename = "who")]
+    pub remover: RemovedBy,
     /// The session it happens in, if any.
     pub session: Option<SessionId>,
     /// The folder that session works in.
@@ -38,7 +39,8 @@ pub struct TrashSlip {
     pub at: Millis,
     /// The author and context.
     pub removal: Removal,
-    pub(super) how: MoveMethod,
+    #[serde(rename = "how")]
+    pub(super) method: MoveMethod,
 }
 
 /// The way an item moves into the trash.
@@ -47,17 +49,17 @@ pub struct TrashSlip {
 pub(super) enum MoveMethod {
     /// By a rename.
     Rename,
-    /// By a copy; the original is then renamed to [`TrashSlip::aside`] and removed.
+    /// By a copy; the original is then renamed to [`TrashSlip::aside_path`] and removed.
     Copy,
 }
 
 impl TrashSlip {
-    pub(super) fn new(id: TrashId, path: PathBuf, removal: Removal, how: MoveMethod) -> Self {
-        Self { v: VERSION, id, path, at: now(), removal, how }
+    pub(super) fn new(id: TrashId, path: PathBuf, removal: Removal, method: MoveMethod) -> Self {
+        Self { v: VERSION, id, path, at: now(), removal, method }
     }
 
     /// Returns the path of a copied item's original once it may be removed.
-    pub(super) fn aside(&self) -> PathBuf {
+    pub(super) fn aside_path(&self) -> PathBuf {
         self.path.with_file_name(format!(".octo-removing-{}", self.id))
     }
 
@@ -116,8 +118,8 @@ pub(super) fn write(folder: &Path, slip: &TrashSlip) -> io::Result<File> {
 
 /// Returns the milliseconds since 1970.
 pub(super) fn now() -> Millis {
-    let past = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    past.map_or(0, |past| Millis::try_from(past.as_millis()).unwrap_or(Millis::MAX))
+    let elapsed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    elapsed.map_or(0, |elapsed| Millis::try_from(elapsed.as_millis()).unwrap_or(Millis::MAX))
 }
 
 /// A path in JSON: its text, or its bytes if it is not text.

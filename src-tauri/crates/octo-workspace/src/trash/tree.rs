@@ -53,9 +53,9 @@ pub(super) fn walk(
         visit(&path, &meta)?;
         if meta.is_dir() {
             let names = fs::read_dir(&path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>();
-            let mut inside = names?;
-            inside.sort_unstable_by(|one, other| other.cmp(one));
-            waiting.append(&mut inside);
+            let mut children = names?;
+            children.sort_unstable_by(|a, b| b.cmp(a));
+            waiting.append(&mut children);
         }
     }
     Ok(())
@@ -98,10 +98,10 @@ impl TreeListing {
 
 /// Copies a tree to an unused path, with modes, times and links. Failure to preserve any of these is an error,
 /// except for owners, which only the administrator may set.
-pub(super) fn copy(from: &Path, to: &Path) -> Result<(), TrashError> {
+pub(super) fn copy(source_path: &Path, copy_path: &Path) -> Result<(), TrashError> {
     let mut folders = Vec::new();
-    walk(from, &mut |path, meta| {
-        let target = join(to, path.strip_prefix(from).unwrap_or(Path::new("")));
+    walk(source_path, &mut |path, meta| {
+        let target = join(copy_path, path.strip_prefix(source_path).unwrap_or(Path::new("")));
         match kind(meta) {
             TreePartKind::Folder => {
                 // Writable until its content is complete.
@@ -126,8 +126,8 @@ pub(super) fn copy(from: &Path, to: &Path) -> Result<(), TrashError> {
     Ok(())
 }
 
-fn join(root: &Path, below: &Path) -> PathBuf {
-    if below.as_os_str().is_empty() { root.to_owned() } else { root.join(below) }
+fn join(root: &Path, relative: &Path) -> PathBuf {
+    if relative.as_os_str().is_empty() { root.to_owned() } else { root.join(relative) }
 }
 
 /// Opens a folder to set its owner, mode and times.
@@ -159,8 +159,8 @@ fn open_regular(path: &Path) -> io::Result<File> {
 }
 
 #[cfg(unix)]
-fn link(target: &Path, at: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(target, at)
+fn link(target: &Path, path: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, path)
 }
 
 #[cfg(not(unix))]
@@ -173,8 +173,8 @@ fn copy_metadata(copy: &File, meta: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-        let mine = copy.metadata()?;
-        if (mine.uid(), mine.gid()) != (meta.uid(), meta.gid())
+        let current = copy.metadata()?;
+        if (current.uid(), current.gid()) != (meta.uid(), meta.gid())
             && let Err(error) = fchown(copy, Some(meta.uid()), Some(meta.gid()))
         {
             tracing::debug!(%error, "the owner of a moved file could not be kept");
@@ -203,35 +203,36 @@ pub(super) fn compare(original: &Path, copy: &Path) -> Result<(), TrashError> {
         })?;
         Ok(parts)
     };
-    let (one, other) = (list(original).map_err(TrashError::Item)?, list(copy).map_err(TrashError::NoRoom)?);
-    if one != other {
+    let (originals, copies) =
+        (list(original).map_err(TrashError::Item)?, list(copy).map_err(TrashError::NoRoom)?);
+    if originals != copies {
         return Err(TrashError::Changed);
     }
-    for (below, kind, _) in one {
-        let (original, copy) = (join(original, &below), join(copy, &below));
-        let same = match kind {
+    for (relative, kind, _) in originals {
+        let (original, copy) = (join(original, &relative), join(copy, &relative));
+        let is_same = match kind {
             TreePartKind::File => same_bytes(&original, &copy).map_err(TrashError::Item)?,
             TreePartKind::Link => fs::read_link(&original).ok() == fs::read_link(&copy).ok(),
             TreePartKind::Folder | TreePartKind::Special => true,
         };
-        if !same {
+        if !is_same {
             return Err(TrashError::Changed);
         }
     }
     Ok(())
 }
 
-fn same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
-    let (mut one, mut other) = (open_regular(one)?, open_regular(other)?);
-    let (mut left, mut right) = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
+fn same_bytes(a: &Path, b: &Path) -> io::Result<bool> {
+    let (mut a, mut b) = (open_regular(a)?, open_regular(b)?);
+    let (mut a_buffer, mut right) = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
     loop {
-        let read = one.read(&mut left)?;
-        let expected = left.get(..read).unwrap_or_default();
+        let read = a.read(&mut a_buffer)?;
+        let expected = a_buffer.get(..read).unwrap_or_default();
         let found = right.get_mut(..read).unwrap_or_default();
         if read == 0 {
-            return Ok(other.read(&mut right)? == 0);
+            return Ok(b.read(&mut right)? == 0);
         }
-        match other.read_exact(found) {
+        match b.read_exact(found) {
             Ok(()) if found == expected => {}
             Ok(()) => return Ok(false),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
@@ -265,7 +266,7 @@ pub(super) fn remove(root: &Path) -> io::Result<()> {
             make_accessible(root)?;
             fs::remove_dir_all(root)
         }
-        done => done,
+        result => result,
     }
 }
 

@@ -32,8 +32,8 @@ const MIN_AGE: Duration = Duration::from_secs(60 * 60);
 
 /// Removes files that no living process can still be writing.
 pub(super) fn sweep(home: &Path) {
-    for (place, depth) in SEARCHED_FOLDERS {
-        sweep_folder(&home.join(place), *depth);
+    for (folder, depth) in SEARCHED_FOLDERS {
+        sweep_folder(&home.join(folder), *depth);
     }
 }
 
@@ -57,7 +57,8 @@ fn is_temporary(entry: &DirEntry) -> bool {
     let name = entry.file_name();
     let name = name.to_string_lossy();
     PREFIXES.iter().filter_map(|beginning| name.strip_prefix(beginning)).any(|random| {
-        random.chars().count() == RANDOM_CHARS && random.chars().all(|letter| letter.is_ascii_alphanumeric())
+        random.chars().count() == RANDOM_CHARS
+            && random.chars().all(|character| character.is_ascii_alphanumeric())
     })
 }
 

@@ -42,8 +42,11 @@ fn writer() {
         files.write(&work.join("deep/a.txt"), &vec![n; LARGE]).unwrap();
         unfinished.write_private(&work.join("export.json"), &vec![n; LARGE]).unwrap();
         let copy = work.join("copy");
-        let made =
-            unfinished.make_folder(&copy, |error| error, |half| fs::write(half.join("b"), vec![n; LARGE]));
+        let made = unfinished.make_folder(
+            &copy,
+            |error| error,
+            |partial| fs::write(partial.join("b"), vec![n; LARGE]),
+        );
         made.unwrap();
         fs::remove_dir_all(copy).unwrap();
     }
@@ -52,15 +55,15 @@ fn writer() {
 #[test]
 fn kill_9_leaves_no_temporary_files() {
     let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let real = work.path().canonicalize().unwrap();
-    fs::create_dir(real.join("deep")).unwrap();
-    fs::write(real.join(".octo-mine.tmp"), "the person's own").unwrap();
-    let mut left = 0;
+    let resolved = work.path().canonicalize().unwrap();
+    fs::create_dir(resolved.join("deep")).unwrap();
+    fs::write(resolved.join(".octo-mine.tmp"), "the person's own").unwrap();
+    let mut leftovers = 0;
     for kill in 0..KILLS {
         let mut victim = Command::new(env::current_exe().unwrap())
             .args(["--ignored", "--exact", "unfinished::tests::writer", "--nocapture"])
             .env(HOME, home.path())
-            .env(WORK, &real)
+            .env(WORK, &resolved)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -75,20 +78,25 @@ fn kill_9_leaves_no_temporary_files() {
         victim.wait().unwrap();
 
         let is_half = |name: &String| name.starts_with(OWN_PREFIX) && name != ".octo-mine.tmp";
-        let half = |folder: &Path| names(folder).into_iter().filter(is_half).count();
-        left += half(&real) + half(&real.join("deep"));
+        let partial_count = |folder: &Path| names(folder).into_iter().filter(is_half).count();
+        leftovers += partial_count(&resolved) + partial_count(&resolved.join("deep"));
         UnfinishedWrites::sweep(home.path());
-        assert_eq!(half(&real) + half(&real.join("deep")), 0, "{:?}", names(&real));
+        assert_eq!(
+            partial_count(&resolved) + partial_count(&resolved.join("deep")),
+            0,
+            "{:?}",
+            names(&resolved)
+        );
         assert_eq!(lists(home.path()), 0);
-        assert_eq!(fs::read(real.join(".octo-mine.tmp")).unwrap(), b"the person's own");
+        assert_eq!(fs::read(resolved.join(".octo-mine.tmp")).unwrap(), b"the person's own");
         for whole in ["deep/a.txt", "export.json"] {
-            if let Ok(bytes) = fs::read(real.join(whole)) {
+            if let Ok(bytes) = fs::read(resolved.join(whole)) {
                 assert!(bytes.len() == LARGE && bytes.iter().all(|byte| *byte == bytes[0]), "{whole}");
             }
         }
-        let _whole = fs::remove_dir_all(real.join("copy"));
+        let _whole = fs::remove_dir_all(resolved.join("copy"));
     }
-    assert!(left > 0, "no kill fell into the middle of a file");
+    assert!(leftovers > 0, "no kill fell into the middle of a file");
 }
 
 #[cfg(unix)]
@@ -96,18 +104,18 @@ fn kill_9_leaves_no_temporary_files() {
 fn a_list_shrinks_when_idle_and_ends_with_its_process() {
     let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let unfinished = UnfinishedWrites::begin(home.path());
-    let place = unfinished.list.place.clone().unwrap();
-    let (first, second) =
+    let path = unfinished.list.path.clone().unwrap();
+    let (first_note, second) =
         (unfinished.note_path(Path::new("/a")), unfinished.clone().note_path(Path::new("/b/ c")));
-    assert_eq!(decode_paths(&fs::read(&place).unwrap()), [Path::new("/a"), Path::new("/b/ c")]);
-    drop(first);
-    assert_eq!(decode_paths(&fs::read(&place).unwrap()).len(), 2, "one is still under way");
+    assert_eq!(decode_paths(&fs::read(&path).unwrap()), [Path::new("/a"), Path::new("/b/ c")]);
+    drop(first_note);
+    assert_eq!(decode_paths(&fs::read(&path).unwrap()).len(), 2, "one is still under way");
     drop(second);
-    assert_eq!(fs::metadata(&place).unwrap().len(), 0);
+    assert_eq!(fs::metadata(&path).unwrap().len(), 0);
     for n in 0..50 {
         unfinished.write_private(&work.path().join("a"), &[n]).unwrap();
     }
-    assert_eq!(fs::metadata(&place).unwrap().len(), 0);
+    assert_eq!(fs::metadata(&path).unwrap().len(), 0);
     drop(unfinished.note_path(Path::new("/after")));
     drop(unfinished);
     assert_eq!(lists(home.path()), 0);
@@ -144,25 +152,25 @@ fn only_files_with_octos_names_are_removed() {
 fn a_folder_appears_whole_or_not_at_all() {
     let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let unfinished = UnfinishedWrites::begin(home.path());
-    let place = work.path().join("copy");
+    let path = work.path().join("copy");
     let made = unfinished.make_folder(
-        &place,
+        &path,
         |error| error,
-        |half| {
-            assert!(!place.exists());
-            fs::write(half.join("a"), "1")
+        |partial| {
+            assert!(!path.exists());
+            fs::write(partial.join("a"), "1")
         },
     );
     made.unwrap();
-    assert_eq!(fs::read(place.join("a")).unwrap(), b"1");
-    let again = unfinished.make_folder(&place, |error| error, |_| Ok(()));
-    assert_eq!(again.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
-    let other = work.path().join("other");
+    assert_eq!(fs::read(path.join("a")).unwrap(), b"1");
+    let second_attempt = unfinished.make_folder(&path, |error| error, |_| Ok(()));
+    assert_eq!(second_attempt.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    let other_path = work.path().join("other");
     let failed = unfinished.make_folder(
-        &other,
+        &other_path,
         |error| error,
-        |half| {
-            fs::write(half.join("a"), "1")?;
+        |partial| {
+            fs::write(partial.join("a"), "1")?;
             Err::<(), _>(io::Error::other("no more"))
         },
     );

@@ -86,11 +86,11 @@ fn shell() -> impl Strategy<Value = ShellStep> {
         3 => name.clone().prop_map(ShellStep::Flip),
         1 => (name.clone(), content()).prop_map(|(name, content)| ShellStep::Append(name, content)),
         3 => name.clone().prop_map(ShellStep::Delete),
-        3 => (name.clone(), name.clone()).prop_map(|(from, to)| ShellStep::Rename(from, to)),
+        3 => (name.clone(), name.clone()).prop_map(|(source, to)| ShellStep::Rename(source, to)),
         2 => (name.clone(), 0usize..4).prop_map(|(name, mode)| ShellStep::Mode(name, mode)),
         2 => (name.clone(), 0..TARGETS.len()).prop_map(|(name, target)| ShellStep::Link(name, target)),
         1 => name.clone().prop_map(ShellStep::Folder),
-        1 => (name.clone(), name).prop_map(|(from, to)| ShellStep::Hard(from, to)),
+        1 => (name.clone(), name).prop_map(|(source, to)| ShellStep::Hard(source, to)),
     ]
 }
 
@@ -100,7 +100,7 @@ fn work() -> impl Strategy<Value = TurnWork> {
         3 => (0..NAMES.len(), content()).prop_map(|(name, content)| TurnWork::Write(name, content)),
         1 => (0..OUTSIDE.len(), content()).prop_map(|(name, content)| TurnWork::WriteOutside(name, content)),
         5 => commands().prop_map(TurnWork::Command),
-        1 => (commands(), commands()).prop_map(|(first, second)| TurnWork::Background(first, second)),
+        1 => (commands(), commands()).prop_map(|(first_commands, second)| TurnWork::Background(first_commands, second)),
     ]
 }
 
@@ -116,11 +116,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 /// Runs the commands if the disk allows it: failed ones change nothing the model would not see.
 fn run(folder: &Path, commands: &[ShellStep]) {
-    let at = |name: usize| folder.join(OsStr::from_bytes(NAMES[name]));
+    let path_of = |name: usize| folder.join(OsStr::from_bytes(NAMES[name]));
     let with_parents = |path: &Path| {
         let _ = fs::create_dir_all(path.parent().unwrap());
     };
-    let gone = |path: &Path| match fs::symlink_metadata(path) {
+    let is_missing = |path: &Path| match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_dir() => fs::remove_dir_all(path).unwrap(),
         Ok(_) => fs::remove_file(path).unwrap(),
         Err(_) => {}
@@ -128,49 +128,50 @@ fn run(folder: &Path, commands: &[ShellStep]) {
     for command in commands {
         match command {
             ShellStep::Create(name, content) => {
-                with_parents(&at(*name));
-                let _ = fs::write(at(*name), content);
+                with_parents(&path_of(*name));
+                let _ = fs::write(path_of(*name), content);
             }
             ShellStep::Flip(name) => {
-                if let Ok(mut file) = fs::File::options().read(true).write(true).open(at(*name)) {
-                    let content: Vec<u8> = fs::read(at(*name)).unwrap().iter().map(|byte| !byte).collect();
+                if let Ok(mut file) = fs::File::options().read(true).write(true).open(path_of(*name)) {
+                    let content: Vec<u8> =
+                        fs::read(path_of(*name)).unwrap().iter().map(|byte| !byte).collect();
                     file.rewind().unwrap();
                     file.write_all(&content).unwrap();
                 }
             }
             ShellStep::Append(name, content) => {
-                if let Ok(mut file) = fs::File::options().append(true).open(at(*name)) {
+                if let Ok(mut file) = fs::File::options().append(true).open(path_of(*name)) {
                     file.write_all(content).unwrap();
                 }
             }
-            ShellStep::Delete(name) => gone(&at(*name)),
-            ShellStep::Rename(from, to) => {
-                with_parents(&at(*to));
-                let _ = fs::rename(at(*from), at(*to));
+            ShellStep::Delete(name) => is_missing(&path_of(*name)),
+            ShellStep::Rename(source, to) => {
+                with_parents(&path_of(*to));
+                let _ = fs::rename(path_of(*source), path_of(*to));
             }
             ShellStep::Mode(name, mode) => {
-                if let Ok(meta) = fs::symlink_metadata(at(*name)) {
+                if let Ok(meta) = fs::symlink_metadata(path_of(*name)) {
                     let modes = if meta.is_dir() {
                         [0o755, 0o700, 0o750, 0o775]
                     } else {
                         [0o644, 0o600, 0o755, 0o444]
                     };
                     if !meta.is_symlink() {
-                        fs::set_permissions(at(*name), Permissions::from_mode(modes[*mode])).unwrap();
+                        fs::set_permissions(path_of(*name), Permissions::from_mode(modes[*mode])).unwrap();
                     }
                 }
             }
             ShellStep::Link(name, target) => {
-                gone(&at(*name));
-                with_parents(&at(*name));
-                let _ = symlink(TARGETS[*target], at(*name));
+                is_missing(&path_of(*name));
+                with_parents(&path_of(*name));
+                let _ = symlink(TARGETS[*target], path_of(*name));
             }
             ShellStep::Folder(name) => {
-                let _ = fs::create_dir_all(at(*name));
+                let _ = fs::create_dir_all(path_of(*name));
             }
-            ShellStep::Hard(from, to) => {
-                with_parents(&at(*to));
-                let _ = fs::hard_link(at(*from), at(*to));
+            ShellStep::Hard(source, to) => {
+                with_parents(&path_of(*to));
+                let _ = fs::hard_link(path_of(*source), path_of(*to));
             }
         }
     }
@@ -193,13 +194,13 @@ fn work_on(world: &World, task: StepId, work: &TurnWork) {
             run(&folder, commands);
             world.machine.after_command(&running).unwrap();
         }
-        TurnWork::Background(first, second) => {
+        TurnWork::Background(first_commands, second) => {
             let background = world.machine.before_command(task, &folder).unwrap();
-            run(&folder, first);
+            run(&folder, first_commands);
             let running = world.machine.before_command(task, &folder).unwrap();
             run(&folder, second);
             world.machine.after_command(&running).unwrap();
-            run(&folder, first);
+            run(&folder, first_commands);
             world.machine.after_command(&background).unwrap();
         }
     }
@@ -214,16 +215,16 @@ struct TreeModel {
 }
 
 impl TreeModel {
-    fn switch(&mut self, world: &World, to: StepNumber) {
+    fn switch(&mut self, world: &World, target: StepNumber) {
         let before = world.tree();
-        let report = world.switch(to);
-        assert_eq!(report.active, to);
+        let report = world.switch(target);
+        assert_eq!(report.active, target);
         if let Some(safety) = report.safety {
             self.copies.insert(safety, before);
         }
-        let now = world.tree();
-        assert_eq!(leftovers(&now), Vec::<&PathBuf>::new());
-        assert_eq!(now, self.copies[&to], "at task {to}");
+        let current = world.tree();
+        assert_eq!(leftovers(&current), Vec::<&PathBuf>::new());
+        assert_eq!(current, self.copies[&target], "at task {target}");
         self.switches += 1;
         self.files += report.changed as usize;
     }
@@ -245,26 +246,26 @@ fn sequence(home: &Home, steps: &[Step]) -> (usize, usize) {
     model.copies.insert(0, world.tree());
     for step in steps {
         match step {
-            Step::Task(all) => {
+            Step::Task(commands) => {
                 let task = world.begin();
-                all.iter().for_each(|work| work_on(&world, task, work));
+                commands.iter().for_each(|work| work_on(&world, task, work));
                 world.machine.end_step(task).unwrap();
                 model.copies.insert(task.number, world.tree());
             }
             Step::Undo => {
-                if let Ok(to) = world.machine.undo_target(world.session) {
-                    model.switch(&world, to);
+                if let Ok(target) = world.machine.undo_target(world.session) {
+                    model.switch(&world, target);
                 }
             }
             Step::Redo => {
-                if let Ok(to) = world.machine.redo_target(world.session) {
-                    model.switch(&world, to);
+                if let Ok(target) = world.machine.redo_target(world.session) {
+                    model.switch(&world, target);
                 }
             }
             Step::Switch(number) => {
-                let known: Vec<StepNumber> = model.copies.keys().copied().collect();
-                if known.len() > 1 {
-                    model.switch(&world, known[number % known.len()]);
+                let numbers: Vec<StepNumber> = model.copies.keys().copied().collect();
+                if numbers.len() > 1 {
+                    model.switch(&world, numbers[number % numbers.len()]);
                 }
             }
         }

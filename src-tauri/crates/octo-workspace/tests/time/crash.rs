@@ -63,28 +63,28 @@ fn start(home: &Home, world: &World, target: Option<u32>) -> (Child, impl Iterat
 /// Creates everything that can happen to a path, many times over.
 fn fill(folder: &Path) {
     for number in 0..12 {
-        let place = folder.join(format!("d{number}"));
-        fs::create_dir_all(place.join("deep")).unwrap();
-        fs::write(place.join("edited"), format!("before {number}\n").repeat(200)).unwrap();
-        fs::write(place.join("deleted"), vec![number; 3_000]).unwrap();
-        fs::write(place.join("mode"), "x").unwrap();
-        fs::write(place.join("deep/becomes folder"), "x").unwrap();
-        symlink("edited", place.join("link")).unwrap();
+        let path = folder.join(format!("d{number}"));
+        fs::create_dir_all(path.join("deep")).unwrap();
+        fs::write(path.join("edited"), format!("before {number}\n").repeat(200)).unwrap();
+        fs::write(path.join("deleted"), vec![number; 3_000]).unwrap();
+        fs::write(path.join("mode"), "x").unwrap();
+        fs::write(path.join("deep/becomes folder"), "x").unwrap();
+        symlink("edited", path.join("link")).unwrap();
     }
 }
 
 fn change(folder: &Path) {
     for number in 0..12 {
-        let place = folder.join(format!("d{number}"));
-        fs::write(place.join("edited"), format!("after {number}\n").repeat(300)).unwrap();
-        fs::remove_file(place.join("deleted")).unwrap();
-        fs::write(place.join("created"), vec![number; 5_000]).unwrap();
-        fs::set_permissions(place.join("mode"), Permissions::from_mode(0o750)).unwrap();
-        fs::remove_file(place.join("link")).unwrap();
-        symlink("created", place.join("link")).unwrap();
-        fs::remove_file(place.join("deep/becomes folder")).unwrap();
-        fs::create_dir_all(place.join("deep/becomes folder/new")).unwrap();
-        fs::write(place.join("deep/becomes folder/new/file"), "y").unwrap();
+        let path = folder.join(format!("d{number}"));
+        fs::write(path.join("edited"), format!("after {number}\n").repeat(300)).unwrap();
+        fs::remove_file(path.join("deleted")).unwrap();
+        fs::write(path.join("created"), vec![number; 5_000]).unwrap();
+        fs::set_permissions(path.join("mode"), Permissions::from_mode(0o750)).unwrap();
+        fs::remove_file(path.join("link")).unwrap();
+        symlink("created", path.join("link")).unwrap();
+        fs::remove_file(path.join("deep/becomes folder")).unwrap();
+        fs::create_dir_all(path.join("deep/becomes folder/new")).unwrap();
+        fs::write(path.join("deep/becomes folder/new/file"), "y").unwrap();
     }
     fs::remove_dir_all(folder.join("d0")).unwrap();
     fs::write(folder.join("d0"), "a file now").unwrap();
@@ -120,26 +120,26 @@ fn kill_9_at_any_moment_leaves_one_state_or_the_other() {
     let mut longest = Duration::ZERO;
     for target in [0, task] {
         let (mut child, mut lines) = start(&home, &world, Some(target));
-        let began = Instant::now();
+        let started = Instant::now();
         assert!(lines.any(|line| line == "done"));
-        longest = longest.max(began.elapsed());
+        longest = longest.max(started.elapsed());
         child.wait().unwrap();
         assert_eq!((active(&world), &world.tree()), (target, &copies[&target]));
     }
 
     // A fixed series of numbers; the machine's timing around them decides where each kill happens.
     let mut salt = 0x9e37_79b9_u64;
-    let mut random = move |below: u64| {
+    let mut random = move |limit: u64| {
         salt ^= salt << 13;
         salt ^= salt >> 7;
         salt ^= salt << 17;
-        salt % below.max(1)
+        salt % limit.max(1)
     };
-    let mut met: BTreeMap<&str, usize> = BTreeMap::new();
-    let is_missed = |met: &BTreeMap<&str, usize>| PARTS.iter().any(|part| !met.contains_key(part));
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let is_missed = |counts: &BTreeMap<&str, usize>| PARTS.iter().any(|part| !counts.contains_key(part));
     // The machine decides where a kill happens, so kills are repeated until each phase of a restore was met.
     for kill in 0..kills * 10 {
-        if kill >= kills && !is_missed(&met) {
+        if kill >= kills && !is_missed(&counts) {
             break;
         }
         let from = active(&world);
@@ -165,14 +165,14 @@ fn kill_9_at_any_moment_leaves_one_state_or_the_other() {
             std::thread::sleep(Duration::from_micros(random(micros / 2)));
             child.kill().unwrap();
             child.wait().unwrap();
-            *met.entry("recovery killed too").or_default() += 1;
+            *counts.entry("recovery killed too").or_default() += 1;
         }
         let recovered = world.machine.recover(world.session).unwrap();
         assert!(recovered.len() <= 1);
         let outcome = match recovered.first() {
             None => "nothing to recover",
             Some(recovered) => {
-                assert_eq!(recovered.kept, Vec::<std::path::PathBuf>::new(), "kill {kill}");
+                assert_eq!(recovered.skipped, Vec::<std::path::PathBuf>::new(), "kill {kill}");
                 match recovered.outcome {
                     RecoveryOutcome::NotBegun => "not begun",
                     RecoveryOutcome::Finished => "finished",
@@ -180,15 +180,15 @@ fn kill_9_at_any_moment_leaves_one_state_or_the_other() {
                 }
             }
         };
-        *met.entry(outcome).or_default() += 1;
-        let now = active(&world);
+        *counts.entry(outcome).or_default() += 1;
+        let current = active(&world);
         let tree = world.tree();
-        assert!(now == from || now == to, "kill {kill}: at {now}");
+        assert!(current == from || current == to, "kill {kill}: at {current}");
         assert_eq!(leftovers(&tree), Vec::<&std::path::PathBuf>::new(), "kill {kill}: {outcome}");
-        assert!(tree == copies[&now], "kill {kill}: mixed, {outcome}");
+        assert!(tree == copies[&current], "kill {kill}: mixed, {outcome}");
     }
-    eprintln!("{kills} kills within {longest:?}: {met:?}");
-    assert!(!is_missed(&met), "no kill fell into a part of a restore: {met:?}");
+    eprintln!("{kills} kills within {longest:?}: {counts:?}");
+    assert!(!is_missed(&counts), "no kill fell into a part of a restore: {counts:?}");
     home.store.close();
 }
 
@@ -215,18 +215,18 @@ fn changes_after_the_crash_are_not_overwritten() {
     if lines.any(|line| line == "done") || !forward() {
         return; // It was done before it could be killed.
     }
-    let mine = world.path("d5/edited");
-    fs::write(&mine, "mine, after the crash").unwrap();
+    let own_path = world.path("d5/edited");
+    fs::write(&own_path, "mine, after the crash").unwrap();
     assert!(
         world.machine.plan(world.session, 0, RestoreSelection::All).is_err(),
         "refused until it is finished"
     );
     let recovered = world.machine.recover(world.session).unwrap();
     assert_eq!(recovered[0].outcome, RecoveryOutcome::Finished);
-    assert_eq!(recovered[0].kept, std::slice::from_ref(&mine));
-    assert_eq!(fs::read(&mine).unwrap(), b"mine, after the crash");
-    let mut now = world.tree();
-    now.insert(mine.clone(), before[&mine].clone());
-    assert_eq!(now, before);
+    assert_eq!(recovered[0].skipped, std::slice::from_ref(&own_path));
+    assert_eq!(fs::read(&own_path).unwrap(), b"mine, after the crash");
+    let mut current = world.tree();
+    current.insert(own_path.clone(), before[&own_path].clone());
+    assert_eq!(current, before);
     home.store.close();
 }

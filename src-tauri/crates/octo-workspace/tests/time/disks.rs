@@ -15,12 +15,12 @@ use std::{
 struct Disk(PathBuf);
 
 impl Disk {
-    fn mount(at: &Path, options: &str) -> Option<Self> {
-        fs::create_dir_all(at).unwrap();
+    fn mount(path: &Path, options: &str) -> Option<Self> {
+        fs::create_dir_all(path).unwrap();
         let mounted =
-            Command::new("mount").args(["-t", "tmpfs", "-o", options, "octo-test"]).arg(at).output();
+            Command::new("mount").args(["-t", "tmpfs", "-o", options, "octo-test"]).arg(path).output();
         match mounted {
-            Ok(output) if output.status.success() => Some(Self(at.to_owned())),
+            Ok(output) if output.status.success() => Some(Self(path.to_owned())),
             other => {
                 eprintln!("skipped: a file system of its own needs root and mount: {other:?}");
                 None
@@ -96,8 +96,8 @@ fn a_failed_step_undoes_the_others() {
     fs::set_permissions(&place, Permissions::from_mode(0o755)).unwrap();
     let before = world.tree();
     let plan = world.machine.plan(world.session, 0, RestoreSelection::All).unwrap();
-    let all: BTreeSet<PathBuf> = plan.conflicts().map(Path::to_owned).collect();
-    let error = world.machine.restore(&plan, &all).unwrap_err();
+    let chosen: BTreeSet<PathBuf> = plan.conflicts().map(Path::to_owned).collect();
+    let error = world.machine.restore(&plan, &chosen).unwrap_err();
     assert!(matches!(&error, TimeError::Disk { path, .. } if *path == place), "{error:?}");
     assert_eq!(world.tree(), before);
     let tree = world.machine.tree(world.session).unwrap();

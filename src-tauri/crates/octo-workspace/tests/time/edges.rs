@@ -70,10 +70,10 @@ fn a_planted_link_is_not_followed() {
     fs::write(victim.join("f"), "new").unwrap();
     symlink(&victim, world.path("d")).unwrap();
     let plan = world.machine.plan(world.session, 0, RestoreSelection::All).unwrap();
-    let all: BTreeSet<PathBuf> = plan.conflicts().map(Path::to_owned).collect();
-    let report = world.machine.restore(&plan, &all).unwrap();
-    let refused: Vec<_> = report.impossible.iter().map(|it| it.why).collect();
-    assert_eq!(refused, [UnrestorableReason::ParentNotFolder; 2]);
+    let chosen: BTreeSet<PathBuf> = plan.conflicts().map(Path::to_owned).collect();
+    let report = world.machine.restore(&plan, &chosen).unwrap();
+    let reasons: Vec<_> = report.impossible.iter().map(|it| it.why).collect();
+    assert_eq!(reasons, [UnrestorableReason::ParentNotFolder; 2]);
     assert_eq!(fs::read_to_string(victim.join("f")).unwrap(), "new");
     assert!(!victim.join("gone").exists());
 
@@ -99,10 +99,10 @@ fn nothing_outside_the_recorded_paths_is_written() {
     let path = world.base.join("out/stranger");
     fs::write(&path, "theirs").unwrap();
     let (session, bytes) = (world.session, path.to_str().unwrap().as_bytes().to_vec());
-    let row = |side, image| RecordedState {
+    let row = |moment, image| RecordedState {
         path: bytes.clone(),
         number: 1,
-        side,
+        side: moment,
         source: StateSource::Found,
         image,
     };
@@ -190,10 +190,10 @@ fn unsaved_content_is_reported_and_never_destroyed() {
 
     let plan = world.machine.plan(world.session, 0, RestoreSelection::All).unwrap();
     let report = world.machine.restore(&plan, &none()).unwrap();
-    let told: Vec<_> =
+    let reasons: Vec<_> =
         report.impossible.iter().map(|it| (it.path.rsplit('/').next().unwrap(), it.why)).collect();
     assert_eq!(
-        told,
+        reasons,
         [
             ("grown", UnrestorableReason::PresentNotSaved { why: UnsavedReason::TooLarge }),
             ("large", UnrestorableReason::NotKept { why: UnsavedReason::TooLarge }),

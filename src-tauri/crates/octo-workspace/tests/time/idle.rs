@@ -9,8 +9,10 @@ const KEPT: usize = 16;
 /// Returns the number of a home's snapshot files this process has open.
 fn open(home: &Home) -> usize {
     let pictures = home.octo().join("time").join("pictures");
-    let all = fs::read_dir("/proc/self/fd").unwrap().flatten();
-    all.filter(|entry| fs::read_link(entry.path()).is_ok_and(|path| path.starts_with(&pictures))).count()
+    let descriptors = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    descriptors
+        .filter(|entry| fs::read_link(entry.path()).is_ok_and(|path| path.starts_with(&pictures)))
+        .count()
 }
 
 #[test]

@@ -46,10 +46,10 @@ fn an_undo_can_be_undone_and_new_work_branches() {
     assert_eq!(world.machine.redo_target(world.session).unwrap(), 2);
     assert_eq!(world.write(&path, b"4"), 4);
     let tree = world.machine.tree(world.session).unwrap();
-    let told: Vec<_> =
+    let steps: Vec<_> =
         tree.tasks.iter().map(|it| (it.number, it.parent, it.kind, it.status, it.branch)).collect();
     assert_eq!(
-        told,
+        steps,
         [
             (0, None, StepKind::Start, StepPosition::Past, false),
             (1, Some(0), StepKind::Run, StepPosition::Past, false),
@@ -100,7 +100,7 @@ fn chosen_files_come_back_and_the_session_stays() {
 }
 
 #[test]
-fn a_checkpoint_is_a_place_to_come_back_to() {
+fn a_checkpoint_can_be_restored() {
     let home = Home::new();
     let world = home.world();
     let path = world.path("a");
@@ -121,8 +121,8 @@ fn nothing_is_written_without_a_task_or_a_record() {
     let home = Home::new();
     let world = home.world();
     let path = world.path("sub/a");
-    let refused = world.files(&[]).write(&path, b"1").unwrap_err();
-    assert!(matches!(refused, octo_workspace::FilesError::NotRecorded { .. }), "{refused:?}");
+    let error = world.files(&[]).write(&path, b"1").unwrap_err();
+    assert!(matches!(error, octo_workspace::FilesError::NotRecorded { .. }), "{error:?}");
     assert!(!world.path("sub").exists());
     let task = world.begin();
     world.files(&[]).write(&path, b"1").unwrap();
@@ -174,13 +174,13 @@ fn the_changes_of_a_task_are_listed_by_path() {
         fs::write(folder.join("same"), "s").unwrap();
     });
     let changes = world.machine.changes(world.session, 1).unwrap();
-    let told: Vec<_> = changes
+    let paths: Vec<_> = changes
         .paths
         .iter()
         .map(|it| (it.path.rsplit('/').next().unwrap(), it.change, it.added, it.removed))
         .collect();
     assert_eq!(
-        told,
+        paths,
         [
             ("binary", StepChange::Edited, None, None),
             ("created", StepChange::Created, Some(2), Some(0)),
@@ -191,7 +191,7 @@ fn the_changes_of_a_task_are_listed_by_path() {
         ]
     );
     fs::write(world.path("edited"), "a\n").unwrap();
-    let compare = |with| world.machine.compare(world.session, 1, &world.path("edited"), with).unwrap();
+    let compare = |target| world.machine.compare(world.session, 1, &world.path("edited"), target).unwrap();
     let before = compare(ComparisonTarget::Before);
     assert_eq!(before.old, ComparedSide::File { len: 6, mode: 0o644, text: true });
     assert_eq!(before.diff.map(|diff| (diff.added, diff.removed)), Some((2, 1)));

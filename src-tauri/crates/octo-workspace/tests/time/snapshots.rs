@@ -44,13 +44,13 @@ fn excluded_folders_are_reported_and_ignored_files_included() {
         }
         fs::remove_file(folder.join(".gitignore")).unwrap();
     });
-    let (left_out, count) = world.machine.left_out(&folder);
-    let told: Vec<_> = left_out
+    let (left_out, count) = world.machine.omitted_paths(&folder);
+    let paths: Vec<_> = left_out
         .iter()
         .map(|it| (Path::new(&it.path).strip_prefix(&folder).unwrap().to_str().unwrap(), it.why))
         .collect();
     assert_eq!(
-        told,
+        paths,
         [
             (".git", UnsavedReason::VersionControl),
             ("cache", UnsavedReason::Cache),
@@ -73,10 +73,10 @@ fn octos_home_is_never_in_a_snapshot() {
         world.machine.begin_step(world.session, octo_protocol::TurnId::new(), &home.base, "x").unwrap();
     let running = world.machine.before_command(task, &home.base).unwrap();
     assert_eq!(world.machine.after_command(&running).unwrap(), 0);
-    let (left_out, _) = world.machine.left_out(&home.base);
-    let own: Vec<_> =
+    let (left_out, _) = world.machine.omitted_paths(&home.base);
+    let in_home: Vec<_> =
         left_out.iter().filter(|it| it.why == UnsavedReason::OctoHome).map(|it| it.path.clone()).collect();
-    assert_eq!(own, [home.octo().to_str().unwrap()]);
+    assert_eq!(in_home, [home.octo().to_str().unwrap()]);
 }
 
 #[test]
@@ -128,8 +128,8 @@ fn a_change_within_one_clock_tick_is_detected() {
     let path = world.path("a");
     // Right before the snapshot, then the same length within the same tick, with the old time restored.
     for round in 0..20 {
-        let old = format!("old {round:02}");
-        fs::write(&path, &old).unwrap();
+        let former = format!("old {round:02}");
+        fs::write(&path, &former).unwrap();
         let time = fs::metadata(&path).unwrap().modified().unwrap();
         let number = world.command(|_| {
             fs::write(&path, format!("new {round:02}")).unwrap();
@@ -140,7 +140,7 @@ fn a_change_within_one_clock_tick_is_detected() {
         assert_eq!(changes.paths.len(), 1, "round {round}");
         let parent = world.machine.tree(world.session).unwrap().undo.unwrap();
         world.switch(parent);
-        assert_eq!(fs::read_to_string(&path).unwrap(), old);
+        assert_eq!(fs::read_to_string(&path).unwrap(), former);
     }
     assert!(SystemTime::now() > fs::metadata(&path).unwrap().modified().unwrap());
 }
@@ -172,7 +172,7 @@ fn a_second_process_continues_from_the_firsts_snapshot() {
 }
 
 fn git(folder: &Path, arguments: &[&str]) {
-    let done = Command::new("git")
+    let status = Command::new("git")
         .args([
             "-c",
             "user.name=a",
@@ -189,7 +189,7 @@ fn git(folder: &Path, arguments: &[&str]) {
         .env("GIT_CONFIG_SYSTEM", "/dev/null")
         .output()
         .unwrap();
-    assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    assert!(status.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&status.stderr));
 }
 
 #[test]
@@ -215,10 +215,10 @@ fn content_in_git_is_not_stored_twice_and_is_restored() {
         git(&folder, &["repack", "-a", "-d", "--quiet"]);
         fs::write(folder.join("src/deep/file3"), "changed and not added\n").unwrap();
         fs::write(folder.join("untracked"), "mine").unwrap();
-        let own = |tree: crate::world::Tree| -> Vec<_> {
+        let own_files = |tree: crate::world::Tree| -> Vec<_> {
             tree.into_iter().filter(|(path, _)| !path.starts_with(folder.join(".git"))).collect()
         };
-        let before = own(world.tree());
+        let before = own_files(world.tree());
         let task = world.begin();
         let running = world.machine.before_command(task, &folder).unwrap();
         // Files whose bytes in git differ (line ends), are older, or are missing: nothing else.
@@ -233,7 +233,7 @@ fn content_in_git_is_not_stored_twice_and_is_restored() {
         // From now on the repository is not needed.
         fs::remove_dir_all(folder.join(".git")).unwrap();
         world.switch(0);
-        assert_eq!(own(world.tree()), before);
+        assert_eq!(own_files(world.tree()), before);
     }
 }
 
@@ -251,17 +251,17 @@ fn content_pruned_from_git_is_reported_as_lost() {
         fs::remove_dir_all(folder.join(".git")).unwrap();
     });
     let changes = world.machine.changes(world.session, 1).unwrap();
-    let told: Vec<_> =
+    let paths: Vec<_> =
         changes.paths.iter().map(|it| (it.path.rsplit('/').next().unwrap(), it.unsaved)).collect();
-    assert_eq!(told, [(".git", Some(UnsavedReason::VersionControl)), ("a", Some(UnsavedReason::Forgotten))]);
+    assert_eq!(paths, [(".git", Some(UnsavedReason::VersionControl)), ("a", Some(UnsavedReason::Forgotten))]);
 }
 
 /// Returns everything below a folder except its repository's data.
 fn without_data(world: &crate::world::World) -> crate::world::Tree {
     let data = world.path(".git");
     let is_data = |path: &Path| path.starts_with(&data) && path != data;
-    let own = |(path, _): &(std::path::PathBuf, crate::world::Node)| !is_data(path);
-    crate::world::tree(&world.folder()).into_iter().filter(own).collect()
+    let is_own = |(path, _): &(std::path::PathBuf, crate::world::Node)| !is_data(path);
+    crate::world::tree(&world.folder()).into_iter().filter(is_own).collect()
 }
 
 #[test]
@@ -302,8 +302,11 @@ fn nested_submodules_and_worktrees_are_restored() {
         git(place, &["add", "."]);
         git(place, &["commit", "--quiet", "-m", "x"]);
     }
-    let from = library.to_str().unwrap();
-    git(&folder, &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", from, "deps/library"]);
+    let source = library.to_str().unwrap();
+    git(
+        &folder,
+        &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", source, "deps/library"],
+    );
     git(&folder, &["commit", "--quiet", "-m", "with a library"]);
     git(&folder, &["worktree", "add", "--quiet", "beside"]);
     assert!(folder.join("deps/library/.git").is_file() && folder.join("beside/.git").is_file());

@@ -15,28 +15,28 @@ const EVERYTHING: u64 = u64::MAX;
 /// Makes all blobs as old as if they had been written yesterday.
 fn age(blobs: &Blobs) {
     let yesterday = SystemTime::now() - Duration::from_secs(86_400);
-    let mut all = Vec::new();
-    blobs.for_each(|hash, _, _| all.push(hash)).unwrap();
-    for hash in all {
+    let mut paths = Vec::new();
+    blobs.for_each(|hash, _, _| paths.push(hash)).unwrap();
+    for hash in paths {
         let file = File::options().write(true).open(blobs.path(&hash).unwrap()).unwrap();
         file.set_modified(yesterday).unwrap();
     }
 }
 
 fn there(home: &Home) -> BTreeSet<BlobHash> {
-    let mut all = BTreeSet::new();
+    let mut hashes = BTreeSet::new();
     home.blobs
         .for_each(|hash, _, _| {
-            all.insert(hash);
+            hashes.insert(hash);
         })
         .unwrap();
-    all
+    hashes
 }
 
 /// Returns three turns over one file, an attachment, and unreferenced content.
 fn filled(home: &Home) -> (World, BlobHash, BlobHash) {
     let world = home.world();
-    let stray = home.blobs.put(b"nobody's").unwrap();
+    let unreferenced = home.blobs.put(b"nobody's").unwrap();
     let attached = home.blobs.put(b"a picture").unwrap();
     let block =
         Block::Image { blob: attached.clone(), media_type: "image/png".to_owned(), name: "a".to_owned() };
@@ -46,24 +46,24 @@ fn filled(home: &Home) -> (World, BlobHash, BlobHash) {
         world.write(&world.path("a"), content.repeat(1_000).as_bytes());
     }
     world.command(|folder| fs::write(folder.join("b"), "by a command").unwrap());
-    (world, stray, attached)
+    (world, unreferenced, attached)
 }
 
 #[test]
 fn only_old_unreferenced_blobs_are_removed() {
     let home = Home::new();
-    let (world, stray, attached) = filled(&home);
-    let all = there(&home);
+    let (world, unreferenced, attached) = filled(&home);
+    let hashes = there(&home);
     let collected = world.machine.collect(EVERYTHING).unwrap();
-    assert_eq!((collected.freed_blobs, there(&home)), (0, all.clone()), "it may still be referred to");
+    assert_eq!((collected.freed_blobs, there(&home)), (0, hashes.clone()), "it may still be referred to");
     age(&home.blobs);
     let collected = world.machine.collect(EVERYTHING).unwrap();
     assert_eq!((collected.freed_blobs, collected.freed_bytes, collected.forgotten_tasks), (1, 8, 0));
-    let left: BTreeSet<BlobHash> = all.into_iter().filter(|hash| *hash != stray).collect();
-    assert_eq!(there(&home), left);
-    assert!(left.contains(&attached));
+    let remaining: BTreeSet<BlobHash> = hashes.into_iter().filter(|hash| *hash != unreferenced).collect();
+    assert_eq!(there(&home), remaining);
+    assert!(remaining.contains(&attached));
     let space = world.machine.space(7).unwrap();
-    assert_eq!((space.blobs, space.bytes, space.budget), (left.len() as u64, collected.kept_bytes, 7));
+    assert_eq!((space.blobs, space.bytes, space.budget), (remaining.len() as u64, collected.kept_bytes, 7));
     for task in [0, 2, 1, 4] {
         world.switch(task);
     }
@@ -96,21 +96,21 @@ fn over_the_budget_the_oldest_content_is_dropped_and_reported() {
 #[test]
 fn a_crash_during_collection_loses_nothing() {
     let home = Home::new();
-    let (world, stray, _) = filled(&home);
+    let (world, unreferenced, _) = filled(&home);
     age(&home.blobs);
-    let kept = there(&home);
+    let hashes = there(&home);
     // A process killed after moving content aside: here all content, needed or not.
-    let aside = home.octo().join("blobs/leaving");
-    fs::create_dir_all(&aside).unwrap();
-    for hash in &kept {
-        fs::rename(home.blobs.path(hash).unwrap(), aside.join(&hash.0)).unwrap();
+    let removal_folder = home.octo().join("blobs/leaving");
+    fs::create_dir_all(&removal_folder).unwrap();
+    for hash in &hashes {
+        fs::rename(home.blobs.path(hash).unwrap(), removal_folder.join(&hash.0)).unwrap();
     }
     assert!(there(&home).is_empty());
     world.machine.restore_set_apart_blobs().unwrap();
-    assert_eq!(there(&home), kept);
+    assert_eq!(there(&home), hashes);
     world.switch(1);
     assert_eq!(world.machine.collect(EVERYTHING).unwrap().freed_blobs, 1);
-    assert!(!there(&home).contains(&stray));
+    assert!(!there(&home).contains(&unreferenced));
 }
 
 #[test]
@@ -118,12 +118,12 @@ fn content_stored_again_during_collection_stays() {
     let home = Home::new();
     let hash = home.blobs.put(b"again").unwrap();
     age(&home.blobs);
-    let old: HashSet<BlobHash> = HashSet::from([hash.clone()]);
+    let unused: HashSet<BlobHash> = HashSet::from([hash.clone()]);
     // Found unused, then written again before its deletion.
     assert_eq!(home.blobs.put(b"again").unwrap(), hash);
-    assert_eq!(home.blobs.sweep(&old).unwrap().blobs, 0);
+    assert_eq!(home.blobs.sweep(&unused).unwrap().blobs, 0);
     assert_eq!(home.blobs.get(&hash).unwrap(), b"again");
     age(&home.blobs);
-    assert_eq!(home.blobs.sweep(&old).unwrap().blobs, 1);
+    assert_eq!(home.blobs.sweep(&unused).unwrap().blobs, 1);
     assert!(!Path::new(&home.blobs.path(&hash).unwrap()).exists());
 }

@@ -37,7 +37,7 @@ fn created_deleted_and_moved_folders_are_watched() {
     for watched in [TimeLimits::default().max_watched, 2, 0] {
         let (_home, world) = pictured(TimeLimits { max_watched: watched, ..TimeLimits::default() });
         let before = world.tree();
-        let first = world.command(|folder| {
+        let first_command = world.command(|folder| {
             fs::create_dir_all(folder.join("new/deep/deeper")).unwrap();
             fs::write(folder.join("new/deep/deeper/x"), "x").unwrap();
             fs::rename(folder.join("a/b"), folder.join("d/b")).unwrap();
@@ -47,7 +47,7 @@ fn created_deleted_and_moved_folders_are_watched() {
             fs::rename(folder.join("e"), folder.join("d")).unwrap();
             fs::rename(folder.join("between"), folder.join("e")).unwrap();
         });
-        let between = world.tree();
+        let middle = world.tree();
         let second = world.command(|folder| {
             // In folders created by the previous command, under their new names.
             fs::write(folder.join("new/deep/deeper/x"), "y").unwrap();
@@ -60,7 +60,7 @@ fn created_deleted_and_moved_folders_are_watched() {
         let expected = ["a", "a/file", "d", "e/b/c/file", "new/deep/deeper/x", "new/deep/link"];
         assert_eq!(changed(&world, second), expected, "{watched} watched");
         let after = world.tree();
-        for (task, expected) in [(first, &between), (1, &before), (second, &after), (1, &before)] {
+        for (task, expected) in [(first_command, &middle), (1, &before), (second, &after), (1, &before)] {
             world.switch(task);
             assert_eq!(&world.tree(), expected, "task {task}, {watched} watched");
         }
@@ -119,12 +119,12 @@ fn concurrent_changes_are_never_lost() {
 #[test]
 fn an_event_overflow_checks_everything() {
     let (_home, world) = pictured(TimeLimits::default());
-    let kept: usize =
+    let capacity: usize =
         fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap().trim().parse().unwrap();
     let task = world.command(|folder| {
         let open = |name: &str| fs::File::options().write(true).open(folder.join(name)).unwrap();
         let mut files = [open("a/file"), open("d/file")];
-        for round in 0..=kept {
+        for round in 0..=capacity {
             let file = &mut files[round % 2];
             file.rewind().unwrap();
             file.write_all(b"x").unwrap();
@@ -134,28 +134,28 @@ fn an_event_overflow_checks_everything() {
     });
     assert_eq!(changed(&world, task), ["a/file", "d/file", "late", "late/file"]);
     // And then it is watched again.
-    let next = world.command(|folder| fs::write(folder.join("late/file"), "later").unwrap());
-    assert_eq!(changed(&world, next), ["late/file"]);
+    let next_command = world.command(|folder| fs::write(folder.join("late/file"), "later").unwrap());
+    assert_eq!(changed(&world, next_command), ["late/file"]);
 }
 
 #[test]
 fn a_change_by_another_name_is_found_at_once_or_when_the_task_ends() {
     let (_home, world) = pictured(TimeLimits::default());
-    let elsewhere = world.base.join("out/elsewhere");
+    let other_path = world.base.join("out/elsewhere");
     let task = world.begin();
     let running = world.machine.before_command(task, &world.folder()).unwrap();
-    fs::hard_link(world.path("a/file"), &elsewhere).unwrap();
-    fs::write(&elsewhere, "by another name").unwrap();
-    let told = world.machine.after_command(&running).unwrap();
+    fs::hard_link(world.path("a/file"), &other_path).unwrap();
+    fs::write(&other_path, "by another name").unwrap();
+    let paths = world.machine.after_command(&running).unwrap();
     if cfg!(target_os = "linux") {
-        assert_eq!(told, 0, "no event tells of it: only what was told is looked at");
+        assert_eq!(paths, 0, "no event tells of it: only what was told is looked at");
     }
     world.machine.end_step(task).unwrap();
     assert_eq!(changed(&world, task.number), ["a/file"]);
     // Now its two names are known.
     let task = world.begin();
     let running = world.machine.before_command(task, &world.folder()).unwrap();
-    fs::write(&elsewhere, "once more").unwrap();
+    fs::write(&other_path, "once more").unwrap();
     assert_eq!(world.machine.after_command(&running).unwrap(), 1);
     world.machine.end_step(task).unwrap();
 }
@@ -170,10 +170,10 @@ fn changes_between_commands_stay_the_persons() {
     fs::write(world.path("d/file"), "the person's").unwrap();
     world.machine.end_step(task).unwrap();
     assert_eq!(changed(&world, task.number), ["a/file"]);
-    let next = world.command(|folder| fs::write(folder.join("d/file"), "the command's").unwrap());
+    let next_command = world.command(|folder| fs::write(folder.join("d/file"), "the command's").unwrap());
     world.switch(task.number);
     assert_eq!(fs::read_to_string(world.path("d/file")).unwrap(), "the person's");
-    assert_eq!(changed(&world, next), ["d/file"]);
+    assert_eq!(changed(&world, next_command), ["d/file"]);
 }
 
 #[test]
@@ -195,16 +195,16 @@ fn a_replaced_folder_is_checked_completely() {
 #[test]
 fn a_change_of_an_exclusion_marker_is_noticed() {
     let (_home, world) = pictured(TimeLimits::default());
-    let first = world.command(|folder| {
+    let first_command = world.command(|folder| {
         fs::create_dir(folder.join("target")).unwrap();
         fs::write(folder.join("target/kept"), "no build made this").unwrap();
     });
-    assert_eq!(changed(&world, first), ["target", "target/kept"]);
+    assert_eq!(changed(&world, first_command), ["target", "target/kept"]);
     world.command(|folder| fs::write(folder.join("Cargo.toml"), "[package]").unwrap());
-    let (left_out, _) = world.machine.left_out(&world.folder());
+    let (left_out, _) = world.machine.omitted_paths(&world.folder());
     assert_eq!(left_out.len(), 1, "{left_out:?}");
     world.command(|folder| fs::write(folder.join("e/CACHEDIR.TAG"), TAG).unwrap());
-    let (left_out, _) = world.machine.left_out(&world.folder());
+    let (left_out, _) = world.machine.omitted_paths(&world.folder());
     assert_eq!(left_out.len(), 2, "{left_out:?}");
 }
 

@@ -22,9 +22,9 @@ pub struct Home {
 
 impl Home {
     pub fn new() -> Self {
-        let keep = tempfile::tempdir().unwrap();
-        let mut home = Self::at(&keep.path().canonicalize().unwrap());
-        home._keep = Some(keep);
+        let folder = tempfile::tempdir().unwrap();
+        let mut home = Self::at(&folder.path().canonicalize().unwrap());
+        home._keep = Some(folder);
         home
     }
 
@@ -83,9 +83,9 @@ pub enum Node {
 pub type Tree = BTreeMap<PathBuf, Node>;
 
 pub fn tree(folder: &Path) -> Tree {
-    let mut all = Tree::new();
-    let mut left = vec![folder.to_owned()];
-    while let Some(folder) = left.pop() {
+    let mut nodes = Tree::new();
+    let mut pending = vec![folder.to_owned()];
+    while let Some(folder) = pending.pop() {
         for entry in fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
             let meta = fs::symlink_metadata(&path).unwrap();
@@ -93,15 +93,15 @@ pub fn tree(folder: &Path) -> Tree {
             let node = if meta.is_symlink() {
                 Node::Link(fs::read_link(&path).unwrap())
             } else if meta.is_dir() {
-                left.push(path.clone());
+                pending.push(path.clone());
                 Node::Folder { mode }
             } else {
                 Node::File { mode, content: fs::read(&path).unwrap() }
             };
-            all.insert(path, node);
+            nodes.insert(path, node);
         }
     }
-    all
+    nodes
 }
 
 impl World {
@@ -114,17 +114,17 @@ impl World {
     }
 
     /// Returns files with grants for all given paths in `out`.
-    pub fn files(&self, outside: &[PathBuf]) -> Files {
+    pub fn files(&self, outside_paths: &[PathBuf]) -> Files {
         let scope = FileScope { folder: self.folder(), readable: vec![], writable: vec![] };
-        let own = [self.path(".env")];
-        let granted: Vec<PathBuf> = outside.iter().chain(&own).cloned().collect();
+        let own_paths = [self.path(".env")];
+        let granted: Vec<PathBuf> = outside_paths.iter().chain(&own_paths).cloned().collect();
         Files::new(scope).with_grants(&[], &granted).with_recorder(self.machine.recorder(self.session))
     }
 
     pub fn tree(&self) -> Tree {
-        let mut all = tree(&self.folder());
-        all.extend(tree(&self.base.join("out")));
-        all
+        let mut nodes = tree(&self.folder());
+        nodes.extend(tree(&self.base.join("out")));
+        nodes
     }
 
     pub fn begin(&self) -> StepId {
@@ -150,10 +150,10 @@ impl World {
     }
 
     /// Restores a turn; nothing may be in the way.
-    pub fn switch(&self, to: StepNumber) -> RestoreReport {
-        let plan = self.machine.plan(self.session, to, RestoreSelection::All).unwrap();
+    pub fn switch(&self, target: StepNumber) -> RestoreReport {
+        let plan = self.machine.plan(self.session, target, RestoreSelection::All).unwrap();
         let preview = plan.preview();
-        assert_eq!((preview.conflicts, preview.impossible), (vec![], vec![]), "to {to}");
+        assert_eq!((preview.conflicts, preview.impossible), (vec![], vec![]), "to {target}");
         self.machine.restore(&plan, &BTreeSet::new()).unwrap()
     }
 }
@@ -174,11 +174,11 @@ pub fn leftovers(tree: &Tree) -> Vec<&PathBuf> {
 
 /// Returns the number of cases in a campaign: a tenth, or all in a soak. `OCTO_CAMPAIGN` may be `full` or a
 /// number.
-pub fn cases(full: usize) -> usize {
+pub fn cases(full_count: usize) -> usize {
     match std::env::var("OCTO_CAMPAIGN").as_deref() {
-        Ok("full") => full,
+        Ok("full") => full_count,
         Ok(number) if !number.is_empty() => number.parse().expect("OCTO_CAMPAIGN is `full` or a number"),
-        _ if std::env::var_os("OCTO_SOAK").is_some() => full,
-        _ => full / 10,
+        _ if std::env::var_os("OCTO_SOAK").is_some() => full_count,
+        _ => full_count / 10,
     }
 }

@@ -1484,6 +1484,15 @@ export type DeleteMemory = {
 file: string, };
 
 /**
+ * Permanently deletes an old home.
+ */
+export type DeleteOldHome = { 
+/**
+ * Its absolute path, as in [`HomeState::kept`].
+ */
+path: string, };
+
+/**
  * Moves a session to the trash. Stops a running turn first.
  */
 export type DeleteSession = { 
@@ -1713,15 +1722,6 @@ attachments: Array<Block>,
  * first.
  */
 foreign: boolean, };
-
-/**
- * Permanently deletes an old home.
- */
-export type DropKeptHome = { 
-/**
- * Its absolute path, as in [`HomeState::kept`].
- */
-path: string, };
 
 /**
  * Writes a copy of a task, paused.
@@ -2198,6 +2198,11 @@ export type GetDraft = {
 session: SessionId, };
 
 /**
+ * Returns the location of the home, the plan for its next start, and the old homes.
+ */
+export type GetHomeState = Record<symbol, never>;
+
+/**
  * Returns a complete memory.
  */
 export type GetMemory = { 
@@ -2233,11 +2238,6 @@ path: string, };
  * Returns the current `policy.toml`.
  */
 export type GetPolicy = Record<symbol, never>;
-
-/**
- * Returns the location of the home, the plan for its next start, and the old homes.
- */
-export type GetResidence = Record<symbol, never>;
 
 /**
  * Returns settings and models.
@@ -2454,7 +2454,7 @@ export type HomeReplies = { measure_home: HomeSizes, back_up_home: HomeBackup, e
 /**
  * Requests about Octo's home and its state.
  */
-export type HomeRequest = { "type": "measure_home" } & MeasureHome | { "type": "back_up_home" } & BackUpHome | { "type": "erase_home" } & EraseHome | { "type": "get_residence" } & GetResidence | { "type": "look_at_copy" } & LookAtCopy | { "type": "restore_home" } & RestoreHome | { "type": "move_home" } & MoveHome | { "type": "cancel_home_plan" } & CancelHomePlan | { "type": "drop_kept_home" } & DropKeptHome | { "type": "look_at_damage" } & LookAtDamage | { "type": "replace_database" } & ReplaceDatabase | { "type": "make_diagnostics" } & MakeDiagnostics | { "type": "save_diagnostics" } & SaveDiagnostics;
+export type HomeRequest = { "type": "measure_home" } & MeasureHome | { "type": "back_up_home" } & BackUpHome | { "type": "erase_home" } & EraseHome | { "type": "get_residence" } & GetHomeState | { "type": "look_at_copy" } & InspectHomeCopy | { "type": "restore_home" } & RestoreHome | { "type": "move_home" } & MoveHome | { "type": "cancel_home_plan" } & CancelHomePlan | { "type": "drop_kept_home" } & DeleteOldHome | { "type": "look_at_damage" } & InspectDamage | { "type": "replace_database" } & ReplaceDatabase | { "type": "make_diagnostics" } & MakeDiagnostics | { "type": "save_diagnostics" } & SaveDiagnostics;
 
 /**
  * The disk usage of the home.
@@ -2661,6 +2661,20 @@ export type ImportSkills = {
  * The skills, and the action for a name the person already has.
  */
 choices: Array<SkillImportChoice>, };
+
+/**
+ * Returns the replacements for the database, if it is damaged and this Octo did not start.
+ */
+export type InspectDamage = Record<symbol, never>;
+
+/**
+ * Inspects a copy of a home: reads all of it, and changes nothing.
+ */
+export type InspectHomeCopy = { 
+/**
+ * The absolute folder that contains it.
+ */
+from: string, };
 
 /**
  * Inspects an exported session's file. Imports nothing.
@@ -3044,20 +3058,6 @@ export type LocalServers = {
  * The servers, in the order of the presets.
  */
 servers: Array<LocalServer>, };
-
-/**
- * Inspects a copy of a home: reads all of it, and changes nothing.
- */
-export type LookAtCopy = { 
-/**
- * The absolute folder that contains it.
- */
-from: string, };
-
-/**
- * Returns the replacements for the database, if it is damaged and this Octo did not start.
- */
-export type LookAtDamage = Record<symbol, never>;
 
 /**
  * Makes a diagnostic report for inspection. Writes nothing.
@@ -3730,7 +3730,7 @@ export type OnboardingStep = "language" | "model" | "persona" | "browser" | "ski
 
 /**
  * A request from outside the page: from the system, a link, the tray. The page fetches them with
- * [`crate::HostRequest::TakeErrands`] and carries out each one once.
+ * [`crate::HostRequest::TakeOpenRequests`] and carries out each one once.
  */
 export type OpenRequest = { "type": "open_session", 
 /**

@@ -6,9 +6,9 @@ fn environment(system: HostSystem) -> BrowserEnvironment {
 }
 
 fn of(environment: &BrowserEnvironment, family: BrowserFamily, channel: ReleaseChannel) -> Vec<String> {
-    let all = candidates(environment, None).into_iter();
-    let of = all.filter(|it| (it.product.family, it.product.channel) == (family, channel));
-    of.map(|it| it.folder.to_string_lossy().replace('\\', "/")).collect()
+    let installed = candidates(environment, None).into_iter();
+    let matching = installed.filter(|it| (it.product.family, it.product.channel) == (family, channel));
+    matching.map(|it| it.folder.to_string_lossy().replace('\\', "/")).collect()
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn only_a_well_formed_port_file_parses() {
     let path = "/devtools/browser/0886be61-cbf5-44e8-b3af-4f7a04158c30";
     assert_eq!(read(&format!("9222\n{path}")), Some((9222, path.to_owned())));
     assert_eq!(read(&format!("37751\r\n{path}\r\n")), Some((37751, path.to_owned())));
-    for bad in [
+    for malformed in [
         "",
         "9222",
         "9222\n",
@@ -111,7 +111,7 @@ fn only_a_well_formed_port_file_parses() {
         "9222\n@evil.example/devtools/browser/a",
         "x\n/devtools/browser/a",
     ] {
-        assert_eq!(read(bad), None, "{bad:?}");
+        assert_eq!(read(malformed), None, "{malformed:?}");
     }
 }
 

@@ -101,5 +101,5 @@ const NON_SUBMITTING_NAMES: [&str; 46] = [
 pub(super) fn submits_nothing(name: &str) -> bool {
     let name = fold(name);
     let name = name.trim();
-    NON_SUBMITTING_NAMES.iter().any(|quiet| fold(quiet) == name)
+    NON_SUBMITTING_NAMES.iter().any(|label| fold(label) == name)
 }

@@ -23,18 +23,18 @@ pub(super) fn pressed(
 ) -> Vec<Sink> {
     // An invalid key is not pressed either.
     let Some(stroke) = KeyStroke::read(key) else { return vec![Sink::Unknown] };
-    let (code, held) = (stroke.code(), stroke.held_modifiers());
+    let (code, modifiers) = (stroke.code(), stroke.held_modifiers());
     let ActionTarget::Element(element) = act.target else {
         let is_moving =
             matches!(code, "Tab" | "Escape" | "PageUp" | "PageDown" | "Home" | "End" | "ShiftLeft")
                 || code.starts_with("Arrow");
-        let is_plain = matches!(held, HeldModifiers::Nothing | HeldModifiers::Shift);
+        let is_plain = matches!(modifiers, HeldModifiers::Nothing | HeldModifiers::Shift);
         return if is_moving && is_plain { Vec::new() } else { vec![Sink::Unknown] };
     };
     let writes = element.editing != EditingKind::None;
     if matches!(code, "Enter" | "NumpadEnter") {
         // Enter with Shift alone breaks a line; with another modifier it sends in many editors.
-        if held == HeldModifiers::Shift && element.editing == EditingKind::Lines {
+        if modifiers == HeldModifiers::Shift && element.editing == EditingKind::Lines {
             return Vec::new();
         }
         return enter_consequences(act, element);
@@ -42,7 +42,9 @@ pub(super) fn pressed(
     if code == "Space" && !writes {
         return activation_consequences(act, element);
     }
-    if let (true, HeldModifiers::Nothing | HeldModifiers::Shift, Some(text)) = (writes, held, stroke.text()) {
+    if let (true, HeldModifiers::Nothing | HeldModifiers::Shift, Some(text)) =
+        (writes, modifiers, stroke.text())
+    {
         let mut sinks = added_text_consequences(element, text, to, memory);
         if code == "Space" && element.is_pressed {
             sinks.extend(activation_consequences(act, element));
@@ -50,7 +52,7 @@ pub(super) fn pressed(
         return sinks;
     }
     let is_around = matches!(code, "Home" | "End" | "Backspace" | "Delete") || code.starts_with("Arrow");
-    let harmless = match held {
+    let harmless = match modifiers {
         // With Alt, letters are the page's access keys.
         HeldModifiers::Command { with_alt: true, .. } => writes && is_around,
         HeldModifiers::Command { with_alt: false, with_shift } => match code {

@@ -61,7 +61,7 @@ pub(in crate::snapshot) struct SnapshotLines {
 #[derive(Clone, Debug)]
 pub(in crate::snapshot) struct LineTarget {
     pub number: u32,
-    pub word: String,
+    pub kind_word: String,
     pub name: String,
     pub origin: String,
     /// The preceding heading, as an index into the list.

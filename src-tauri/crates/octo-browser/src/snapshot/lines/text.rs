@@ -13,24 +13,24 @@ impl<N: RefNumbers> LineWriter<'_, '_, N> {
         self.tree.node(node.parent).is_some_and(|parent| parent.part == RolePart::Item)
     }
 
-    pub(super) fn bar(&mut self) {
+    pub(super) fn add_separator(&mut self) {
         let end = self.line.text.trim_end().len();
         self.line.text.truncate(end);
         self.line.text.push_str(" | ");
     }
 
     /// Removes the label just written, if it is the control's name.
-    pub(super) fn drop_label(&mut self, named: &str) {
-        let written = self.line.text.trim_end();
-        if self.line.refs.is_empty() && written == named {
+    pub(super) fn drop_label(&mut self, name: &str) {
+        let trimmed = self.line.text.trim_end();
+        if self.line.refs.is_empty() && trimmed == name {
             self.line.text.clear();
-        } else if let Some(rest) = written.strip_suffix(named).filter(|rest| rest.ends_with(' ')) {
-            self.line.text.truncate(rest.len());
-        } else if written.is_empty()
+        } else if let Some(before) = trimmed.strip_suffix(name).filter(|before| before.ends_with(' ')) {
+            self.line.text.truncate(before.len());
+        } else if trimmed.is_empty()
             && self.out.lines.last().is_some_and(|last| {
                 last.refs.is_empty()
                     && last.kind == LineKind::Plain
-                    && last.text == named
+                    && last.text == name
                     && last.depth == self.depth
             })
         {
@@ -46,9 +46,9 @@ impl<N: RefNumbers> LineWriter<'_, '_, N> {
         self.line.text.push_str(text);
     }
 
-    pub(super) fn piece(&mut self, place: u32, node: &Node, member: u32, text: &str, number: u32) {
+    pub(super) fn add_piece(&mut self, index: u32, node: &Node, member: u32, text: &str, number: u32) {
         self.last_name.clear();
-        self.touch(place, node, member);
+        self.mark_node(index, node, member);
         self.word(text);
         self.line.text.push(' ');
         if !self.line.targets.is_empty() {
@@ -59,15 +59,15 @@ impl<N: RefNumbers> LineWriter<'_, '_, N> {
     }
 
     /// Marks the line as containing part of this node.
-    pub(super) fn touch(&mut self, place: u32, node: &Node, member: u32) {
+    pub(super) fn mark_node(&mut self, index: u32, node: &Node, member: u32) {
         if self.line.node == NONE {
-            (self.line.node, self.line.member, self.line.depth) = (place, member, self.depth);
+            (self.line.node, self.line.member, self.line.depth) = (index, member, self.depth);
         }
         self.line.on_screen |= node.on_screen;
     }
 
     pub(super) fn flush(&mut self) {
-        let mut line = std::mem::replace(&mut self.line, fresh(self.depth));
+        let mut line = std::mem::replace(&mut self.line, empty_line(self.depth));
         let bars_only = line.refs.is_empty() && line.text.chars().all(|char| char == '|' || char == ' ');
         if line.node == NONE || bars_only {
             return;
@@ -82,7 +82,7 @@ impl<N: RefNumbers> LineWriter<'_, '_, N> {
     }
 }
 
-pub(super) fn fresh(depth: u8) -> SnapshotLine {
+pub(super) fn empty_line(depth: u8) -> SnapshotLine {
     SnapshotLine {
         depth,
         kind: LineKind::Plain,

@@ -25,8 +25,8 @@ impl Colour {
         };
         let mut parts = inner.split([',', ' ']).filter(|part| !part.is_empty());
         let space = if notation == "color" { parts.next()? } else { notation };
-        let scale = |part: &str, whole: f64| match part.strip_suffix('%') {
-            Some(percent) => percent.parse::<f64>().ok().map(|percent| percent / 100.0 * whole),
+        let scale = |part: &str, maximum: f64| match part.strip_suffix('%') {
+            Some(percent) => percent.parse::<f64>().ok().map(|percent| percent / 100.0 * maximum),
             None if part == "none" => Some(0.0),
             None => part.strip_suffix("deg").unwrap_or(part).parse().ok(),
         };
@@ -39,7 +39,7 @@ impl Colour {
             "oklch" => [1.0, 0.4, 360.0],
             _ => [1.0; 3],
         };
-        let mut channel = |at: usize| scale(parts.next()?, *wholes.get(at)?);
+        let mut channel = |index: usize| scale(parts.next()?, *wholes.get(index)?);
         let channels = [channel(0)?, channel(1)?, channel(2)?];
         let alpha = alpha.or_else(|| scale(parts.next()?, 1.0)).unwrap_or(1.0);
         let rgb = match space {
@@ -66,36 +66,36 @@ impl Colour {
 
     /// Composites it over another colour. Over an unknown colour the result is known only if this one is
     /// opaque.
-    pub fn over(self, below: Option<Self>) -> Option<Self> {
+    pub fn over(self, background: Option<Self>) -> Option<Self> {
         if self.alpha >= 0.999 {
             return Some(self);
         }
-        let below = below?;
-        let mut rgb = below.rgb;
-        for (mixed, own) in rgb.iter_mut().zip(self.rgb) {
-            *mixed = *mixed * (1.0 - self.alpha) + own * self.alpha;
+        let background = background?;
+        let mut rgb = background.rgb;
+        for (mixed, channel) in rgb.iter_mut().zip(self.rgb) {
+            *mixed = *mixed * (1.0 - self.alpha) + channel * self.alpha;
         }
         Some(Self { rgb, alpha: 1.0 })
     }
 
     pub fn is_like(self, other: Self) -> bool {
-        self.rgb.iter().zip(other.rgb).all(|(one, two)| (one - two).abs() < Self::SAME_COLOUR_DISTANCE)
+        self.rgb.iter().zip(other.rgb).all(|(a, b)| (a - b).abs() < Self::SAME_COLOUR_DISTANCE)
     }
 }
 
 /// Returns the colours written in a computed style, such as in a gradient.
 pub(super) fn colours_in(text: &str) -> Vec<Colour> {
     let mut starts: Vec<usize> =
-        NOTATIONS.iter().flat_map(|name| text.match_indices(name).map(|(at, _)| at)).collect();
+        NOTATIONS.iter().flat_map(|name| text.match_indices(name).map(|(index, _)| index)).collect();
     // One name may be the suffix of another.
-    let begins = |at: usize| {
-        !text.get(..at).is_some_and(|before| before.ends_with(|one: char| one.is_ascii_alphabetic()))
+    let begins = |index: usize| {
+        !text.get(..index).is_some_and(|before| before.ends_with(|letter: char| letter.is_ascii_alphabetic()))
     };
-    starts.retain(|at| begins(*at));
+    starts.retain(|index| begins(*index));
     starts.sort_unstable();
     starts.dedup();
-    let colour = |at: usize| {
-        let rest = text.get(at..)?;
+    let colour = |index: usize| {
+        let rest = text.get(index..)?;
         Colour::parse(rest.get(..=rest.find(')')?)?)
     };
     starts.into_iter().filter_map(colour).collect()
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_notation_is_read_as_what_a_screen_shows() {
+    fn every_colour_notation_parses() {
         for (text, rgb, alpha) in [
             ("rgb(18, 52, 86)", [18.0, 52.0, 86.0], 1.0),
             ("rgba(0, 0, 0, 0.01)", [0.0; 3], 0.01),
@@ -210,13 +210,13 @@ mod tests {
             ("color(xyz-d50 0.9643 1 0.8251)", [255.0; 3], 1.0),
         ] {
             let colour = Colour::parse(text).unwrap_or_else(|| panic!("{text}"));
-            let is_near = colour.rgb.iter().zip(rgb).all(|(one, two): (&f64, f64)| (one - two).abs() < 2.0);
+            let is_near = colour.rgb.iter().zip(rgb).all(|(a, b): (&f64, f64)| (a - b).abs() < 2.0);
             assert!(is_near && (colour.alpha - alpha).abs() < 1e-9, "{text}: {colour:?}");
         }
-        for none in
+        for invalid in
             ["", "none", "transparent", "device-cmyk(0 0 0 1)", "rgb(1, 2)", "color(srgb 1)", "oklch(a b c)"]
         {
-            assert_eq!(Colour::parse(none), None, "{none}");
+            assert_eq!(Colour::parse(invalid), None, "{invalid}");
         }
     }
 

@@ -13,40 +13,40 @@ impl TreeJoiner<'_> {
         for frame in 0..u32::try_from(self.tree.frames.len()).unwrap_or_default() {
             let Some(layout) = self.tree.layout(frame) else { continue };
             let mut nearest = vec![NONE; layout.facts.len()];
-            for (node, place) in self.tree.nodes.iter().zip(0..) {
+            for (node, index) in self.tree.nodes.iter().zip(0..) {
                 if node.frame == frame
                     && let Some(nearest) = nearest.get_mut(node.fact as usize)
                 {
-                    *nearest = place;
+                    *nearest = index;
                 }
             }
             let mut found = Vec::new();
-            let mut next = u32::try_from(self.tree.nodes.len()).unwrap_or(NONE);
-            for (fact, place) in layout.facts.iter().zip(0_u32..) {
-                let own = nearest.get(place as usize).copied().unwrap_or(NONE);
-                if own != NONE {
+            let mut next_index = u32::try_from(self.tree.nodes.len()).unwrap_or(NONE);
+            for (fact, index) in layout.facts.iter().zip(0_u32..) {
+                let parent_index = nearest.get(index as usize).copied().unwrap_or(NONE);
+                if parent_index != NONE {
                     continue;
                 }
                 let parent = nearest.get(fact.parent as usize).copied().unwrap_or(NONE);
-                let wanted = (fact.clickable || fact.pointer)
+                let is_candidate = (fact.clickable || fact.pointer)
                     && fact.kind == NodeKind::Element
                     && fact.hidden.is_none();
-                let near = if wanted && parent != NONE {
-                    found.push((parent, place));
-                    next += 1;
-                    next - 1
+                let neighbour = if is_candidate && parent != NONE {
+                    found.push((parent, index));
+                    next_index += 1;
+                    next_index - 1
                 } else {
                     parent
                 };
-                if let Some(nearest) = nearest.get_mut(place as usize) {
-                    *nearest = near;
+                if let Some(nearest) = nearest.get_mut(index as usize) {
+                    *nearest = neighbour;
                 }
             }
-            for (parent, place) in found {
-                let node = self.inaccessible_node(frame, place, parent);
-                let own = u32::try_from(self.tree.nodes.len()).unwrap_or(NONE);
+            for (parent, index) in found {
+                let node = self.inaccessible_node(frame, index, parent);
+                let parent_index = u32::try_from(self.tree.nodes.len()).unwrap_or(NONE);
                 self.tree.nodes.push(node);
-                added.push((parent, place, own));
+                added.push((parent, index, parent_index));
             }
         }
         self.insert_in_order(added);
@@ -55,13 +55,16 @@ impl TreeJoiner<'_> {
     /// Creates the node of a clickable element; `fact` and `parent` are indexes in its layout and in the tree.
     fn inaccessible_node(&self, frame: u32, fact: u32, parent: u32) -> Node {
         let layout = self.tree.layout(frame);
-        let known = layout.and_then(|layout| layout.fact(fact));
+        let layout_fact = layout.and_then(|layout| layout.fact(fact));
         let mut node = Node {
             part: RolePart::Control,
             name: layout.map(|layout| text_under(layout, fact)).unwrap_or_default(),
-            ..Node::bare((frame, parent), (fact, known.map(|fact| fact.backend).unwrap_or_default()))
+            ..Node::positioned(
+                (frame, parent),
+                (fact, layout_fact.map(|fact| fact.backend).unwrap_or_default()),
+            )
         };
-        self.lay(&mut node);
+        self.apply_layout(&mut node);
         node
     }
 
@@ -71,20 +74,22 @@ impl TreeJoiner<'_> {
         added.sort_unstable();
         for group in added.chunk_by(|node, next| node.0 == next.0) {
             let Some((parent, _, _)) = group.first() else { continue };
-            let Some(old) = self.tree.nodes.get(*parent as usize).map(|parent| parent.children.clone())
+            let Some(previous) = self.tree.nodes.get(*parent as usize).map(|parent| parent.children.clone())
             else {
                 continue;
             };
-            let mut merged = Vec::with_capacity(old.len() + group.len());
-            let mut new = group.iter().peekable();
-            for child in old {
+            let mut merged = Vec::with_capacity(previous.len() + group.len());
+            let mut added_children = group.iter().peekable();
+            for child in previous {
                 let fact = self.tree.node(child).map_or(NONE, |child| child.fact);
-                while let Some((_, _, own)) = new.next_if(|(_, place, _)| fact != NONE && *place < fact) {
-                    merged.push(*own);
+                while let Some((_, _, child_index)) =
+                    added_children.next_if(|(_, position, _)| fact != NONE && *position < fact)
+                {
+                    merged.push(*child_index);
                 }
                 merged.push(child);
             }
-            merged.extend(new.map(|(_, _, own)| *own));
+            merged.extend(added_children.map(|(_, _, child_index)| *child_index));
             if let Some(parent) = self.tree.nodes.get_mut(*parent as usize) {
                 parent.children = merged;
             }

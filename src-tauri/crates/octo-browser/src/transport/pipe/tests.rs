@@ -9,9 +9,9 @@ const VERSION: &str =
     r#""protocolVersion":"1","product":"Chrome/1","revision":"r","userAgent":"u","jsVersion":"j""#;
 
 fn line(buffer: usize) -> (Link, DuplexStream) {
-    let (ours, theirs) = duplex(buffer);
-    let (reader, writer) = split(ours);
-    (Link::with_transport(Pipe::new(reader, writer)), theirs)
+    let (near_end, far_end) = duplex(buffer);
+    let (reader, writer) = split(near_end);
+    (Link::with_transport(Pipe::new(reader, writer)), far_end)
 }
 
 async fn message(browser: &mut DuplexStream) -> Value {
@@ -30,11 +30,11 @@ async fn messages_are_reassembled_from_any_chunks() {
     let (link, mut browser) = line(7);
     let mut events = link.events(None);
     let call = tokio::spawn(async move { link.call(None, GetVersionParams {}, LIMIT).await });
-    let asked = message(&mut browser).await;
-    assert_eq!((asked["method"].as_str(), asked["id"].as_u64()), (Some("Browser.getVersion"), Some(0)));
-    let answer =
+    let request = message(&mut browser).await;
+    assert_eq!((request["method"].as_str(), request["id"].as_u64()), (Some("Browser.getVersion"), Some(0)));
+    let reply =
         format!("{{\"method\":\"A.b\",\"params\":{{}}}}\0nonsense\0{{\"id\":0,\"result\":{{{VERSION}}}}}\0");
-    browser.write_all(answer.as_bytes()).await.expect("written");
+    browser.write_all(reply.as_bytes()).await.expect("written");
     assert_eq!(call.await.expect("its end").expect("an answer").product, "Chrome/1");
     let NextEvent::Event(event) = events.next().await else { panic!("an event") };
     assert_eq!(event.method, "A.b");
@@ -44,8 +44,8 @@ async fn messages_are_reassembled_from_any_chunks() {
 async fn many_messages_in_one_chunk_all_arrive() {
     let (link, mut browser) = line(1 << 20);
     let mut events = link.events(None);
-    let many: String = (0..300).map(|n| format!("{{\"method\":\"A.b\",\"params\":{n}}}\0")).collect();
-    browser.write_all(many.as_bytes()).await.expect("written");
+    let messages: String = (0..300).map(|n| format!("{{\"method\":\"A.b\",\"params\":{n}}}\0")).collect();
+    browser.write_all(messages.as_bytes()).await.expect("written");
     for n in 0..300 {
         let NextEvent::Event(event) = events.next().await else { panic!("an event") };
         assert_eq!(event.params, n);

@@ -20,18 +20,19 @@ async fn elements_that_follow_the_pointer_are_not_clicked_and_moved_targets_take
     scene.assert_other_tabs_unchanged().await;
 
     let mut scene = Scene::start("/dropping", "Dropping").await;
-    for (what, onto) in [("Parcel", "Box"), ("Slider", "Rail")] {
-        let (from, to) = (scene.place("button", what).await, scene.place("button", onto).await);
-        let covered = scene.act(BrowserAct::Drag(from, to)).await;
+    for (source_name, target_name) in [("Parcel", "Box"), ("Slider", "Rail")] {
+        let (source, target) =
+            (scene.place("button", source_name).await, scene.place("button", target_name).await);
+        let covered = scene.act(BrowserAct::Drag(source, target)).await;
         assert!(
             matches!(&covered, Err(ActError::Covered(cover)) if cover.description == "div#trap \"Trap\""),
-            "{what}: {covered:?}"
+            "{source_name}: {covered:?}"
         );
-        assert_eq!(scene.status_text().await, "", "{what}");
+        assert_eq!(scene.status_text().await, "", "{source_name}");
     }
     // The drag image of the element is not a cover.
-    let (from, to) = (scene.place("button", "Ghostly").await, scene.place("button", "Home").await);
-    scene.act(BrowserAct::Drag(from, to)).await.expect("dropped");
+    let (source, target) = (scene.place("button", "Ghostly").await, scene.place("button", "Home").await);
+    scene.act(BrowserAct::Drag(source, target)).await.expect("dropped");
     assert_eq!(scene.status_text().await, "home");
     scene.assert_other_tabs_unchanged().await;
 }
@@ -46,12 +47,12 @@ async fn is_watched(page: &Page) -> bool {
         ..CreateIsolatedWorldParams::new(page.main_frame().clone())
     };
     let world = page.call(world, PATIENCE).await.expect("its world").execution_context_id;
-    let look = EvaluateParams {
+    let params = EvaluateParams {
         context_id: Some(world),
         return_by_value: Some(true),
         ..EvaluateParams::new("!!globalThis.octoWatch")
     };
-    page.call(look, PATIENCE).await.expect("an answer").result.value == Some(true.into())
+    page.call(params, PATIENCE).await.expect("an answer").result.value == Some(true.into())
 }
 
 #[tokio::test]
@@ -64,8 +65,8 @@ async fn a_failed_or_cancelled_action_leaves_no_observer() {
     let covered = scene.act(BrowserAct::Click(below)).await;
     assert!(matches!(covered, Err(ActError::Covered(_))), "{covered:?}");
     assert!(!is_watched(&scene.page).await, "covered");
-    let wait = BrowserAct::Wait(WaitCondition::Text("never there".to_owned()));
-    let given_up = tokio::time::timeout(Duration::from_millis(500), scene.act(wait)).await;
+    let condition = BrowserAct::Wait(WaitCondition::Text("never there".to_owned()));
+    let given_up = tokio::time::timeout(Duration::from_millis(500), scene.act(condition)).await;
     assert!(given_up.is_err(), "it waits");
     assert!(!is_watched(&scene.page).await, "given up");
     scene.click("button", "Accept").await.expect("done");
@@ -82,8 +83,8 @@ async fn text_is_searched_on_the_page_and_not_in_field_values() {
     for typed in ["old@example.org", "shut"] {
         assert_eq!(scene.page.has_visible_text(typed).await, Ok(false), "{typed}");
     }
-    for seen in ["Send", "old words"] {
-        assert_eq!(scene.page.has_visible_text(seen).await, Ok(true), "{seen}");
+    for text in ["Send", "old words"] {
+        assert_eq!(scene.page.has_visible_text(text).await, Ok(true), "{text}");
     }
     let missing = scene.act(BrowserAct::Scroll(ScrollTarget::ToText("example.org".to_owned()))).await;
     assert_eq!(missing, Err(UnsupportedAct::NoSuchText.into()));

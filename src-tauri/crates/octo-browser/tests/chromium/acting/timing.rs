@@ -18,10 +18,10 @@ async fn the_pointer_overlay_is_shown_and_removed() {
     let looked =
         scene.view.refresh(&scene.page).await.expect("a look").render(WHOLE, RenderFilter::default()).text;
     scene.page.bring_to_front().await.expect("in front");
-    let plain =
+    let unmarked =
         scene.page.picture(octo_browser::PictureArea::Visible, PictureFormat::Png).await.expect("a picture");
-    let place = scene.place("button", "Later").await;
-    scene.act(BrowserAct::Hover(place)).await.expect("hovered");
+    let node_ref = scene.place("button", "Later").await;
+    scene.act(BrowserAct::Hover(node_ref)).await.expect("hovered");
     until("the pointer", async || (script_result(&scene.page, count).await == 1).then_some(())).await;
     assert_eq!(
         script_result(&scene.page, "document.querySelector('[aria-hidden=true]').shadowRoot").await,
@@ -29,7 +29,7 @@ async fn the_pointer_overlay_is_shown_and_removed() {
     );
     let drawn =
         scene.page.picture(octo_browser::PictureArea::Visible, PictureFormat::Png).await.expect("a picture");
-    assert_ne!(drawn.bytes, plain.bytes);
+    assert_ne!(drawn.bytes, unmarked.bytes);
     let text =
         scene.view.refresh(&scene.page).await.expect("a look").render(WHOLE, RenderFilter::default()).text;
     assert_eq!(text, looked, "no snapshot holds it");
@@ -49,18 +49,18 @@ async fn an_action_waits_for_the_frame_it_acted_in() {
     scene.click("button", "Late").await.expect("pressed");
     assert_eq!(scene.status_text().await, "late", "drawing the pointer is no answer of the page");
     for button in ["Deep", "Stir"] {
-        let mut heard = String::new();
+        let mut output = String::new();
         // On an overloaded machine, a page without CPU time for a while looks quiet.
         for _ in 0..5 {
             scene.click("button", button).await.expect("pressed");
-            heard = script_result(&scene.page, "heard").await.as_str().unwrap_or_default().to_owned();
-            if heard == "done" {
+            output = script_result(&scene.page, "heard").await.as_str().unwrap_or_default().to_owned();
+            if output == "done" {
                 break;
             }
             until("the end", async || (script_result(&scene.page, "heard").await == "done").then_some(()))
                 .await;
         }
-        assert_eq!(heard, "done", "{button}: it was waited for until it was quiet");
+        assert_eq!(output, "done", "{button}: it was waited for until it was quiet");
     }
     scene.assert_other_tabs_unchanged().await;
 }
@@ -75,12 +75,12 @@ async fn an_action_adds_little_time() {
     let Scene { page, connected, start, view: _view, site: _site, display: _desk, _chromium, .. } =
         Scene::start("/form", "Form").await;
     drop(page);
-    let began = Instant::now();
+    let started = Instant::now();
     let page = Page::attach(&connected.link, &start.target).await.expect("attached");
-    let attached = began.elapsed();
+    let attached = started.elapsed();
     let mut view = TabView::default();
     view.refresh(&page).await.expect("a look");
-    let looked = began.elapsed();
+    let looked = started.elapsed();
     page.begin_focus_emulation().await.expect("acting");
     let find = |view: &TabView, role: &str, text: &str| {
         let found = view
@@ -88,41 +88,45 @@ async fn an_action_adds_little_time() {
             .expect("a look")
             .find(&FindQuery { text: text.to_owned(), role: role.to_owned() }, WHOLE);
         let after = found.text.split_once(&format!("{role} \"{text}\"")).expect("it").1.to_owned();
-        let number =
-            after.split_once('[').and_then(|(_, rest)| rest.split_once(']')).expect("a number").0.to_owned();
+        let number = after
+            .split_once('[')
+            .and_then(|(_, remaining)| remaining.split_once(']'))
+            .expect("a number")
+            .0
+            .to_owned();
         number.parse::<u32>().expect("a number")
     };
     let number = find(&view, "checkbox", "Tick");
-    let place = view.locate(&page, number).await.expect("there").place;
-    page.perform(&BrowserAct::Click(place.clone()), Audience::Unwatched).await.expect("clicked");
-    let first = began.elapsed();
+    let node_ref = view.locate(&page, number).await.expect("there").node_ref;
+    page.perform(&BrowserAct::Click(node_ref.clone()), Audience::Unwatched).await.expect("clicked");
+    let first_time = started.elapsed();
     let median = |mut times: Vec<Duration>| {
         times.sort_unstable();
         times[times.len() / 2]
     };
     let (mut trips, mut looks, mut clicks, mut hovers, mut fills) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let name = view.locate(&page, find(&view, "textbox", "Name")).await.expect("there").place;
+    let name = view.locate(&page, find(&view, "textbox", "Name")).await.expect("there").node_ref;
     for _ in 0..20 {
-        let began = Instant::now();
+        let started = Instant::now();
         script_result(&page, "1").await;
-        trips.push(began.elapsed());
-        let began = Instant::now();
+        trips.push(started.elapsed());
+        let started = Instant::now();
         view.refresh(&page).await.expect("a look");
-        looks.push(began.elapsed());
+        looks.push(started.elapsed());
         for (act, times) in [
-            (BrowserAct::Click(place.clone()), &mut clicks),
-            (BrowserAct::Hover(place.clone()), &mut hovers),
+            (BrowserAct::Click(node_ref.clone()), &mut clicks),
+            (BrowserAct::Hover(node_ref.clone()), &mut hovers),
             (BrowserAct::Fill(name.clone(), "twenty letters, more".to_owned()), &mut fills),
         ] {
-            let began = Instant::now();
+            let started = Instant::now();
             page.perform(&act, Audience::Unwatched).await.expect("done");
-            times.push(began.elapsed());
+            times.push(started.elapsed());
         }
     }
     let click = median(clicks);
     eprintln!(
-        "attached {attached:?}, looked {looked:?}, first act done {first:?} (waiting for its effect included); medians: \
+        "attached {attached:?}, looked {looked:?}, first act done {first_time:?} (waiting for its effect included); medians: \
          round trip {:?}, look {:?}, click {click:?}, hover {:?}, fill {:?} (of which waiting for an effect: 100, 50 and 40 to 50 ms)",
         median(trips),
         median(looks),
@@ -131,7 +135,7 @@ async fn an_action_adds_little_time() {
     );
     assert!(click < Duration::from_secs(1), "{click:?}");
     let long = "a text that is longer than what is typed key by key is put in at once, ".repeat(3);
-    let began = Instant::now();
+    let started = Instant::now();
     page.perform(&BrowserAct::Fill(name, long), Audience::Unwatched).await.expect("done");
-    eprintln!("213 characters at once: {:?}", began.elapsed());
+    eprintln!("213 characters at once: {:?}", started.elapsed());
 }

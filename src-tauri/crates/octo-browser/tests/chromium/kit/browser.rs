@@ -28,7 +28,7 @@ impl RealChromium {
     pub(crate) async fn start(display: &TestDisplay, start: DebuggingMode, arguments: &[&str]) -> Self {
         let program = chromium_program().expect("asked before");
         let profile = display.profile();
-        let old = fs::read_to_string(profile.join("DevToolsActivePort")).ok();
+        let former = fs::read_to_string(profile.join("DevToolsActivePort")).ok();
         prepare(&profile, start);
         let mut command: Command = display.command(program);
         command.args(CHROMIUM_SWITCHES).arg(format!("--user-data-dir={}", profile.display())).args(arguments);
@@ -38,8 +38,8 @@ impl RealChromium {
         let process = command.stderr(Stdio::null()).spawn().expect("Chromium");
         let browser = Self { process, profile };
         until("its port", async || {
-            let now = fs::read_to_string(browser.profile.join("DevToolsActivePort")).ok()?;
-            (now.lines().count() == 2 && Some(now) != old).then_some(())
+            let current = fs::read_to_string(browser.profile.join("DevToolsActivePort")).ok()?;
+            (current.lines().count() == 2 && Some(current) != former).then_some(())
         })
         .await;
         browser
@@ -82,9 +82,9 @@ impl Drop for RealChromium {
 fn prepare(profile: &Path, start: DebuggingMode) {
     fs::create_dir_all(profile).expect("a profile");
     let path = profile.join("Local State");
-    let old = fs::read_to_string(&path).ok();
+    let previous = fs::read_to_string(&path).ok();
     let mut state: serde_json::Value =
-        old.map_or_else(Default::default, |text| serde_json::from_str(&text).expect("JSON"));
+        previous.map_or_else(Default::default, |text| serde_json::from_str(&text).expect("JSON"));
     state["devtools"]["remote_debugging"]["user-enabled"] = (start == DebuggingMode::Approval).into();
     state["internal_only_uis_enabled"] = true.into();
     fs::write(path, state.to_string()).expect("written");

@@ -53,13 +53,13 @@ impl Recording {
     pub(crate) fn assert_only(&self, allowed: &[&str], tab: &str) {
         self.assert_nothing_forbidden();
         let sent = self.sent();
-        let other: std::collections::BTreeSet<&str> =
+        let unexpected: std::collections::BTreeSet<&str> =
             sent.iter().map(|(_, name, _)| name.as_str()).filter(|name| !allowed.contains(name)).collect();
-        assert!(other.is_empty(), "sent besides: {other:?}");
+        assert!(unexpected.is_empty(), "sent besides: {unexpected:?}");
         for (session, name, params) in &sent {
             // Commands to a tab use a session; a command that attaches to a tab names it.
-            let named = params.get("targetId").and_then(Value::as_str);
-            assert!(named.is_none_or(|named| named == tab), "{name} names another tab: {params}");
+            let target = params.get("targetId").and_then(Value::as_str);
+            assert!(target.is_none_or(|target| target == tab), "{name} names another tab: {params}");
             let is_of_a_page = BROWSERS.iter().all(|domain| !name.starts_with(domain));
             assert!(session.is_some() || !is_of_a_page, "{name} to no tab");
         }

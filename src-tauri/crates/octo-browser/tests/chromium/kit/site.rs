@@ -38,7 +38,7 @@ impl Site {
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let pages = Arc::clone(&pages);
-                let answer = move |request: Request<Incoming>| {
+                let respond_to = move |request: Request<Incoming>| {
                     let path = request.uri().path().to_owned();
                     let page = pages.get(&path).cloned();
                     async move {
@@ -49,7 +49,7 @@ impl Site {
                     }
                 };
                 tokio::spawn(
-                    http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(answer)),
+                    http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(respond_to)),
                 );
             }
         });
@@ -80,9 +80,9 @@ impl Site {
                 tokio::spawn(async move {
                     // A browser hangs up on a certificate that it does not trust.
                     let Ok(stream) = acceptor.accept(stream).await else { return };
-                    let answer = move |_| async move { Ok::<_, Infallible>(respond(Some(page.to_owned()))) };
+                    let handler = move |_| async move { Ok::<_, Infallible>(respond(Some(page.to_owned()))) };
                     let _ = http1::Builder::new()
-                        .serve_connection(TokioIo::new(stream), service_fn(answer))
+                        .serve_connection(TokioIo::new(stream), service_fn(handler))
                         .await;
                 });
             }

@@ -54,17 +54,17 @@ struct NodeTable {
 
 impl NodeTable {
     async fn of(page: &Page) -> Self {
-        let whole = GetDocumentParams { depth: Some(-1), pierce: Some(true) };
-        let root = page.call(whole, PATIENCE).await.expect("nodes").root;
+        let params = GetDocumentParams { depth: Some(-1), pierce: Some(true) };
+        let root = page.call(params, PATIENCE).await.expect("nodes").root;
         let mut nodes = Self::default();
-        let mut left = vec![root];
-        while let Some(node) = left.pop() {
+        let mut pending = vec![root];
+        while let Some(node) = pending.pop() {
             let own = *node.backend_node_id.inner();
-            let words = node.attributes.unwrap_or_default().join(" ");
-            nodes.names.insert(own, format!("{} {words}", node.node_name.to_lowercase()));
+            let attributes = node.attributes.unwrap_or_default().join(" ");
+            nodes.names.insert(own, format!("{} {attributes}", node.node_name.to_lowercase()));
             for child in node.children.unwrap_or_default() {
                 nodes.parents.insert(*child.backend_node_id.inner(), own);
-                left.push(child);
+                pending.push(child);
             }
         }
         nodes
@@ -79,9 +79,9 @@ impl NodeTable {
 /// Returns the nodes a script finds.
 async fn nodes_found(page: &Page, script: &str) -> Vec<i64> {
     let list = page.call(EvaluateParams::new(script), PATIENCE).await.expect("a list").result.object_id;
-    let own =
+    let params =
         GetPropertiesParams { own_properties: Some(true), ..GetPropertiesParams::new(list.expect("a list")) };
-    let items = page.call(own, PATIENCE).await.expect("its items").result;
+    let items = page.call(params, PATIENCE).await.expect("its items").result;
     let mut nodes = Vec::new();
     for item in items.into_iter().filter(|item| item.name.parse::<usize>().is_ok()) {
         let object_id = item.value.and_then(|value| value.object_id);
@@ -98,7 +98,7 @@ async fn read(page: &Page, url: &str, task: &str) -> CoverageRow {
         "core.EPISODE_MAX_TIME = 1e7; Math.seedrandom('1'); core.startEpisodeReal(); 1",
     )
     .await;
-    page.quiet().await.expect("quiet");
+    page.wait_until_quiet().await.expect("quiet");
     let mut view = TabView::default();
     let text = view.refresh(page).await.expect("a look").render(WHOLE, RenderFilter::default()).text;
     if std::env::var_os("OCTO_MINIWOB_TEXT").is_some() {
@@ -106,14 +106,14 @@ async fn read(page: &Page, url: &str, task: &str) -> CoverageRow {
         eprintln!("=== {task}\n{goal}\n{text}");
     }
     let numbers = text.split('[').skip(1).filter_map(|rest| rest.split_once(']')?.0.parse::<u32>().ok());
-    let marked: HashSet<i64> =
+    let numbered: HashSet<i64> =
         numbers.filter_map(|number| Some(view.refs().lookup(number).ok()?.node)).collect();
     let (nodes, present) = (NodeTable::of(page).await, nodes_found(page, INTERACTIVE_ELEMENTS).await);
     // All ancestors of a mark, up to the page.
-    let holding: HashSet<i64> = marked.iter().flat_map(|node| nodes.ancestors(*node)).collect();
+    let holding: HashSet<i64> = numbered.iter().flat_map(|node| nodes.ancestors(*node)).collect();
     let is_reached = |node: &i64| {
         // The node or an ancestor is marked, or it listens for the marked nodes inside it.
-        holding.contains(node) || nodes.ancestors(*node).any(|outer| marked.contains(&outer))
+        holding.contains(node) || nodes.ancestors(*node).any(|outer| numbered.contains(&outer))
     };
     let missing = present.iter().filter(|node| !is_reached(node));
     let missing = missing.map(|node| nodes.names.get(node).cloned().unwrap_or_default()).collect();

@@ -44,11 +44,11 @@ impl Player {
         let start = format!(
             "core.EPISODE_MAX_TIME = 1e7; Math.seedrandom('{seed}'); core.startEpisodeReal(); core.getUtterance()"
         );
-        let told = script_result(page, &start).await;
+        let result = script_result(page, &start).await;
         let fields = script_result(page, "core.getUtterance().fields || null").await;
-        let goal = told.as_str().unwrap_or_else(|| told["utterance"].as_str().unwrap_or_default());
+        let goal = result.as_str().unwrap_or_else(|| result["utterance"].as_str().unwrap_or_default());
         let goal = goal.split_whitespace().collect::<Vec<_>>().join(" ");
-        page.quiet().await.expect("quiet");
+        page.wait_until_quiet().await.expect("quiet");
         let mut player = Self {
             page: page.clone(),
             view: TabView::default(),
@@ -88,7 +88,7 @@ impl Player {
 
     pub(super) async fn targets(&mut self) -> Vec<NumberedTarget> {
         let lines = self.lines().await;
-        lines.iter().enumerate().flat_map(|(place, line)| targets(line, place)).collect()
+        lines.iter().enumerate().flat_map(|(index, line)| targets(line, index)).collect()
     }
 
     /// The targets of one role.
@@ -98,23 +98,26 @@ impl Player {
 
     /// Returns the target of a role with exactly this name.
     pub(super) async fn named(&mut self, role: &str, name: &str) -> Result<NumberedTarget, String> {
-        let all = self.targets().await;
-        let of_role = || all.iter().filter(|target| role.is_empty() || target.role == role);
+        let targets = self.targets().await;
+        let of_role = || targets.iter().filter(|target| role.is_empty() || target.role == role);
         of_role()
             .find(|target| target.name == name)
             .or_else(|| of_role().find(|target| target.name.eq_ignore_ascii_case(name)))
             .cloned()
-            .ok_or_else(|| format!("there is no {role} {name:?} in {all:?}"))
+            .ok_or_else(|| format!("there is no {role} {name:?} in {targets:?}"))
     }
 
-    pub(super) async fn nth(&mut self, role: &str, place: usize) -> Result<u32, String> {
-        let all = self.all(role).await;
-        all.get(place).map(|target| target.number).ok_or_else(|| format!("there is no {role} number {place}"))
+    pub(super) async fn nth(&mut self, role: &str, index: usize) -> Result<u32, String> {
+        let targets = self.all(role).await;
+        targets
+            .get(index)
+            .map(|target| target.number)
+            .ok_or_else(|| format!("there is no {role} number {index}"))
     }
 
     pub(super) async fn click(&mut self, number: u32) -> PlayResult {
-        let place = self.place(number).await?;
-        self.act(BrowserAct::Click(place)).await
+        let node_ref = self.place(number).await?;
+        self.act(BrowserAct::Click(node_ref)).await
     }
 
     pub(super) async fn click_named(&mut self, role: &str, name: &str) -> PlayResult {
@@ -123,41 +126,41 @@ impl Player {
     }
 
     pub(super) async fn fill(&mut self, number: u32, text: &str) -> PlayResult {
-        let place = self.place(number).await?;
-        self.act(BrowserAct::Fill(place, text.to_owned())).await
+        let node_ref = self.place(number).await?;
+        self.act(BrowserAct::Fill(node_ref, text.to_owned())).await
     }
 
     pub(super) async fn type_text(&mut self, number: u32, text: &str) -> PlayResult {
-        let place = self.place(number).await?;
-        self.act(BrowserAct::Type(place, text.to_owned())).await
+        let node_ref = self.place(number).await?;
+        self.act(BrowserAct::Type(node_ref, text.to_owned())).await
     }
 
     pub(super) async fn press(&mut self, number: Option<u32>, key: &str) -> PlayResult {
-        let place = match number {
+        let node_ref = match number {
             Some(number) => Some(self.place(number).await?),
             None => None,
         };
-        self.act(BrowserAct::Press(place, key.to_owned())).await
+        self.act(BrowserAct::Press(node_ref, key.to_owned())).await
     }
 
     pub(super) async fn select(&mut self, number: u32, values: &[&str]) -> PlayResult {
-        let place = self.place(number).await?;
-        self.act(BrowserAct::Select(place, values.iter().map(|value| (*value).to_owned()).collect())).await
+        let node_ref = self.place(number).await?;
+        self.act(BrowserAct::Select(node_ref, values.iter().map(|value| (*value).to_owned()).collect())).await
     }
 
-    pub(super) async fn drag(&mut self, from: u32, to: u32) -> PlayResult {
-        let (from, to) = (self.place(from).await?, self.place(to).await?);
-        self.act(BrowserAct::Drag(from, to)).await
+    pub(super) async fn drag(&mut self, source: u32, target: u32) -> PlayResult {
+        let (source, target) = (self.place(source).await?, self.place(target).await?);
+        self.act(BrowserAct::Drag(source, target)).await
     }
 
     pub(super) async fn scroll(&mut self, number: u32, down: f64) -> PlayResult {
-        let place = self.place(number).await?;
-        self.act(BrowserAct::Scroll(ScrollTarget::By(Some(place), 0.0, down))).await
+        let node_ref = self.place(number).await?;
+        self.act(BrowserAct::Scroll(ScrollTarget::By(Some(node_ref), 0.0, down))).await
     }
 
     pub(super) async fn hover(&mut self, number: u32) -> PlayResult {
-        let place = self.place(number).await?;
-        self.act(BrowserAct::Hover(place)).await
+        let node_ref = self.place(number).await?;
+        self.act(BrowserAct::Hover(node_ref)).await
     }
 
     pub(super) async fn wait(&mut self, milliseconds: u64) -> PlayResult {
@@ -171,9 +174,9 @@ impl Player {
 
     /// Clicks the first element with this label, whatever its role.
     pub(super) async fn click_hint(&mut self, hint: &str) -> PlayResult {
-        let all = self.targets().await;
-        let found = all.iter().find(|target| target.name.to_lowercase().contains(hint));
-        let number = found.map(|target| target.number).ok_or_else(|| format!("no {hint} in {all:?}"))?;
+        let targets = self.targets().await;
+        let found = targets.iter().find(|target| target.name.to_lowercase().contains(hint));
+        let number = found.map(|target| target.number).ok_or_else(|| format!("no {hint} in {targets:?}"))?;
         self.click(number).await
     }
 
@@ -197,16 +200,16 @@ impl Player {
     }
 
     /// Moves the only slider to a value, which the page shows next to it.
-    pub(super) async fn slide(&mut self, wanted: i64) -> PlayResult {
-        let all = self.targets().await;
+    pub(super) async fn slide(&mut self, value: i64) -> PlayResult {
+        let targets = self.targets().await;
         let slider =
-            all.iter().rev().find(|target| target.name.contains("slider")).ok_or("no slider")?.number;
+            targets.iter().rev().find(|target| target.name.contains("slider")).ok_or("no slider")?.number;
         self.click(slider).await?;
         for _ in 0..60 {
             let lines = self.lines().await;
-            let words = lines.iter().skip(1).flat_map(|line| line.split_whitespace());
-            let now = words.filter_map(|word| word.parse::<i64>().ok()).next().ok_or("no value")?;
-            match now.cmp(&wanted) {
+            let values = lines.iter().skip(1).flat_map(|line| line.split_whitespace());
+            let current = values.filter_map(|word| word.parse::<i64>().ok()).next().ok_or("no value")?;
+            match current.cmp(&value) {
                 std::cmp::Ordering::Equal => return Ok(()),
                 std::cmp::Ordering::Less => self.press(None, "ArrowRight").await?,
                 std::cmp::Ordering::Greater => self.press(None, "ArrowLeft").await?,
@@ -216,13 +219,13 @@ impl Player {
     }
 
     async fn place(&mut self, number: u32) -> Result<octo_browser::snapshot::NodeRef, String> {
-        Ok(self.view.locate(&self.page, number).await.map_err(|error| error.to_string())?.place)
+        Ok(self.view.locate(&self.page, number).await.map_err(|error| error.to_string())?.node_ref)
     }
 
     async fn act(&mut self, act: BrowserAct) -> PlayResult {
         self.acts += 1;
-        let done = self.page.perform(&act, Audience::Unwatched).await;
-        done.map(drop).map_err(|error| format!("{act:?}: {error:?}"))
+        let outcome = self.page.perform(&act, Audience::Unwatched).await;
+        outcome.map(drop).map_err(|error| format!("{act:?}: {error:?}"))
     }
 }
 
@@ -247,12 +250,12 @@ const ROLES: &[&str] = &[
 ];
 
 /// The targets of a line: `role "name" [number] states`.
-fn targets(line: &str, place: usize) -> Vec<NumberedTarget> {
+fn targets(line: &str, index: usize) -> Vec<NumberedTarget> {
     let mut found: Vec<NumberedTarget> = Vec::new();
-    let mut rest = line;
-    while let Some((head, tail)) = rest.split_once('[') {
-        let Some((digits, tail)) = tail.split_once(']') else { break };
-        rest = tail;
+    let mut remaining = line;
+    while let Some((head, after_bracket)) = remaining.split_once('[') {
+        let Some((digits, after_bracket)) = after_bracket.split_once(']') else { break };
+        remaining = after_bracket;
         let Ok(number) = digits.parse() else { continue };
         let head = head.trim();
         let (before, role, name) = match head.strip_suffix('"') {
@@ -282,11 +285,11 @@ fn targets(line: &str, place: usize) -> Vec<NumberedTarget> {
             name: name.to_owned(),
             after: String::new(),
             before: before.to_owned(),
-            line: place,
+            line: index,
         });
     }
     if let Some(last) = found.last_mut() {
-        last.after = rest.trim().to_owned();
+        last.after = remaining.trim().to_owned();
     }
     found
 }

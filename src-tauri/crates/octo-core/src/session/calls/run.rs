@@ -57,7 +57,7 @@ impl Session {
             });
             if may_remove {
                 // The trash lists the command's removals before the call ends.
-                runtime.services.trash.look(TrashScan::New).await;
+                runtime.services.trash.scan_and_log(TrashScan::New).await;
             }
             let how = if cancel.is_cancelled() { CallEnding::Stopped } else { CallEnding::ByItself };
             let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -4,38 +4,38 @@ use super::*;
 
 /// Generates any block a message of that side may contain.
 fn block(role: Role) -> BoxedStrategy<Block> {
-    let words = prop_oneof![Just(String::new()), Just(" ".to_owned()), "[a-zé🦑\"\\\\\n]{1,12}"];
+    let texts = prop_oneof![Just(String::new()), Just(" ".to_owned()), "[a-zé🦑\"\\\\\n]{1,12}"];
     let status = prop_oneof![Just(CallStatus::Done), Just(CallStatus::Failed), Just(CallStatus::Stopped)];
     let ids = prop_oneof![Just(""), Just("toolu_1"), Just("call:2"), Just("toolu_3")];
     let provider = prop_oneof![Just(PROVIDER), Just("other@host")];
     match role {
         Role::User => prop_oneof![
-            words.clone().prop_map(|text| Block::Text { text }),
-            words.clone().prop_map(|text| Block::Summary { text, covers: 1, archive: None }),
-            words.clone().prop_map(|text| Block::Notice { kind: NoticeKind::Todos, text }),
-            words.clone().prop_map(|path| Block::File { path }),
+            texts.clone().prop_map(|text| Block::Text { text }),
+            texts.clone().prop_map(|text| Block::Summary { text, covers: 1, archive: None }),
+            texts.clone().prop_map(|text| Block::Notice { kind: NoticeKind::Todos, text }),
+            texts.clone().prop_map(|path| Block::File { path }),
             prop_oneof![Just("here"), Just("gone")].prop_map(|hash| image(hash, "image/png")),
-            (0..4_u8, ids, status, words, 0..2_usize).prop_map(|(number, id, status, text, images)| {
+            (0..4_u8, ids, status, texts, 0..2_usize).prop_map(|(number, id, status, text, images)| {
                 result(number, id, status, &text, &["here", "gone"][..images])
             }),
         ]
         .boxed(),
         Role::Assistant => prop_oneof![
-            words.clone().prop_map(|text| Block::Text { text }),
-            (provider.clone(), words.clone()).prop_map(|(provider, text)| reasoning(
+            texts.clone().prop_map(|text| Block::Text { text }),
+            (provider.clone(), texts.clone()).prop_map(|(provider, text)| reasoning(
                 provider,
                 json!({ "type": "thinking", "thinking": text, "signature": "s" })
             )),
-            (provider.clone(), words.clone()).prop_map(|(provider, text)| reasoning(
+            (provider.clone(), texts.clone()).prop_map(|(provider, text)| reasoning(
                 provider,
                 json!({ "type": "reasoning", "id": "rs", "summary": [], "encrypted_content": text })
             )),
-            (provider.clone(), words.clone()).prop_map(|(provider, text)| reasoning(
+            (provider.clone(), texts.clone()).prop_map(|(provider, text)| reasoning(
                 provider,
                 json!({ "reasoningText": { "text": text, "signature": "s" } })
             )),
-            (provider, words.clone(), any::<bool>()).prop_map(|(provider, text, long)| {
-                let field = if long { "reasoning_content" } else { "reasoning" };
+            (provider, texts.clone(), any::<bool>()).prop_map(|(provider, text, is_long)| {
+                let field = if is_long { "reasoning_content" } else { "reasoning" };
                 reasoning(provider, json!({ field: text }))
             }),
             prop_oneof![Just(PROVIDER), Just("other@host")].prop_map(|provider| reasoning(
@@ -48,7 +48,7 @@ fn block(role: Role) -> BoxedStrategy<Block> {
             (
                 0..4_u8,
                 ids,
-                words,
+                texts,
                 prop_oneof![Just("{}"), Just("{\"b\":1,\"a\":[2.50]}"), Just("{\"cut"), Just("7")]
             )
                 .prop_map(|(number, id, name, arguments)| call(number, id, &name, arguments)),
@@ -58,9 +58,9 @@ fn block(role: Role) -> BoxedStrategy<Block> {
 }
 
 fn conversation() -> impl Strategy<Value = Vec<Message>> {
-    let said = prop_oneof![Just(Role::User), Just(Role::Assistant)]
+    let roles = prop_oneof![Just(Role::User), Just(Role::Assistant)]
         .prop_flat_map(|role| (Just(role), proptest::collection::vec(block(role), 0..5)));
-    proptest::collection::vec(said.prop_map(|(role, blocks)| message(role, blocks)), 1..10)
+    proptest::collection::vec(roles.prop_map(|(role, blocks)| message(role, blocks)), 1..10)
 }
 
 fn strip(value: &mut Value) {
@@ -84,15 +84,15 @@ fn prefix(mut body: Value) -> (String, Vec<String>) {
     strip(&mut body);
     let fixed =
         ["model", "tools", "toolConfig", "instructions", "system"].map(|field| body[field].to_string());
-    let said = body.get("messages").or_else(|| body.get("input")).unwrap().as_array().unwrap();
+    let messages = body.get("messages").or_else(|| body.get("input")).unwrap().as_array().unwrap();
     let is_merged = body.get("inferenceConfig").is_some();
-    let pieces = said.iter().flat_map(|message| match message["content"].as_array() {
+    let parts = messages.iter().flat_map(|message| match message["content"].as_array() {
         Some(blocks) if is_merged => {
             blocks.iter().map(|block| format!("{}{block}", message["role"])).collect::<Vec<_>>()
         }
         _ => vec![message.to_string()],
     });
-    (fixed.concat(), pieces.collect())
+    (fixed.concat(), parts.collect())
 }
 
 fn all_text(value: &Value, found: &mut Vec<String>) {
@@ -136,30 +136,30 @@ proptest! {
             let mut texts = Vec::new();
             all_text(&body, &mut texts);
             prop_assert!(texts.iter().all(|text| !text.trim().is_empty()), "{}: {:?}", name, texts);
-            let said = body.get("messages").or_else(|| body.get("input")).unwrap().as_array().unwrap();
-            for content in said.iter().filter_map(|said| said.get("content")?.as_array()) {
+            let items = body.get("messages").or_else(|| body.get("input")).unwrap().as_array().unwrap();
+            for content in items.iter().filter_map(|items| items.get("content")?.as_array()) {
                 prop_assert!(!content.is_empty(), "{}", name);
             }
         }
-        for said in encode_openai_chat(&request)["messages"].as_array().unwrap() {
-            let empty = said["content"].as_str().is_some_and(|text| text.trim().is_empty());
-            prop_assert!(!empty || said.get("tool_calls").is_some(), "{}", said);
+        for items in encode_openai_chat(&request)["messages"].as_array().unwrap() {
+            let empty = items["content"].as_str().is_some_and(|text| text.trim().is_empty());
+            prop_assert!(!empty || items.get("tool_calls").is_some(), "{}", items);
         }
     }
 
     #[test]
     fn markers_change_nothing_but_themselves(messages in conversation(), marks in proptest::collection::vec(0..10_usize, 0..5)) {
-        let mut plain = request(messages);
-        plain.cache = CachePlan::default();
-        let mut marked = plain.clone();
+        let mut unmarked = request(messages);
+        unmarked.cache = CachePlan::default();
+        let mut with_markers = unmarked.clone();
         let messages = marks.into_iter().map(|index| (index, CacheLifetime::Hour)).collect();
-        marked.cache = CachePlan { fixed: Some(CacheLifetime::Hour), messages, key: Some("k".to_owned()) };
+        with_markers.cache = CachePlan { fixed: Some(CacheLifetime::Hour), messages, key: Some("k".to_owned()) };
         for (name, encode) in ENCODERS {
-            let encoded = encode(&marked);
+            let encoded = encode(&with_markers);
             let markers = ["\"cache_control\"", "\"prompt_cache_breakpoint\"", "\"cachePoint\""]
                 .map(|marker| encoded.to_string().matches(marker).count());
             prop_assert!(markers.iter().sum::<usize>() <= 4, "{}", name);
-            prop_assert_eq!(prefix(encoded), prefix(encode(&plain)), "{}", name);
+            prop_assert_eq!(prefix(encoded), prefix(encode(&unmarked)), "{}", name);
         }
     }
 
@@ -168,13 +168,13 @@ proptest! {
         // A call is made when the person's side was last; the model answers, then the person's side follows.
         let mut messages = messages;
         messages.push(user(vec![text("now")]));
-        let written = marked(&messages).messages.last().copied();
+        let last_marker = marked(&messages).messages.last().copied();
         messages.push(assistant(vec![text("well")]));
         messages.push(user(vec![result(1, "t", CallStatus::Done, "x", &[])]));
         messages.push(user(vec![text("queued")]));
-        let marks = marked(&messages).messages;
-        prop_assert!(marks.contains(&written.unwrap()), "{:?} {:?}", written, marks);
-        prop_assert_eq!(marks.last().map(|mark| mark.0), Some(messages.len() - 1));
-        prop_assert!(marks.len() <= 3 && marks.is_sorted_by(|one, other| one < other));
+        let markers = marked(&messages).messages;
+        prop_assert!(markers.contains(&last_marker.unwrap()), "{:?} {:?}", last_marker, markers);
+        prop_assert_eq!(markers.last().map(|marker| marker.0), Some(messages.len() - 1));
+        prop_assert!(markers.len() <= 3 && markers.is_sorted_by(|one, other| one < other));
     }
 }

@@ -23,20 +23,20 @@ fn a_run_ends_as_its_session_does() {
     ];
     for (end, ending, status) in cases {
         let row = RunRow { stop_reason: ending, ..running(RunCause::Time) };
-        let seen = outlook(SessionStatus::Idle, Some(end.clone()));
-        let followed = follow(&row, Some(&seen), 0, None, NEW_YEAR + 1);
+        let digest = outlook(SessionStatus::Idle, Some(end.clone()));
+        let followed = follow(&row, Some(&digest), 0, None, NEW_YEAR + 1);
         assert_eq!(followed.row.run.status, status, "{end:?}");
         assert_eq!(followed.row.run.ended_at, Some(NEW_YEAR + 1));
         assert_eq!(followed.row.run.result.as_deref(), Some("done it"));
         assert_eq!(followed.row.run.cost, Cost::from_nano_dollars(5));
         assert_eq!((followed.session, followed.retry), (RunSessionAction::Leave, None));
     }
-    let gone = follow(&running(RunCause::Time), None, 0, None, NEW_YEAR);
-    assert_eq!(gone.row.run.status, RunStatus::Interrupted);
+    let removed = follow(&running(RunCause::Time), None, 0, None, NEW_YEAR);
+    assert_eq!(removed.row.run.status, RunStatus::Interrupted);
 }
 
 #[test]
-fn work_is_timed_and_waiting_for_the_person_is_not() {
+fn only_work_counts_towards_the_time_limit() {
     let mut row = running(RunCause::Time);
     let runs = outlook(SessionStatus::Running, None);
     let waits = outlook(SessionStatus::Waiting, None);
@@ -44,19 +44,25 @@ fn work_is_timed_and_waiting_for_the_person_is_not() {
         let followed = follow(&row, Some(&runs), MINUTE, None, NEW_YEAR);
         assert_eq!((followed.session, followed.row.worked), (RunSessionAction::Leave, minute * MINUTE));
         row = followed.row;
-        let asked = follow(&row, Some(&waits), 50 * MINUTE, None, NEW_YEAR);
-        assert_eq!((&asked.row.run.status, asked.session), (&RunStatus::NeedsYou, RunSessionAction::Leave));
-        row = asked.row;
+        let waiting = follow(&row, Some(&waits), 50 * MINUTE, None, NEW_YEAR);
+        assert_eq!(
+            (&waiting.row.run.status, waiting.session),
+            (&RunStatus::NeedsYou, RunSessionAction::Leave)
+        );
+        row = waiting.row;
     }
-    let over = follow(&row, Some(&runs), MINUTE, None, NEW_YEAR);
-    assert_eq!((over.session, over.row.stop_reason), (RunSessionAction::Stop, Some(RunStopReason::TimedOut)));
-    assert_eq!(over.row.run.ended_at, None, "it is over once its session is");
+    let timed_out = follow(&row, Some(&runs), MINUTE, None, NEW_YEAR);
+    assert_eq!(
+        (timed_out.session, timed_out.row.stop_reason),
+        (RunSessionAction::Stop, Some(RunStopReason::TimedOut))
+    );
+    assert_eq!(timed_out.row.run.ended_at, None, "it is over once its session is");
     // Not stopped yet: it is stopped again in any state.
-    assert_eq!(follow(&over.row, Some(&waits), 0, None, NEW_YEAR).session, RunSessionAction::Stop);
+    assert_eq!(follow(&timed_out.row, Some(&waits), 0, None, NEW_YEAR).session, RunSessionAction::Stop);
 }
 
 #[test]
-fn a_run_that_used_its_own_budget_is_stopped_and_the_persons_budgets_ask() {
+fn a_runs_own_budget_stops_it_and_the_persons_budgets_ask() {
     let stop = |scope, spent| octo_protocol::BudgetStop {
         scope,
         spent: Cost::from_nano_dollars(spent),
@@ -71,15 +77,15 @@ fn a_run_that_used_its_own_budget_is_stopped_and_the_persons_budgets_ask() {
         (stop(BudgetScope::Session, dollar * 9), RunSessionAction::Leave),
     ];
     for (budget, hold) in cases {
-        let seen = SessionDigest { budget: Some(budget), ..outlook(SessionStatus::Waiting, None) };
-        let followed = follow(&running(RunCause::Time), Some(&seen), 0, None, NEW_YEAR);
+        let digest = SessionDigest { budget: Some(budget), ..outlook(SessionStatus::Waiting, None) };
+        let followed = follow(&running(RunCause::Time), Some(&digest), 0, None, NEW_YEAR);
         assert_eq!(followed.session, hold, "{budget:?}");
         assert_eq!(followed.row.run.status, RunStatus::NeedsYou);
     }
 }
 
 #[test]
-fn a_failed_run_is_tried_again_as_often_as_the_plan_says() {
+fn a_failed_run_is_retried_as_often_as_planned() {
     let plan = hourly(MissedRun::Skip);
     let error = ApiError::new("provider.overloaded");
     let failed = outlook(SessionStatus::Failed, Some(TurnEnd::Failed { error }));
@@ -93,6 +99,6 @@ fn a_failed_run_is_tried_again_as_often_as_the_plan_says() {
         row.run.status = RunStatus::Running;
     }
     assert_eq!(follow(&row, Some(&failed), 0, Some(&plan), NEW_YEAR).retry, None, "twice and no more");
-    let none = follow(&running(RunCause::Hand), Some(&failed), 0, None, NEW_YEAR);
-    assert_eq!(none.retry, None, "a task that is gone is not tried again");
+    let by_hand = follow(&running(RunCause::Hand), Some(&failed), 0, None, NEW_YEAR);
+    assert_eq!(by_hand.retry, None, "a task that is gone is not tried again");
 }

@@ -17,8 +17,8 @@ fn read(text: &str) -> Vec<Term> {
         match c {
             '(' => open.push(Vec::new()),
             ')' => {
-                let done = open.pop().unwrap();
-                open.last_mut().expect("brackets are paired").push(Term::List(done));
+                let list = open.pop().unwrap();
+                open.last_mut().expect("brackets are paired").push(Term::List(list));
             }
             '"' => {
                 let mut string = String::new();
@@ -37,10 +37,12 @@ fn read(text: &str) -> Vec<Term> {
                 open.last_mut().unwrap().push(Term::Text(string));
             }
             c if c.is_whitespace() => {}
-            first => {
-                let mut word = first.to_string();
-                while let Some(next) = chars.peek().filter(|c| !c.is_whitespace() && !"()\"".contains(**c)) {
-                    word.push(*next);
+            start => {
+                let mut word = start.to_string();
+                while let Some(character) =
+                    chars.peek().filter(|c| !c.is_whitespace() && !"()\"".contains(**c))
+                {
+                    word.push(*character);
                     chars.next();
                 }
                 open.last_mut().unwrap().push(Term::Word(word));
@@ -70,10 +72,10 @@ fn allows(profile: &str, operation: &str, path: &Path) -> bool {
                 Term::Text(text) => panic!("a string of its own: {text}"),
             }
         }
-        let about = operations.iter().any(|known| {
-            known == "default"
-                || known == operation
-                || known.strip_suffix('*').is_some_and(|start| operation.starts_with(start))
+        let about = operations.iter().any(|candidate| {
+            candidate == "default"
+                || candidate == operation
+                || candidate.strip_suffix('*').is_some_and(|start| operation.starts_with(start))
         });
         let fits = filters.is_empty()
             || filters.iter().any(|filter| match filter.as_slice() {
@@ -94,7 +96,7 @@ fn paths(names: &[&str]) -> BTreeSet<PathBuf> {
 }
 
 #[test]
-fn the_last_rule_that_fits_says_what_the_confinement_says() {
+fn the_last_matching_rule_decides_as_the_confinement_does() {
     let bounds = ProfileBounds {
         write: paths(&[
             "/Users/a/work",
@@ -178,13 +180,13 @@ fn secrets_stay_closed_where_the_sessions_folder_is_the_home() {
 
 #[cfg(unix)]
 #[test]
-fn a_secret_whose_name_cannot_be_written_down_lets_nothing_start() {
+fn an_unquotable_secret_path_prevents_the_start() {
     use std::os::unix::ffi::OsStrExt;
     let name = PathBuf::from(std::ffi::OsStr::from_bytes(b"/home/\xff"));
     let hidden = ProfileBounds { hidden: [name.clone()].into(), ..ProfileBounds::default() };
     assert!(profile(&hidden).is_err());
-    let written = ProfileBounds { write: [name].into(), ..ProfileBounds::default() };
-    assert!(!allows(&profile(&written).unwrap(), "file-write-data", Path::new("/home/x")));
+    let bounds = ProfileBounds { write: [name].into(), ..ProfileBounds::default() };
+    assert!(!allows(&profile(&bounds).unwrap(), "file-write-data", Path::new("/home/x")));
 }
 
 proptest! {
@@ -198,17 +200,17 @@ proptest! {
             readable: BTreeSet::new(),
         };
         let profile = profile(&bounds).unwrap();
-        let inside = |place: &str| PathBuf::from(format!("{place}/x"));
-        let apart = |a: &str, b: &str| !Path::new(a).starts_with(b) && !Path::new(b).starts_with(a);
-        if apart(&work, &secret) {
-            prop_assert!(allows(&profile, "file-write-data", &inside(&work)), "{profile}");
+        let child = |place: &str| PathBuf::from(format!("{place}/x"));
+        let are_disjoint = |a: &str, b: &str| !Path::new(a).starts_with(b) && !Path::new(b).starts_with(a);
+        if are_disjoint(&work, &secret) {
+            prop_assert!(allows(&profile, "file-write-data", &child(&work)), "{profile}");
         }
         // A hidden path named for the command was approved by the person. `/.` is the root: a path named below
         // it opens only itself, and no sibling.
-        let named = Path::new(&work).starts_with(&secret) && inside(&secret).starts_with(&work);
-        prop_assert_eq!(allows(&profile, "file-read-data", &inside(&secret)), named, "{}", profile);
-        if apart(&other, &work) {
-            prop_assert!(!allows(&profile, "file-write-data", &inside(&other)), "{profile}");
+        let is_covered = Path::new(&work).starts_with(&secret) && child(&secret).starts_with(&work);
+        prop_assert_eq!(allows(&profile, "file-read-data", &child(&secret)), is_covered, "{}", profile);
+        if are_disjoint(&other, &work) {
+            prop_assert!(!allows(&profile, "file-write-data", &child(&other)), "{profile}");
         }
     }
 }

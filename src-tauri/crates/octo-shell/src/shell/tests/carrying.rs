@@ -5,60 +5,63 @@ use octo_policy::{Language, LineContext, Policy, PolicyContext, StartupFiles, Ve
 
 #[tokio::test]
 async fn directory_variables_and_functions_are_carried() {
-    let place = Place::new();
-    place.output("mkdir -p 'a b/c' && cd 'a b' && export NAME='one\ntwo' && hello() { echo \"hello $1 from $NAME\"; }").await;
-    assert_eq!(place.shell.current_dir(&place.folder()), place.folder().join("a b"));
-    let report = place.run("pwd; hello you; cd c").await;
-    assert_eq!(report.output_model, format!("{}/a b\nhello you from one\ntwo\n", place.folder().display()));
-    assert_eq!((report.cwd, report.cwd_after), (place.folder().join("a b"), place.folder().join("a b/c")));
-    assert_eq!(place.output("unset NAME HOME; unset -f hello; echo ${HOME-gone}").await, "gone\n");
+    let fixture = Fixture::new();
+    fixture.output("mkdir -p 'a b/c' && cd 'a b' && export NAME='one\ntwo' && hello() { echo \"hello $1 from $NAME\"; }").await;
+    assert_eq!(fixture.shell.current_dir(&fixture.folder()), fixture.folder().join("a b"));
+    let report = fixture.run("pwd; hello you; cd c").await;
+    assert_eq!(report.output_model, format!("{}/a b\nhello you from one\ntwo\n", fixture.folder().display()));
     assert_eq!(
-        place.output("echo ${NAME-gone} ${HOME-gone}; type -t hello || echo gone").await,
+        (report.cwd, report.cwd_after),
+        (fixture.folder().join("a b"), fixture.folder().join("a b/c"))
+    );
+    assert_eq!(fixture.output("unset NAME HOME; unset -f hello; echo ${HOME-gone}").await, "gone\n");
+    assert_eq!(
+        fixture.output("echo ${NAME-gone} ${HOME-gone}; type -t hello || echo gone").await,
         "gone gone\ngone\n"
     );
-    assert_eq!(place.output("f() { echo exported; }; export -f f").await, "");
-    assert_eq!(place.output("bash -c f").await, "exported\n");
+    assert_eq!(fixture.output("f() { echo exported; }; export -f f").await, "");
+    assert_eq!(fixture.output("bash -c f").await, "exported\n");
 }
 
 #[tokio::test]
 async fn variables_of_one_call_are_not_carried() {
-    let place = Place::new();
-    let mut run = place.command("echo $MY_VAR");
+    let fixture = Fixture::new();
+    let mut run = fixture.command("echo $MY_VAR");
     run.env = vec![("MY_VAR".to_owned(), "alpha".to_owned())];
-    assert_eq!(place.shell.run(run).await.unwrap().output_model, "alpha\n");
-    assert_eq!(place.output("echo \"[${MY_VAR:-unset}]\"").await, "[unset]\n");
-    let mut run = place.command("export OTHER=$PATH");
+    assert_eq!(fixture.shell.run(run).await.unwrap().output_model, "alpha\n");
+    assert_eq!(fixture.output("echo \"[${MY_VAR:-unset}]\"").await, "[unset]\n");
+    let mut run = fixture.command("export OTHER=$PATH");
     run.env = vec![("PATH".to_owned(), "/usr/bin:/bin:/once".to_owned())];
-    place.shell.run(run).await.unwrap();
+    fixture.shell.run(run).await.unwrap();
     assert_eq!(
-        place.output("echo $PATH; echo $OTHER").await,
+        fixture.output("echo $PATH; echo $OTHER").await,
         "/usr/local/bin:/usr/bin:/bin\n/usr/bin:/bin:/once\n"
     );
 }
 
 #[tokio::test]
-async fn a_folder_named_for_one_call_is_not_carried_unless_it_is_left() {
-    let place = Place::new();
-    place.output("mkdir -p a/b").await;
-    let mut run = place.command("pwd");
-    run.cwd = Some(place.folder().join("a"));
-    let report = place.shell.run(run.clone()).await.unwrap();
-    assert_eq!(report.output_model, format!("{}/a\n", place.folder().display()));
-    assert_eq!(place.shell.current_dir(&place.folder()), place.folder());
+async fn a_folder_for_one_call_is_not_carried() {
+    let fixture = Fixture::new();
+    fixture.output("mkdir -p a/b").await;
+    let mut run = fixture.command("pwd");
+    run.cwd = Some(fixture.folder().join("a"));
+    let report = fixture.shell.run(run.clone()).await.unwrap();
+    assert_eq!(report.output_model, format!("{}/a\n", fixture.folder().display()));
+    assert_eq!(fixture.shell.current_dir(&fixture.folder()), fixture.folder());
     run.command = "cd b".to_owned();
-    place.shell.run(run).await.unwrap();
-    assert_eq!(place.shell.current_dir(&place.folder()), place.folder().join("a/b"));
+    fixture.shell.run(run).await.unwrap();
+    assert_eq!(fixture.shell.current_dir(&fixture.folder()), fixture.folder().join("a/b"));
 }
 
 #[tokio::test]
 async fn a_command_that_ends_badly_changes_nothing_and_breaks_nothing() {
-    let place = Place::new();
-    place.output("mkdir d; export A=kept; cd d").await;
+    let fixture = Fixture::new();
+    fixture.output("mkdir d; export A=kept; cd d").await;
     for command in
         ["export A=lost; cd ..; kill -9 $$", "export A=lost; cd ..; exec true", "A=lost; exec false"]
     {
-        place.run(command).await;
-        assert_eq!(place.output("echo $A; basename \"$PWD\"").await, "kept\nd\n", "{command}");
+        fixture.run(command).await;
+        assert_eq!(fixture.output("echo $A; basename \"$PWD\"").await, "kept\nd\n", "{command}");
     }
     // These end like every command.
     for command in [
@@ -68,57 +71,57 @@ async fn a_command_that_ends_badly_changes_nothing_and_breaks_nothing() {
         "IFS=,; set -C; export B=4",
         "trap 'echo mine' EXIT; unset B; exit 0",
     ] {
-        place.run(command).await;
+        fixture.run(command).await;
         let expected = match command.split_once("B=") {
             Some((_, value)) => value.get(..1).unwrap(),
             // The command's own trap replaced ours: nothing new is carried.
             None => "4",
         };
-        assert_eq!(place.output("echo $B").await, format!("{expected}\n"), "{command}");
+        assert_eq!(fixture.output("echo $B").await, format!("{expected}\n"), "{command}");
     }
 }
 
 #[tokio::test]
-async fn what_is_carried_outlasts_the_process_and_a_broken_file_is_ignored() {
-    let place = Place::new();
-    place.output("mkdir sub; cd sub; export KEPT=yes").await;
-    let again = Place::shell_in(place.root.path());
-    let run = place.command("echo $KEPT; basename \"$PWD\"");
-    assert_eq!(again.run(run.clone()).await.unwrap().output_model, "yes\nsub\n");
-    fs::write(place.root.path().join("scratch/carried.json"), "{\"version\":1,").unwrap();
-    let again = Place::shell_in(place.root.path());
-    assert_eq!(again.run(run).await.unwrap().output_model, "\nproject\n");
+async fn the_carried_state_survives_a_restart_and_a_broken_file_is_ignored() {
+    let fixture = Fixture::new();
+    fixture.output("mkdir sub; cd sub; export KEPT=yes").await;
+    let second_shell = Fixture::shell_in(fixture.root.path());
+    let run = fixture.command("echo $KEPT; basename \"$PWD\"");
+    assert_eq!(second_shell.run(run.clone()).await.unwrap().output_model, "yes\nsub\n");
+    fs::write(fixture.root.path().join("scratch/carried.json"), "{\"version\":1,").unwrap();
+    let second_shell = Fixture::shell_in(fixture.root.path());
+    assert_eq!(second_shell.run(run).await.unwrap().output_model, "\nproject\n");
 }
 
 #[tokio::test]
-async fn a_late_end_does_not_undo_what_came_after() {
-    let place = Place::new();
-    place.output("mkdir early late").await;
-    let mut run = place.command("cd early; export WHO=early; read -r x");
+async fn a_late_end_does_not_overwrite_newer_state() {
+    let fixture = Fixture::new();
+    fixture.output("mkdir early late").await;
+    let mut run = fixture.command("cd early; export WHO=early; read -r x");
     run.wait = Duration::ZERO;
-    let early = place.shell.run(run).await.unwrap().handle.unwrap();
-    place.output("cd late; export WHO=late").await;
-    let report = place.input(&early, "go\n").await.unwrap();
+    let early = fixture.shell.run(run).await.unwrap().handle.unwrap();
+    fixture.output("cd late; export WHO=late").await;
+    let report = fixture.input(&early, "go\n").await.unwrap();
     assert_eq!(report.state, CommandState::Exited { code: 0 });
-    assert_eq!(place.output("echo $WHO; basename \"$PWD\"").await, "late\nlate\n");
+    assert_eq!(fixture.output("echo $WHO; basename \"$PWD\"").await, "late\nlate\n");
 }
 
 #[tokio::test]
-async fn a_command_nobody_was_asked_about_begins_with_the_directory_alone() {
-    let place = Place::new();
-    fs::create_dir(place.folder().join("evil")).unwrap();
-    fs::write(place.folder().join("evil/ls"), "#!/bin/sh\necho evil\n").unwrap();
-    place
+async fn a_command_without_a_question_inherits_the_directory_only() {
+    let fixture = Fixture::new();
+    fs::create_dir(fixture.folder().join("evil")).unwrap();
+    fs::write(fixture.folder().join("evil/ls"), "#!/bin/sh\necho evil\n").unwrap();
+    fixture
         .output(
             "chmod +x evil/ls; mkdir sub; cd sub; export PATH=\"$PWD/../evil:.:$PATH\" BASH_ENV=/tmp/x GIT_EXTERNAL_DIFF=evil CDPATH=/
              cat() { echo evil; }; grep() { echo evil; }; export -f grep; export GREP_OPTIONS=-v LS_COLORS=x; touch ./-l .hidden shown",
         )
         .await;
-    let mut run = place.command("ls; cat /dev/null; basename \"$PWD\"; echo $PATH; env");
-    assert!(place.shell.run(run.clone()).await.unwrap().output_model.contains("evil\n"));
-    run.carried = CarryScope::FolderOnly;
+    let mut run = fixture.command("ls; cat /dev/null; basename \"$PWD\"; echo $PATH; env");
+    assert!(fixture.shell.run(run.clone()).await.unwrap().output_model.contains("evil\n"));
+    run.carry_scope = CarryScope::FolderOnly;
     run.command = "basename \"$PWD\"; echo $PATH; cat /dev/null; type -t grep; ls *; ls .*; env".to_owned();
-    let output = place.shell.run(run.clone()).await.unwrap().output_model;
+    let output = fixture.shell.run(run.clone()).await.unwrap().output_model;
     assert!(output.starts_with("sub\n/usr/local/bin:/usr/bin:/bin\nfile\nshown\n"), "{output}");
     assert!(
         !output.contains("evil") && !output.contains("BASH_ENV") && !output.contains(".hidden\n"),
@@ -130,9 +133,9 @@ async fn a_command_nobody_was_asked_about_begins_with_the_directory_alone() {
     );
     // It carries its directory, and leaves the rest unchanged.
     run.command = "cd ..; export NEW=1; f() { :; }".to_owned();
-    place.shell.run(run).await.unwrap();
+    fixture.shell.run(run).await.unwrap();
     assert_eq!(
-        place.output("basename \"$PWD\"; echo \"[$NEW]\"; type -t f; cat").await,
+        fixture.output("basename \"$PWD\"; echo \"[$NEW]\"; type -t f; cat").await,
         "project\n[]\nevil\n"
     );
 }
@@ -163,8 +166,8 @@ fn is_read_only(line: &str) -> bool {
 /// A repository whose settings start programs, queried in every way the policy permits.
 #[tokio::test]
 async fn a_hostile_repository_starts_nothing() {
-    let place = Place::new();
-    place
+    let fixture = Fixture::new();
+    fixture
         .output(
             "printf '#!/bin/sh\\ntouch %s/ran\\n[ -t 0 ] || cat\\n' \"$PWD\" >evil; chmod +x evil; E=$PWD/evil; export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e
              git init -q repo; cd repo; echo a >a; git add a; git commit -qm one; echo b >>a
@@ -172,7 +175,7 @@ async fn a_hostile_repository_starts_nothing() {
              git config log.showSignature true; git config gpg.program $E; git config core.editor $E; git config interactive.diffFilter $E",
         )
         .await;
-    let ran = place.folder().join("ran");
+    let ran = fixture.folder().join("ran");
     assert!(!ran.exists());
     for command in [
         "git status",
@@ -184,13 +187,13 @@ async fn a_hostile_repository_starts_nothing() {
         "git ls-files -m",
     ] {
         assert!(is_read_only(command), "{command}");
-        let mut run = place.command(command);
-        run.carried = CarryScope::FolderOnly;
-        let report = place.shell.run(run).await.unwrap();
+        let mut run = fixture.command(command);
+        run.carry_scope = CarryScope::FolderOnly;
+        let report = fixture.shell.run(run).await.unwrap();
         assert_eq!(report.state, CommandState::Exited { code: 0 }, "{command}: {}", report.output_model);
         assert!(!ran.exists(), "{command}");
     }
     // The same without that environment, to prove that this test can fail.
-    place.output("git status").await;
+    fixture.output("git status").await;
     assert!(ran.exists());
 }

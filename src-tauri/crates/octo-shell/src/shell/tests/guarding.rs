@@ -21,7 +21,7 @@ const LINES: &[&str] = &[
 #[ignore = "run by the test below"]
 async fn octo() {
     let Some(root) = std::env::var_os(ROOT) else { return };
-    let shell = Place::shell_in(Path::new(&root));
+    let shell = Fixture::shell_in(Path::new(&root));
     let folder = Path::new(&root).join("project");
     for line in LINES {
         let run = CommandRun {
@@ -30,11 +30,11 @@ async fn octo() {
             folder: folder.clone(),
             cwd: None,
             env: Vec::new(),
-            carried: CarryScope::All,
+            carry_scope: CarryScope::All,
             live: Arc::new(|_| {}),
             cancel: CancellationToken::new(),
             wait: Duration::from_millis(200),
-            pace: RunMode::Background,
+            mode: RunMode::Background,
             confinement: None,
         };
         shell.run(run).await.unwrap();

@@ -75,20 +75,20 @@ impl Leader {
         let started = Instant::now();
 
         let name = |kind: &str| format!("{kind}-{}", start.handle);
-        let (pieces, came) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let output = Arc::clone(&start.transcript);
-        let started_threads = thread::Builder::new()
-            .name(name("reads"))
-            .spawn(move || read(reader, &pieces))
-            .and_then(|_| thread::Builder::new().name(name("output")).spawn(move || pump(&came, &output)));
+        let started_threads =
+            thread::Builder::new().name(name("reads")).spawn(move || read(reader, &sender)).and_then(|_| {
+                thread::Builder::new().name(name("output")).spawn(move || pump(&receiver, &output))
+            });
         let (ended, output, jobs, keys) =
             (start.ended, start.transcript, Arc::clone(&guarded), Arc::clone(&keyboard));
         let master = pty.master;
-        let wait = move || {
+        let wait_for_exit = move || {
             let status = child.wait();
             let after = started.elapsed();
-            let since = Instant::now();
-            while since.elapsed() < MAX_DRAIN && output.lock().last_output().elapsed() < DRAIN_QUIET {
+            let began_at = Instant::now();
+            while began_at.elapsed() < MAX_DRAIN && output.lock().last_output().elapsed() < DRAIN_QUIET {
                 thread::sleep(POLL_INTERVAL);
             }
             // Closing the console ends the reading.
@@ -99,8 +99,8 @@ impl Leader {
                 let _ = pump.join();
             }
             let guarded = jobs.lock().take();
-            let left = guarded.as_ref().map(GuardRegistration::members).unwrap_or_default();
-            let left = left.into_iter().map(|pid| Process { pid }).collect();
+            let survivors = guarded.as_ref().map(GuardRegistration::members).unwrap_or_default();
+            let survivors = survivors.into_iter().map(|pid| Process { pid }).collect();
             let state = match status {
                 // The system's codes fill all 32 bits.
                 Ok(status) => CommandState::Exited { code: status.exit_code().cast_signed() },
@@ -109,9 +109,9 @@ impl Leader {
                     CommandState::Signalled { signal: 0 }
                 }
             };
-            ended(LeaderEnd { state, after, left, guarded });
+            ended(LeaderEnd { state, after, survivors, guarded });
         };
-        if let Err(error) = thread::Builder::new().name(name("end")).spawn(wait) {
+        if let Err(error) = thread::Builder::new().name(name("end")).spawn(wait_for_exit) {
             drop(guarded.lock().take());
             return Err(ShellError::Start(error));
         }
@@ -119,7 +119,7 @@ impl Leader {
     }
 
     /// Types bytes.
-    pub(super) fn type_in(&self, bytes: &[u8]) -> Result<(), ShellError> {
+    pub(super) fn write_input(&self, bytes: &[u8]) -> Result<(), ShellError> {
         let closed = || ShellError::Input(io::ErrorKind::BrokenPipe.into());
         self.keyboard.lock().as_mut().ok_or_else(closed)?.write_all(bytes).map_err(ShellError::Input)
     }
@@ -133,7 +133,7 @@ impl Leader {
     /// Asks its processes to end, and kills those that do not.
     pub(super) fn terminate(&self, has_ended: &dyn Fn() -> bool) {
         // Ctrl+C; a command that ignores it is killed.
-        let _ = self.type_in(b"\x03");
+        let _ = self.write_input(b"\x03");
         let deadline = Instant::now() + GRACE_PERIOD;
         while Instant::now() < deadline {
             if has_ended() {
@@ -154,26 +154,26 @@ impl Leader {
 }
 
 /// Reads the console until it is closed. It blocks, so another thread handles timing.
-fn read(mut console: Box<dyn Read + Send>, pieces: &mpsc::Sender<Vec<u8>>) {
+fn read(mut console: Box<dyn Read + Send>, sender: &mpsc::Sender<Vec<u8>>) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(length @ 1..) = console.read(&mut buffer) {
-        if pieces.send(buffer.get(..length).unwrap_or_default().to_vec()).is_err() {
+        if sender.send(buffer.get(..length).unwrap_or_default().to_vec()).is_err() {
             return;
         }
     }
 }
 
 /// Passes the read output on, in batches.
-fn pump(came: &mpsc::Receiver<Vec<u8>>, transcript: &Mutex<Transcript>) {
+fn pump(receiver: &mpsc::Receiver<Vec<u8>>, transcript: &Mutex<Transcript>) {
     let mut pending: Option<Instant> = None;
     loop {
-        let piece = match pending {
-            None => came.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(since) => came.recv_timeout(LIVE_INTERVAL.saturating_sub(since.elapsed())),
+        let chunk = match pending {
+            None => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(since) => receiver.recv_timeout(LIVE_INTERVAL.saturating_sub(since.elapsed())),
         };
-        match piece {
-            Ok(piece) => {
-                transcript.lock().feed(&piece);
+        match chunk {
+            Ok(chunk) => {
+                transcript.lock().feed(&chunk);
                 pending.get_or_insert_with(Instant::now);
             }
             Err(RecvTimeoutError::Timeout) => {}

@@ -52,20 +52,20 @@ impl CommandFiles {
     }
 
     /// Returns the interpreter's arguments.
-    pub(super) fn arguments(&self, interpreter: &Interpreter, carried: CarryScope) -> Vec<String> {
+    pub(super) fn arguments(&self, interpreter: &Interpreter, scope: CarryScope) -> Vec<String> {
         match interpreter.language {
             Language::PowerShell => powershell::arguments(&self.begin),
             Language::Bash => {
-                let begin = match carried {
-                    CarryScope::All => format!("builtin source {} 2>/dev/null\n", quoted(&self.functions)),
+                let begin = match scope {
+                    CarryScope::All => format!("builtin source {} 2>/dev/null\n", quote(&self.functions)),
                     CarryScope::FolderOnly => "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned(),
                 };
-                let keep = carry::SCRIPT
-                    .replace("@STATE@", &quoted(&self.state))
+                let save_script = carry::SCRIPT
+                    .replace("@STATE@", &quote(&self.state))
                     // Paths in Windows format, because a Windows program reads them.
                     .replace("builtin pwd -P\n", "builtin pwd -W\n")
                     .replace("builtin set -f\n", "builtin set -f\nPATH=\"$(cygpath -wp \"$PATH\")\"\n");
-                let script = format!("{begin}{keep}builtin eval -- \"$(<{})\"", quoted(&self.line));
+                let script = format!("{begin}{save_script}builtin eval -- \"$(<{})\"", quote(&self.line));
                 ["--noprofile", "--norc", "-c", &script, "bash"].map(str::to_owned).to_vec()
             }
         }
@@ -87,14 +87,14 @@ impl Drop for CommandFiles {
 
 /// Returns a path for bash, with forward slashes: a backslash is not special in single quotes, but is to
 /// programs.
-fn quoted(path: &Path) -> String {
+fn quote(path: &Path) -> String {
     format!("'{}'", path.to_string_lossy().replace('\\', "/").replace('\'', r"'\''"))
 }
 
 /// Removes the files in these folders that are no longer needed.
 fn prune<'a>(folders: impl IntoIterator<Item = &'a Path>) {
-    for old in octo_workspace::expired_files(folders, KEEP_LOGS) {
-        let _ = fs::remove_file(old);
+    for expired in octo_workspace::expired_files(folders, KEEP_LOGS) {
+        let _ = fs::remove_file(expired);
     }
 }
 

@@ -8,8 +8,8 @@ pub(super) struct Process {
 }
 
 /// Logs them; they end when their jobs are dropped, which follows.
-pub(super) fn kill_left(left: &[Process]) {
-    for process in left {
+pub(super) fn kill_survivors(survivors: &[Process]) {
+    for process in survivors {
         tracing::debug!(pid = process.pid, "a process a command left behind is ended");
     }
 }

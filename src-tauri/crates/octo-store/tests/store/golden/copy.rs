@@ -39,31 +39,32 @@ fn the_events_of_a_session_make_the_same_rows() {
         ),
     ];
     let ((golden, _), second) = (golden_home(), crate::home());
-    let (from, to) = (Store::open(golden.path()).unwrap(), Store::open(second.path()).unwrap());
-    let (list, _) = from.read_blocking(|reader| reader.sessions("heron", 0, 10)).unwrap();
+    let (source, target) = (Store::open(golden.path()).unwrap(), Store::open(second.path()).unwrap());
+    let (list, _) = source.read_blocking(|reader| reader.sessions("heron", 0, 10)).unwrap();
     let topic = StoredTopic::Session { id: list[0].id };
-    let events = from.read_blocking(move |reader| reader.events_since(&topic, 0, 1_000)).unwrap();
+    let events = source.read_blocking(move |reader| reader.events_since(&topic, 0, 1_000)).unwrap();
     let mut events = events.into_iter().map(|envelope| envelope.event);
     let Some(Event::SessionChanged { info }) = events.next() else {
         panic!("a session begins with its head")
     };
-    let stored = from.read_blocking(move |reader| reader.resume(info.id)).unwrap().unwrap();
-    let new = NewSession { info: stored.info, system: stored.system, toolset: stored.toolset };
-    to.write_blocking(move |tx| {
-        tx.create_session(&new)?;
-        events.try_for_each(|event| tx.emit(topic, event).map(drop))
-    })
-    .unwrap();
+    let stored = source.read_blocking(move |reader| reader.resume(info.id)).unwrap().unwrap();
+    let session = NewSession { info: stored.info, system: stored.system, toolset: stored.toolset };
+    target
+        .write_blocking(move |tx| {
+            tx.create_session(&session)?;
+            events.try_for_each(|event| tx.emit(topic, event).map(drop))
+        })
+        .unwrap();
     let id = list[0].id;
-    let draft = from.read_blocking(move |reader| reader.draft_of(id)).unwrap();
-    to.write_blocking(move |tx| tx.set_draft(id, &draft)).unwrap();
-    from.close();
-    to.close();
+    let draft = source.read_blocking(move |reader| reader.draft_of(id)).unwrap();
+    target.write_blocking(move |tx| tx.set_draft(id, &draft)).unwrap();
+    source.close();
+    target.close();
     // Those of the other sessions come after.
-    let wanted = rows(second.path(), TABLES);
-    assert!(wanted.len() >= 20);
+    let expected = rows(second.path(), TABLES);
+    assert!(expected.len() >= 20);
     let golden_rows = rows(golden.path(), TABLES);
-    for row in &wanted {
+    for row in &expected {
         assert!(golden_rows.contains(row), "not in the golden home: {row}");
     }
     let drafts = |home: &Path| rows(home, &[("drafts", "draft_json")]);
@@ -94,8 +95,8 @@ fn state_without_events_makes_the_same_rows() {
         ("chat_letters", "at, letter_json"),
     ];
     let ((golden, _), second) = (golden_home(), crate::home());
-    let (from, to) = (Store::open(golden.path()).unwrap(), Store::open(second.path()).unwrap());
-    let read = from.read_blocking(|reader| {
+    let (source, target) = (Store::open(golden.path()).unwrap(), Store::open(second.path()).unwrap());
+    let read = source.read_blocking(|reader| {
         let runs = reader.runs(None, None, 100)?;
         let rows: Vec<_> = runs.iter().map(|run| reader.run(run.id)).collect::<Result<_, _>>()?;
         Ok((
@@ -111,41 +112,42 @@ fn state_without_events_makes_the_same_rows() {
     });
     let (settings, rules, draft, tasks, runs, suggestions, trash, (chats, codes, messages)) = read.unwrap();
     let account = chats[0].account.clone();
-    let named = account.clone();
-    let fetched = from
-        .read_blocking(move |reader| reader.fetch_position(ChatService::Telegram, &named))
+    let chat_account = account.clone();
+    let fetched = source
+        .read_blocking(move |reader| reader.fetch_position(ChatService::Telegram, &chat_account))
         .unwrap()
         .unwrap();
-    let gone =
+    let deleted =
         trash.iter().find_map(|row| row.entry.session.filter(|_| row.entry.kind == TrashKind::Session));
-    to.write_blocking(move |tx| {
-        tx.put_settings(&settings.settings)?;
-        settings.models.iter().try_for_each(|model| tx.put_model(model))?;
-        rules.iter().try_for_each(|(folder, rule)| tx.add_rule(folder, rule))?;
-        tx.set_new_draft(&draft)?;
-        tasks.iter().try_for_each(|(task, state)| tx.put_task_state(task, state))?;
-        runs.iter().flatten().rev().try_for_each(|run| {
-            tx.add_run(run)?;
-            tx.put_run(run)
-        })?;
-        suggestions.iter().rev().try_for_each(|row| tx.add_suggestion(row))?;
-        // A session in the trash is one that is there.
-        if let Some(id) = gone {
-            let toolset = ToolsetRow { hash: "t".to_owned(), version: 1, tools_json: "[]".to_owned() };
-            let info = SessionInfo { id, ..crate::sample::head("Golden: gone") };
-            tx.create_session(&NewSession { info, system: String::new(), toolset })?;
-        }
-        tx.trash_add(&trash)?;
-        let chat = &chats[0];
-        let who = (chat.person.as_str(), chat.name.as_str());
-        let key = tx.pair(chat.service, &account, who, chat.paired_at)?.key;
-        tx.replace_pairing_codes(&codes)?;
-        let messages: Vec<(i64, String)> =
-            messages.into_iter().map(|message| (key, message.message_json)).collect();
-        tx.add_inbound_messages(ChatService::Telegram, &account, fetched, &messages)
-    })
-    .unwrap();
-    from.close();
-    to.close();
+    target
+        .write_blocking(move |tx| {
+            tx.put_settings(&settings.settings)?;
+            settings.models.iter().try_for_each(|model| tx.put_model(model))?;
+            rules.iter().try_for_each(|(folder, rule)| tx.add_rule(folder, rule))?;
+            tx.set_new_draft(&draft)?;
+            tasks.iter().try_for_each(|(task, state)| tx.put_task_state(task, state))?;
+            runs.iter().flatten().rev().try_for_each(|run| {
+                tx.add_run(run)?;
+                tx.put_run(run)
+            })?;
+            suggestions.iter().rev().try_for_each(|row| tx.add_suggestion(row))?;
+            // A session in the trash is one that is there.
+            if let Some(id) = deleted {
+                let toolset = ToolsetRow { hash: "t".to_owned(), version: 1, tools_json: "[]".to_owned() };
+                let info = SessionInfo { id, ..crate::sample::head("Golden: gone") };
+                tx.create_session(&NewSession { info, system: String::new(), toolset })?;
+            }
+            tx.trash_add(&trash)?;
+            let chat = &chats[0];
+            let person = (chat.person.as_str(), chat.name.as_str());
+            let key = tx.pair(chat.service, &account, person, chat.paired_at)?.key;
+            tx.replace_pairing_codes(&codes)?;
+            let messages: Vec<(i64, String)> =
+                messages.into_iter().map(|message| (key, message.message_json)).collect();
+            tx.add_inbound_messages(ChatService::Telegram, &account, fetched, &messages)
+        })
+        .unwrap();
+    source.close();
+    target.close();
     assert_eq!(rows(second.path(), TABLES), rows(golden.path(), TABLES));
 }

@@ -56,8 +56,8 @@ fn topic(event: &Value, session: &str) -> Value {
 fn the_golden_log() {
     let session = "01a2006a99bc75c38d7f63a9966e4b9d";
     let mut lines = String::new();
-    for (at, event) in Wire::new().with::<Event>("event").examples(TEXTS).into_iter().enumerate() {
-        let seq = at + 1;
+    for (index, event) in Wire::new().with::<Event>("event").examples(TEXTS).into_iter().enumerate() {
+        let seq = index + 1;
         let envelope = json!({
             "topic": topic(&event, session), "seq": seq, "at": START + 1_000 * seq as i64, "v": 1, "event": event
         });
@@ -84,11 +84,11 @@ async fn the_golden_home() {
     fill::schedule(&store, session.id).await;
     fill::chats(&store, session.id).await;
     fill::settings(&store, &log).await;
-    let all = head("Golden: all events");
-    create(&store, &all).await;
+    let all_events = head("Golden: all events");
+    create(&store, &all_events).await;
     store.close();
     let file = Connection::open(home.path().join("octo.db")).unwrap();
-    log_rows(&file, all.id, &log);
+    log_rows(&file, all_events.id, &log);
     let path = super::database();
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, dump::dump(&file)).unwrap();
@@ -111,7 +111,7 @@ fn log_rows(file: &Connection, session: SessionId, log: &[Envelope]) {
         .query_row("SELECT key FROM sessions WHERE id = ?1", [session.to_string()], |row| row.get(0))
         .unwrap();
     for (table, topic) in [(key, "session"), (0, "sessions"), (-9, "trash"), (-1, "settings")] {
-        let last: i64 = file
+        let last_key: i64 = file
             .query_row(
                 "SELECT coalesce(max(key), ?1) FROM events WHERE key BETWEEN ?1 AND ?1 + 0xffffffff",
                 [table << 32],
@@ -121,7 +121,7 @@ fn log_rows(file: &Connection, session: SessionId, log: &[Envelope]) {
         let of_topic = log
             .iter()
             .filter(|envelope| serde_json::to_value(envelope.topic).unwrap()["type"].as_str() == Some(topic));
-        for (key, envelope) in (last + 1..).zip(of_topic) {
+        for (key, envelope) in (last_key + 1..).zip(of_topic) {
             let event = serde_json::to_string(&envelope.event).unwrap();
             file.execute(
                 "INSERT INTO events (key, at, v, event_json) VALUES (?1, ?2, ?3, ?4)",

@@ -5,22 +5,22 @@ use super::{BYTES_PER_TOKEN, PrefixKey, SegmentEnd};
 /// Returns the keys of the request's prefixes of these lengths (in bytes) with their length, in ascending
 /// order.
 pub(super) fn prefixes(
-    places: &[SegmentEnd<'_>],
+    ends: &[SegmentEnd<'_>],
     lengths: impl IntoIterator<Item = usize>,
 ) -> Vec<(PrefixKey, usize)> {
     let mut found = Vec::new();
     let mut hasher = blake3::Hasher::new();
     let mut lengths = lengths.into_iter().peekable();
     let mut begin = 0;
-    for place in places {
-        let text = place.segment.text.as_bytes();
+    for end in ends {
+        let text = end.segment.text.as_bytes();
         let mut hashed = 0;
         while let Some(length) = lengths.next_if(|length| *length <= begin + text.len()) {
             hasher.update(&text[hashed..length - begin]);
             hashed = length - begin;
             let hash = hasher.finalize();
-            let prefix = hash.as_bytes().iter().take(8).fold(0, |all, byte| all << 8 | u64::from(*byte));
-            found.push((PrefixKey { prefix, ..place.key.clone() }, length));
+            let prefix = hash.as_bytes().iter().take(8).fold(0, |value, byte| value << 8 | u64::from(*byte));
+            found.push((PrefixKey { prefix, ..end.key.clone() }, length));
         }
         hasher.update(&text[hashed..]);
         begin += text.len();
@@ -28,8 +28,8 @@ pub(super) fn prefixes(
     found
 }
 
-pub(super) fn length(places: &[SegmentEnd<'_>]) -> usize {
-    places.iter().map(|place| place.segment.text.len()).sum()
+pub(super) fn length(ends: &[SegmentEnd<'_>]) -> usize {
+    ends.iter().map(|end| end.segment.text.len()).sum()
 }
 
 /// Returns the multiples of a step from a minimum on, in bytes.

@@ -50,19 +50,19 @@ fn the_sixteenth_request_of_a_minute_reaches_another_machine() {
 #[test]
 fn a_unit_is_read_as_a_whole() {
     let mut cache = simulator(CachePolicy::deepseek());
-    let shared = "a".repeat(8000);
-    let body = |rest: &str| chat("You help.", &[&format!("{shared}{rest}")]);
+    let shared_text = "a".repeat(8000);
+    let body = |suffix: &str| chat("You help.", &[&format!("{shared_text}{suffix}")]);
     // A+B leaves a unit at its end; A+C does not match it, but A is noticed; A+D reads A.
     assert_eq!(ask_chat(&mut cache, &body("first")), 0);
     assert_eq!(ask_chat(&mut cache, &body("second")), 0);
     let read = ask_chat(&mut cache, &body("third"));
     assert!((1984..=2060).contains(&read), "{read}");
     // The whole input is a unit, and so is the output.
-    let whole = ask_chat(&mut cache, &body("third"));
-    assert!(whole > read);
-    let asked = format!("{shared}third");
-    let grown = chat("You help.", &[&asked, &"b".repeat(4000), "and?"]);
-    assert!(ask_chat(&mut cache, &grown) >= whole + 1000, "the answer is part of a unit");
+    let full_read = ask_chat(&mut cache, &body("third"));
+    assert!(full_read > read);
+    let question = format!("{shared_text}third");
+    let longer = chat("You help.", &[&question, &"b".repeat(4000), "and?"]);
+    assert!(ask_chat(&mut cache, &longer) >= full_read + 1000, "the answer is part of a unit");
 }
 
 #[test]
@@ -82,15 +82,19 @@ fn ask_responses(cache: &mut CacheSimulator, body: &Value) -> Usage {
 fn the_two_generations_of_openai_on_the_same_trace() {
     let mut before = simulator(CachePolicy::openai_automatic());
     let mut after = simulator(CachePolicy::openai_breakpoints());
-    for (step, said) in [1, 3, 5].into_iter().enumerate() {
-        let body = responses(said, &[], true);
-        let (old, new) = (ask_responses(&mut before, &body), ask_responses(&mut after, &body));
-        assert_eq!(old.cache_write, 0, "writing is free");
-        assert_eq!(old.cache_read % 128, 0);
-        assert_eq!(new.input, 0, "all is written up to the newest message");
-        assert_eq!(new.cache_read > 0, step > 0);
+    for (step, count) in [1, 3, 5].into_iter().enumerate() {
+        let body = responses(count, &[], true);
+        let (before_reply, after_reply) =
+            (ask_responses(&mut before, &body), ask_responses(&mut after, &body));
+        assert_eq!(before_reply.cache_write, 0, "writing is free");
+        assert_eq!(before_reply.cache_read % 128, 0);
+        assert_eq!(after_reply.input, 0, "all is written up to the newest message");
+        assert_eq!(after_reply.cache_read > 0, step > 0);
         // One side loses the step, the other nothing: its breakpoint is exact.
-        assert!(new.cache_read >= old.cache_read && new.cache_read - old.cache_read < 128 + 256);
+        assert!(
+            after_reply.cache_read >= before_reply.cache_read
+                && after_reply.cache_read - before_reply.cache_read < 128 + 256
+        );
     }
     // Half an hour against five minutes.
     for cache in [&mut before, &mut after] {
@@ -100,9 +104,9 @@ fn the_two_generations_of_openai_on_the_same_trace() {
     assert_eq!(ask_responses(&mut before, &body).cache_read, 0);
     assert!(ask_responses(&mut after, &body).cache_read > 0);
     // The last message is taken back: the longest common beginning against the last breakpoint.
-    let back = responses(4, &[], true);
-    assert!(ask_responses(&mut before, &back).cache_read > 0);
-    assert!(ask_responses(&mut after, &back).cache_read > 0);
+    let shorter = responses(4, &[], true);
+    assert!(ask_responses(&mut before, &shorter).cache_read > 0);
+    assert!(ask_responses(&mut after, &shorter).cache_read > 0);
     // A message in the middle changes: only the first cache falls back to the unmarked part before it.
     let mut changed = responses(7, &[], true);
     changed["input"][1]["content"][0]["text"] = json!("new");
@@ -113,17 +117,21 @@ fn the_two_generations_of_openai_on_the_same_trace() {
 #[test]
 fn breakpoints_are_where_the_request_says() {
     let mut cache = simulator(CachePolicy::openai_breakpoints());
-    let none = ask_responses(&mut cache, &responses(3, &[], false));
-    assert_eq!((none.cache_write, none.cache_read), (0, 0), "explicit mode without one caches nothing");
-    let one = ask_responses(&mut cache, &responses(3, &[0], false));
-    assert!(one.cache_write > 2000 && one.input > 0);
-    assert_eq!(ask_responses(&mut cache, &responses(3, &[2], false)).cache_read, one.cache_write);
-    let refused = |body: &Value| cache.serve(Protocol::OpenaiResponses, "m", body).is_err();
-    let mut refused = refused;
-    assert!(!refused(&responses(9, &[0, 2, 4, 6], false)));
-    assert!(refused(&responses(9, &[0, 2, 4, 6, 8], false)));
-    assert!(refused(&responses(9, &[0, 2, 4, 6], true)), "with the server's own there is room for three");
-    assert!(refused(&responses(9, &[1], false)), "an answer takes none");
+    let without_breakpoints = ask_responses(&mut cache, &responses(3, &[], false));
+    assert_eq!(
+        (without_breakpoints.cache_write, without_breakpoints.cache_read),
+        (0, 0),
+        "explicit mode without one caches nothing"
+    );
+    let with_breakpoint = ask_responses(&mut cache, &responses(3, &[0], false));
+    assert!(with_breakpoint.cache_write > 2000 && with_breakpoint.input > 0);
+    assert_eq!(ask_responses(&mut cache, &responses(3, &[2], false)).cache_read, with_breakpoint.cache_write);
+    let is_refused = |body: &Value| cache.serve(Protocol::OpenaiResponses, "m", body).is_err();
+    let mut is_refused = is_refused;
+    assert!(!is_refused(&responses(9, &[0, 2, 4, 6], false)));
+    assert!(is_refused(&responses(9, &[0, 2, 4, 6, 8], false)));
+    assert!(is_refused(&responses(9, &[0, 2, 4, 6], true)), "with the server's own there is room for three");
+    assert!(is_refused(&responses(9, &[1], false)), "an answer takes none");
 }
 
 #[test]
@@ -134,8 +142,8 @@ fn geminis_hits_depend_on_the_seed() {
     };
     assert_eq!(reads(1), reads(1));
     assert_ne!(reads(1), reads(2));
-    let hits = reads(1).iter().filter(|read| **read > 9_000).count();
-    assert!((290..=350).contains(&hits), "{hits} of 400 at 0.8");
+    let hit_count = reads(1).iter().filter(|read| **read > 9_000).count();
+    assert!((290..=350).contains(&hit_count), "{hit_count} of 400 at 0.8");
 }
 
 #[test]
@@ -148,8 +156,8 @@ fn the_ideal_writes_each_token_once() {
         sent = usage.total_input();
         cache.advance(Duration::from_secs(1_000_000));
     }
-    let back = ask(&mut cache, &marked(300, 20, &[])).usage;
-    assert_eq!(back.cache_write, 0, "also what was taken back to");
+    let shortened = ask(&mut cache, &marked(300, 20, &[])).usage;
+    assert_eq!(shortened.cache_write, 0, "also what was taken back to");
 }
 
 #[test]

@@ -5,15 +5,15 @@ use super::*;
 #[test]
 fn a_marker_reads_what_an_earlier_marker_wrote() {
     let mut cache = simulator(CachePolicy::anthropic());
-    let first = ask(&mut cache, &marked(2000, 1, &[0])).usage;
-    assert_eq!(first.cache_read, 0);
-    assert!(first.cache_write >= 2000 && first.input == 0, "{first:?}");
+    let first_usage = ask(&mut cache, &marked(2000, 1, &[0])).usage;
+    assert_eq!(first_usage.cache_read, 0);
+    assert!(first_usage.cache_write >= 2000 && first_usage.input == 0, "{first_usage:?}");
     let second = ask(&mut cache, &marked(2000, 3, &[0, 2])).usage;
-    assert_eq!(second.cache_read, first.cache_write);
+    assert_eq!(second.cache_read, first_usage.cache_write);
     assert!(second.cache_write > 0 && second.input == 0);
     // Entries are written at markers only; nothing between them is found.
     let third = ask(&mut cache, &marked(2000, 2, &[1])).usage;
-    assert_eq!(third.cache_read, first.cache_write);
+    assert_eq!(third.cache_read, first_usage.cache_write);
 }
 
 #[test]
@@ -27,11 +27,11 @@ fn short_prefixes_are_not_cached() {
 
 #[test]
 fn the_lookback_is_nineteen_positions() {
-    for (last, hit) in [(19, true), (20, false)] {
+    for (end, is_hit) in [(19, true), (20, false)] {
         let mut cache = simulator(CachePolicy::anthropic());
         ask(&mut cache, &marked(2000, 1, &[0]));
-        let usage = ask(&mut cache, &marked(2000, last + 1, &[last])).usage;
-        assert_eq!(usage.cache_read > 0, hit, "marker {last} positions later");
+        let usage = ask(&mut cache, &marked(2000, end + 1, &[end])).usage;
+        assert_eq!(usage.cache_read > 0, is_hit, "marker {end} positions later");
     }
 }
 
@@ -54,7 +54,7 @@ fn batch(count: usize, first_marked: bool) -> Value {
 
 #[test]
 fn a_run_of_results_is_one_position_where_positions_count() {
-    for (policy, count, first_marked, hit) in [
+    for (policy, count, first_marked, is_hit) in [
         (CachePolicy::anthropic(), 40, false, true),
         (CachePolicy::bedrock(), 9, false, true),
         (CachePolicy::bedrock(), 10, false, false),
@@ -63,13 +63,13 @@ fn a_run_of_results_is_one_position_where_positions_count() {
         let mut cache = simulator(policy);
         ask(&mut cache, &marked(2000, 1, &[0]));
         let usage = ask(&mut cache, &batch(count, first_marked)).usage;
-        assert_eq!(usage.cache_read > 0, hit, "{count} results, {first_marked}");
+        assert_eq!(usage.cache_read > 0, is_hit, "{count} results, {first_marked}");
     }
 }
 
 #[test]
 fn five_minutes_count_from_the_start_of_the_request() {
-    for (after, hit) in [(299, true), (301, false)] {
+    for (after, is_hit) in [(299, true), (301, false)] {
         let mut cache = simulator(CachePolicy::anthropic());
         let body = marked(2000, 1, &[0]);
         let mut served = cache.serve(ANTHROPIC, "m", &body).unwrap();
@@ -77,7 +77,7 @@ fn five_minutes_count_from_the_start_of_the_request() {
         cache.advance(Duration::from_secs(240));
         cache.stream(&mut served);
         cache.advance(Duration::from_secs(after - 240));
-        assert_eq!(ask(&mut cache, &body).usage.cache_read > 0, hit, "{after} s after the start");
+        assert_eq!(ask(&mut cache, &body).usage.cache_read > 0, is_hit, "{after} s after the start");
     }
 }
 
@@ -105,15 +105,15 @@ fn reading_renews_for_the_same_length() {
 
 #[test]
 fn a_passed_marker_renews_its_entry_and_an_unmarked_one_expires() {
-    for (marks, hit) in [(&[0, 2][..], true), (&[2], false)] {
+    for (markers, is_hit) in [(&[0, 2][..], true), (&[2], false)] {
         let mut cache = simulator(CachePolicy::anthropic());
         ask(&mut cache, &marked(2000, 1, &[0]));
         ask(&mut cache, &marked(2000, 3, &[0, 2]));
         cache.advance(Duration::from_secs(200));
-        ask(&mut cache, &marked(2000, 3, marks));
+        ask(&mut cache, &marked(2000, 3, markers));
         cache.advance(Duration::from_secs(200));
         let usage = ask(&mut cache, &marked(2000, 1, &[0])).usage;
-        assert_eq!(usage.cache_read > 0, hit, "{marks:?}");
+        assert_eq!(usage.cache_read > 0, is_hit, "{markers:?}");
     }
 }
 
@@ -138,22 +138,22 @@ fn mixed_lifetimes_are_billed_by_the_highest_of_each() {
 
 #[test]
 fn what_anthropic_refuses() {
-    let thinking = |mark: bool| {
+    let thinking = |is_marked: bool| {
         let mut body = marked(2000, 1, &[0]);
         let mut block = json!({ "type": "thinking", "thinking": "hm", "signature": "s" });
-        if mark {
+        if is_marked {
             block["cache_control"] = short();
         }
         let messages = body["messages"].as_array_mut().unwrap();
         messages.push(json!({ "role": "assistant", "content": [block] }));
         body
     };
-    let automatic = |marks: &[usize]| {
-        let mut body = marked(2000, 6, marks);
+    let automatic = |markers: &[usize]| {
+        let mut body = marked(2000, 6, markers);
         body["cache_control"] = short();
         body
     };
-    for (what, body, refused) in [
+    for (case, body, is_refused) in [
         ("four markers", marked(2000, 5, &[0, 1, 2, 3]), false),
         ("a fifth marker", marked(2000, 5, &[0, 1, 2, 3, 4]), true),
         ("an hour before five minutes", request(2000, 2, &[(0, long()), (1, short())]), false),
@@ -164,7 +164,7 @@ fn what_anthropic_refuses() {
         ("automatic and four markers", automatic(&[0, 1, 2, 3]), true),
     ] {
         let served = simulator(CachePolicy::anthropic()).serve(ANTHROPIC, "m", &body);
-        assert_eq!(served.is_err(), refused, "{what}: {served:?}");
+        assert_eq!(served.is_err(), is_refused, "{case}: {served:?}");
     }
 }
 
@@ -199,18 +199,18 @@ fn each_change_invalidates_its_part_of_the_prefix() {
         body["system"][0]["cache_control"] = short();
         body
     };
-    let whole = ask(&mut simulator(CachePolicy::anthropic()), &base()).usage.cache_write;
+    let total = ask(&mut simulator(CachePolicy::anthropic()), &base()).usage.cache_write;
     let system = {
         let mut cache = simulator(CachePolicy::anthropic());
         ask(&mut cache, &base());
-        let mut other = base();
-        other["messages"][0]["content"][0]["text"] = json!("another");
-        ask(&mut cache, &other).usage.cache_read
+        let mut changed = base();
+        changed["messages"][0]["content"][0]["text"] = json!("another");
+        ask(&mut cache, &changed).usage.cache_read
     };
-    assert!(system > 2000 && system < whole);
+    assert!(system > 2000 && system < total);
     type Change = fn(&mut Value);
     let changes: [(&str, Change, u64); 9] = [
-        ("nothing", |_| {}, whole),
+        ("nothing", |_| {}, total),
         ("model", |body| body["model"] = json!("n"), 0),
         ("effort", |body| body["output_config"] = json!({ "effort": "high" }), 0),
         ("tool", |body| body["tools"][1]["description"] = json!("new"), 0),
@@ -220,12 +220,12 @@ fn each_change_invalidates_its_part_of_the_prefix() {
         ("thinking", |body| body["thinking"] = json!({ "type": "adaptive" }), system),
         ("message", |body| body["messages"][1]["content"][0]["text"] = json!("new"), system),
     ];
-    for (what, change, read) in changes {
+    for (case, change, read) in changes {
         let mut cache = simulator(CachePolicy::anthropic());
         ask(&mut cache, &base());
         let mut body = base();
         change(&mut body);
-        assert_eq!(ask(&mut cache, &body).usage.cache_read, read, "{what}");
+        assert_eq!(ask(&mut cache, &body).usage.cache_read, read, "{case}");
     }
 }
 
@@ -253,41 +253,41 @@ fn a_miss_names_the_first_segment_that_differs() {
         ("time", |_, cache| cache.advance(MINUTES_5), Some((PreviousMessageNotFound, None))),
         ("no marker", |body, _| *body = marked(2000, 3, &[]), Some((Unavailable, None))),
     ];
-    for (what, change, expected) in changes {
+    for (case, change, expected) in changes {
         let mut cache = simulator(CachePolicy::anthropic());
-        let left = ask(&mut cache, &base()).usage.cache_write;
+        let written = ask(&mut cache, &base()).usage.cache_write;
         let mut body = base();
         change(&mut body, &mut cache);
         let served = ask(&mut cache, &body);
-        assert_eq!(served.miss.map(|miss| (miss.reason, miss.message)), expected, "{what}");
-        assert_eq!(served.miss.map_or(0, |miss| miss.tokens), left - served.usage.cache_read, "{what}");
+        assert_eq!(served.miss.map(|miss| (miss.reason, miss.message)), expected, "{case}");
+        assert_eq!(served.miss.map_or(0, |miss| miss.tokens), written - served.usage.cache_read, "{case}");
     }
-    let mut other = marked(2000, 1, &[0]);
-    other["messages"][0]["content"][0]["text"] = json!("Another conversation.");
+    let mut longer = marked(2000, 1, &[0]);
+    longer["messages"][0]["content"][0]["text"] = json!("Another conversation.");
     let mut cache = simulator(CachePolicy::anthropic());
     ask(&mut cache, &base());
-    assert_eq!(ask(&mut cache, &other).miss, None, "a conversation that begins misses nothing");
+    assert_eq!(ask(&mut cache, &longer).miss, None, "a conversation that begins misses nothing");
     assert_eq!(PreviousMessageNotFound.to_string(), "previous_message_not_found");
 }
 
 #[test]
 fn cache_points_are_markers() {
-    let body = |said: usize, ttl: Option<&str>| {
+    let body = |count: usize, ttl: Option<&str>| {
         let mut point = json!({ "cachePoint": { "type": "default" } });
         if let Some(ttl) = ttl {
             point["cachePoint"]["ttl"] = json!(ttl);
         }
-        let mut content: Vec<Value> = (0..said).map(|n| json!({ "text": format!("message {n}") })).collect();
+        let mut content: Vec<Value> = (0..count).map(|n| json!({ "text": format!("message {n}") })).collect();
         content.push(point.clone());
         json!({ "model": "m", "system": [{ "text": "x".repeat(8000) }, point],
             "toolConfig": { "tools": [{ "toolSpec": { "name": "grep" } }] },
             "messages": [{ "role": "user", "content": content }] })
     };
     let mut cache = simulator(CachePolicy::bedrock());
-    let mut ask = |body: &Value| ask_in(&mut cache, Protocol::Bedrock, body);
-    let first = ask(&body(1, None)).usage;
+    let mut send = |body: &Value| ask_in(&mut cache, Protocol::Bedrock, body);
+    let first = send(&body(1, None)).usage;
     assert!(first.cache_write > 2000 && first.input == 0, "the point itself is no content: {first:?}");
-    let second = ask(&body(2, None)).usage;
+    let second = send(&body(2, None)).usage;
     assert_eq!(second.cache_read, first.cache_write);
-    assert!(ask(&body(30, Some("1h"))).written_long > 0);
+    assert!(send(&body(30, Some("1h"))).written_long > 0);
 }

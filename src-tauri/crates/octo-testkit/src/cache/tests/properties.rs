@@ -15,20 +15,20 @@ fn rolling(body: &mut Value) {
 
 /// Builds a conversation of `turns` turns as a request of each protocol.
 fn grown(turns: usize, sizes: &[usize]) -> [(Protocol, Value); 4] {
-    let said: Vec<String> = (0..2 * turns - 1)
+    let texts: Vec<String> = (0..2 * turns - 1)
         .map(|index| format!("message {index} {}", "z".repeat(sizes[index % sizes.len()])))
         .collect();
     let mut messages = request(1500, 2 * turns - 1, &[]);
-    for (message, text) in messages["messages"].as_array_mut().unwrap().iter_mut().zip(&said) {
+    for (message, text) in messages["messages"].as_array_mut().unwrap().iter_mut().zip(&texts) {
         message["content"][0]["text"] = json!(text);
     }
     rolling(&mut messages);
-    let chat = chat(&"x".repeat(6000), &said.iter().map(String::as_str).collect::<Vec<_>>());
+    let chat = chat(&"x".repeat(6000), &texts.iter().map(String::as_str).collect::<Vec<_>>());
     let mut items = responses(2 * turns - 1, &[], true);
-    for (item, text) in items["input"].as_array_mut().unwrap().iter_mut().skip(1).zip(&said) {
+    for (item, text) in items["input"].as_array_mut().unwrap().iter_mut().skip(1).zip(&texts) {
         item["content"][0]["text"] = json!(text);
     }
-    let converse: Vec<Value> = said
+    let converse: Vec<Value> = texts
         .iter()
         .enumerate()
         .map(|(index, text)| {
@@ -51,11 +51,11 @@ fn grown(turns: usize, sizes: &[usize]) -> [(Protocol, Value); 4] {
 }
 
 fn policies() -> Vec<(&'static str, CachePolicy)> {
-    let all = CachePolicy::openai_automatic();
+    let automatic = CachePolicy::openai_automatic();
     vec![
         ("anthropic", CachePolicy::anthropic()),
         ("bedrock", CachePolicy::bedrock()),
-        ("automatic", CachePolicy { routing: Routing::ByKey { per_minute: None }, ..all }),
+        ("automatic", CachePolicy { routing: Routing::ByKey { per_minute: None }, ..automatic }),
         ("breakpoints", CachePolicy::openai_breakpoints()),
         ("deepseek", CachePolicy::deepseek()),
         ("none", CachePolicy::none()),
@@ -70,21 +70,21 @@ proptest! {
         for (name, policy) in policies() {
             for protocol in 0..4 {
                 let mut cache = simulator(policy.clone());
-                let mut last = 0;
+                let mut previous = 0;
                 for turn in 1..=turns {
                     let (protocol, body) = grown(turn, &sizes)[protocol].clone();
                     let served = ask_in(&mut cache, protocol, &body);
-                    prop_assert!(served.usage.cache_read >= last, "{} {:?} turn {}", name, protocol, turn);
+                    prop_assert!(served.usage.cache_read >= previous, "{} {:?} turn {}", name, protocol, turn);
                     prop_assert_eq!(served.miss, None, "{} {:?} turn {}", name, protocol, turn);
-                    last = served.usage.cache_read;
+                    previous = served.usage.cache_read;
                 }
-                let marks = matches!(protocol, 0 | 3);
+                let uses_markers = matches!(protocol, 0 | 3);
                 let finds = match name {
                     "none" => false,
-                    "anthropic" | "bedrock" => marks,
+                    "anthropic" | "bedrock" => uses_markers,
                     _ => true,
                 };
-                prop_assert_eq!(last > 0, finds && turns > 1, "{} {}", name, protocol);
+                prop_assert_eq!(previous > 0, finds && turns > 1, "{} {}", name, protocol);
             }
         }
     }
@@ -107,16 +107,16 @@ proptest! {
     #[test]
     fn the_classes_sum_to_the_whole(
         blocks in 1..24_usize,
-        marks in prop::collection::btree_map(0..24_usize, any::<bool>(), 0..4),
+        markers in prop::collection::btree_map(0..24_usize, any::<bool>(), 0..4),
         before in 0..24_usize,
         pause in 0..4000_u64,
     ) {
         // Hours come first.
-        let hours = marks.values().filter(|hour| **hour).count();
-        let places = marks.keys().copied().filter(|index| *index < blocks).enumerate();
-        let marks: Vec<(usize, Value)> =
-            places.map(|(nth, index)| (index, if nth < hours { long() } else { short() })).collect();
-        let body = request(1500, blocks, &marks);
+        let hours = markers.values().filter(|hour| **hour).count();
+        let positions = markers.keys().copied().filter(|index| *index < blocks).enumerate();
+        let markers: Vec<(usize, Value)> =
+            positions.map(|(nth, index)| (index, if nth < hours { long() } else { short() })).collect();
+        let body = request(1500, blocks, &markers);
         let mut unmarked = request(1500, blocks, &[]);
         let total = simulator(CachePolicy::none()).serve(ANTHROPIC, "m", &unmarked).unwrap().usage.input;
         let mut cache = simulator(CachePolicy::anthropic());
@@ -130,8 +130,8 @@ proptest! {
         prop_assert_eq!(served.usage.total_input(), total);
         prop_assert!(served.written_long <= served.usage.cache_write);
         // A, B and C: the written part ends at the last marker, the hour's part at the last marker for an hour.
-        if marks.is_empty() { prop_assert_eq!(served.usage.cache_write, 0) }
-        if !marks.iter().any(|(_, mark)| *mark == long()) { prop_assert_eq!(served.written_long, 0) }
+        if markers.is_empty() { prop_assert_eq!(served.usage.cache_write, 0) }
+        if !markers.iter().any(|(_, marker)| *marker == long()) { prop_assert_eq!(served.written_long, 0) }
         let prices = CachePrices::SONNET;
         let Usage { input, cache_read, cache_write, .. } = served.usage;
         let short = cache_write - served.written_long;

@@ -69,18 +69,18 @@ pub(super) fn to_command(
     line: TaskLine,
     path: PathResolver<'_>,
 ) -> Result<(TaskCommand, Option<PathBuf>), ToolError> {
-    let plain = |command| Ok((command, None));
+    let without_body = |command| Ok((command, None));
     match line {
-        TaskLine::List => plain(TaskCommand::List),
-        TaskLine::Show { file } => plain(TaskCommand::Show { task: file }),
-        TaskLine::Run { file } => plain(TaskCommand::Run { task: file }),
-        TaskLine::Pause { file } => plain(TaskCommand::Switch { task: file, on: Switch::Off }),
-        TaskLine::Resume { file } => plain(TaskCommand::Switch { task: file, on: Switch::On }),
-        TaskLine::Delete { file } => plain(TaskCommand::Delete { task: file }),
+        TaskLine::List => without_body(TaskCommand::List),
+        TaskLine::Show { file } => without_body(TaskCommand::Show { task: file }),
+        TaskLine::Run { file } => without_body(TaskCommand::Run { task: file }),
+        TaskLine::Pause { file } => without_body(TaskCommand::Switch { task: file, on: Switch::Off }),
+        TaskLine::Resume { file } => without_body(TaskCommand::Switch { task: file, on: Switch::On }),
+        TaskLine::Delete { file } => without_body(TaskCommand::Delete { task: file }),
         TaskLine::Add(line) => {
-            let (name, when) = (line.name.is_some(), line.when.is_some());
+            let (name, has_timing) = (line.name.is_some(), line.when.is_some());
             let prompt = line.prompt.is_some() || line.prompt_file.is_some();
-            if !(name && when && prompt) {
+            if !(name && has_timing && prompt) {
                 return Err(ToolError::new(
                     "Not done. A new task needs --name, --when and --prompt or --prompt-file.",
                 ));
@@ -96,7 +96,7 @@ fn save_command(
     line: DraftLine,
     path: PathResolver<'_>,
 ) -> Result<(TaskCommand, Option<PathBuf>), ToolError> {
-    let from = line.prompt_file.as_deref().map(path).transpose()?;
+    let body_path = line.prompt_file.as_deref().map(path).transpose()?;
     let draft = TaskFields {
         name: line.name,
         when: line.when,
@@ -113,5 +113,5 @@ fn save_command(
         missed: line.missed,
         tell: line.tell,
     };
-    Ok((TaskCommand::Save { task, draft: Box::new(draft) }, from))
+    Ok((TaskCommand::Save { task, draft: Box::new(draft) }, body_path))
 }

@@ -61,11 +61,11 @@ fn every_builtin_command_parses() {
             body: text(body),
         })
     };
-    let at = |name: &str| folder.join(name);
+    let path_to = |name: &str| folder.join(name);
     let table = [
         ("octo skill list", skill(SkillCommand::List)),
         ("octo skill show code-explorer", skill(SkillCommand::Show { name: text("code-explorer") })),
-        ("octo skill validate my-skill", skill(SkillCommand::Validate { path: at("my-skill") })),
+        ("octo skill validate my-skill", skill(SkillCommand::Validate { path: path_to("my-skill") })),
         (
             "octo skill validate ~/x",
             skill(SkillCommand::Validate {
@@ -74,7 +74,7 @@ fn every_builtin_command_parses() {
         ),
         (
             "octo skill inspect ./a.zip",
-            skill(SkillCommand::Inspect { source: SkillSourceRef::Path(at("a.zip")) }),
+            skill(SkillCommand::Inspect { source: SkillSourceRef::Path(path_to("a.zip")) }),
         ),
         (
             "octo skill inspect https://example.org/a.git",
@@ -93,18 +93,18 @@ fn every_builtin_command_parses() {
         (
             "octo skill install pack",
             skill(SkillCommand::Install {
-                source: SkillSourceRef::Path(at("pack")),
+                source: SkillSourceRef::Path(path_to("pack")),
                 names: vec![],
                 replace: vec![],
             }),
         ),
         (
             "octo skill propose my-skill --reason 'it was missing'",
-            skill(SkillCommand::Propose { path: at("my-skill"), reason: text("it was missing") }),
+            skill(SkillCommand::Propose { path: path_to("my-skill"), reason: text("it was missing") }),
         ),
         (
             "octo skill export one out/one.zip",
-            skill(SkillCommand::Export { name: text("one"), file: at("out/one.zip") }),
+            skill(SkillCommand::Export { name: text("one"), file: path_to("out/one.zip") }),
         ),
         ("octo memory list", BuiltinCommand::Memory(MemoryCommand::List { query: None })),
         (
@@ -145,7 +145,7 @@ fn every_builtin_command_parses() {
                     name: Some(text("A brief")),
                     when: Some(text("daily at 08:00")),
                     prompt: Some(text("- one\n- two\n")),
-                    folder: Some(at("out")),
+                    folder: Some(path_to("out")),
                     ..TaskFields::default()
                 }),
             }),
@@ -191,7 +191,7 @@ fn errors_list_the_alternatives() {
     let counter = Counter::new();
     counter.bench.put("binary", [0xff, 0xfe]);
     counter.bench.put("long", vec![b'x'; 50_001]);
-    for (line, said) in [
+    for (line, expected) in [
         ("octo skill", "octo skill list"),
         ("octo skill lst", "unrecognized subcommand 'lst'"),
         ("octo skill show", "<NAME>"),
@@ -219,7 +219,7 @@ fn errors_list_the_alternatives() {
             counter.asks(line).unwrap_err(),
             counter.bench.preview("terminal", json!({ "command": line })).unwrap_err(),
         ] {
-            assert!(error.contains(said), "{line}: {error}");
+            assert!(error.contains(expected), "{line}: {error}");
             assert!(error.len() < 1_500 && !error.contains('\u{1b}'), "{line}: {error}");
         }
     }
@@ -356,12 +356,12 @@ fn relative_paths_need_the_sessions_own_folder() {
     counter.bench.call("terminal", json!({ "command": "cd sub" })).unwrap();
     let error = counter.asks("octo skill validate mine").unwrap_err();
     assert!(error.contains("absolute path"), "{error}");
-    let whole = counter.bench.folder.join("sub/mine");
-    let command = BuiltinCommand::Skill(SkillCommand::Validate { path: whole.clone() });
-    assert_eq!(counter.asks(&format!("octo skill validate '{}'", whole.display())), Ok(command.clone()));
+    let nested = counter.bench.folder.join("sub/mine");
+    let command = BuiltinCommand::Skill(SkillCommand::Validate { path: nested.clone() });
+    assert_eq!(counter.asks(&format!("octo skill validate '{}'", nested.display())), Ok(command.clone()));
     assert!(counter.asks("octo skill list").is_ok(), "without a path it is the same everywhere");
-    let given = json!({ "command": "octo skill validate mine", "cwd": whole.parent() });
-    assert!(counter.bench.call("terminal", given).is_ok());
+    let arguments = json!({ "command": "octo skill validate mine", "cwd": nested.parent() });
+    assert!(counter.bench.call("terminal", arguments).is_ok());
     assert_eq!(counter.commands.done.lock().unwrap().pop().unwrap().0, command);
 }
 
@@ -369,68 +369,80 @@ fn relative_paths_need_the_sessions_own_folder() {
 fn effects_name_what_each_command_touches_and_changes() {
     let counter = Counter::new();
     counter.bench.put("b.md", "x");
-    let at = |name: &str| vec![counter.bench.folder.join(name)];
-    let none = Vec::<PathBuf>::new;
+    let paths_to = |name: &str| vec![counter.bench.folder.join(name)];
+    let no_paths = Vec::<PathBuf>::new;
     let looks = BuiltinCommandEffect::Reads;
     let changes = BuiltinCommandEffect::Changes;
     for (line, builtin, reads, writes, sites) in [
-        ("octo skill list", looks, none(), none(), 0),
-        ("octo skill show a", looks, none(), none(), 0),
-        ("octo skill validate a", looks, at("a"), none(), 0),
-        ("octo skill inspect a.zip", looks, at("a.zip"), none(), 0),
-        ("octo skill inspect https://example.org/a", changes(LibraryChange::FetchSkills), none(), none(), 1),
-        ("octo skill install a.zip", changes(LibraryChange::InstallSkills), at("a.zip"), none(), 0),
+        ("octo skill list", looks, no_paths(), no_paths(), 0),
+        ("octo skill show a", looks, no_paths(), no_paths(), 0),
+        ("octo skill validate a", looks, paths_to("a"), no_paths(), 0),
+        ("octo skill inspect a.zip", looks, paths_to("a.zip"), no_paths(), 0),
+        (
+            "octo skill inspect https://example.org/a",
+            changes(LibraryChange::FetchSkills),
+            no_paths(),
+            no_paths(),
+            1,
+        ),
+        ("octo skill install a.zip", changes(LibraryChange::InstallSkills), paths_to("a.zip"), no_paths(), 0),
         (
             "octo skill install https://example.org/a",
             changes(LibraryChange::InstallSkills),
-            none(),
-            none(),
+            no_paths(),
+            no_paths(),
             0,
         ),
-        ("octo skill propose a --reason b", changes(LibraryChange::ProposeSkill), at("a"), none(), 0),
-        ("octo skill export a b.zip", changes(LibraryChange::ExportSkill), none(), at("b.zip"), 0),
-        ("octo memory list", looks, none(), none(), 0),
-        ("octo memory read a.md", looks, none(), none(), 0),
+        (
+            "octo skill propose a --reason b",
+            changes(LibraryChange::ProposeSkill),
+            paths_to("a"),
+            no_paths(),
+            0,
+        ),
+        ("octo skill export a b.zip", changes(LibraryChange::ExportSkill), no_paths(), paths_to("b.zip"), 0),
+        ("octo memory list", looks, no_paths(), no_paths(), 0),
+        ("octo memory read a.md", looks, no_paths(), no_paths(), 0),
         (
             "octo memory save --topic a --description b --body c",
             changes(LibraryChange::SaveMemory),
-            none(),
-            none(),
+            no_paths(),
+            no_paths(),
             0,
         ),
         (
             "octo memory save --topic a --description b --body-file b.md",
             changes(LibraryChange::SaveMemory),
-            at("b.md"),
-            none(),
+            paths_to("b.md"),
+            no_paths(),
             0,
         ),
-        ("octo memory delete a.md", changes(LibraryChange::DeleteMemory), none(), none(), 0),
-        ("octo persona show", looks, none(), none(), 0),
+        ("octo memory delete a.md", changes(LibraryChange::DeleteMemory), no_paths(), no_paths(), 0),
+        ("octo persona show", looks, no_paths(), no_paths(), 0),
         (
             "octo persona write user --body-file b.md",
             changes(LibraryChange::WritePersona),
-            at("b.md"),
-            none(),
+            paths_to("b.md"),
+            no_paths(),
             0,
         ),
-        ("octo task list", looks, none(), none(), 0),
-        ("octo task show a", looks, none(), none(), 0),
+        ("octo task list", looks, no_paths(), no_paths(), 0),
+        ("octo task show a", looks, no_paths(), no_paths(), 0),
         (
             "octo task add --name a --when 'by hand' --prompt-file b.md",
             changes(LibraryChange::SaveTask),
-            at("b.md"),
-            none(),
+            paths_to("b.md"),
+            no_paths(),
             0,
         ),
-        ("octo task run a", changes(LibraryChange::RunTask), none(), none(), 0),
-        ("octo task resume a", changes(LibraryChange::SwitchTask), none(), none(), 0),
-        ("octo task delete a", changes(LibraryChange::DeleteTask), none(), none(), 0),
-        ("octo browser status", looks, none(), none(), 0),
-        ("octo browser doctor", looks, none(), none(), 0),
-        ("octo settings list", looks, none(), none(), 0),
-        ("octo settings show theme", looks, none(), none(), 0),
-        ("octo settings open browser", looks, none(), none(), 0),
+        ("octo task run a", changes(LibraryChange::RunTask), no_paths(), no_paths(), 0),
+        ("octo task resume a", changes(LibraryChange::SwitchTask), no_paths(), no_paths(), 0),
+        ("octo task delete a", changes(LibraryChange::DeleteTask), no_paths(), no_paths(), 0),
+        ("octo browser status", looks, no_paths(), no_paths(), 0),
+        ("octo browser doctor", looks, no_paths(), no_paths(), 0),
+        ("octo settings list", looks, no_paths(), no_paths(), 0),
+        ("octo settings show theme", looks, no_paths(), no_paths(), 0),
+        ("octo settings open browser", looks, no_paths(), no_paths(), 0),
     ] {
         let effects = counter.effects(line);
         assert_eq!(
@@ -440,13 +452,13 @@ fn effects_name_what_each_command_touches_and_changes() {
         );
         assert_eq!((effects.sites.len(), effects.command), (sites, None), "{line}");
         let preview = counter.bench.preview("terminal", json!({ "command": line })).unwrap();
-        let shown = counter.commands.shown.lock().unwrap().pop();
+        let shown_view = counter.commands.shown.lock().unwrap().pop();
         match builtin {
             BuiltinCommandEffect::Reads => {
-                assert!(shown.is_none() && matches!(preview, ToolView::Command(_)), "{line}")
+                assert!(shown_view.is_none() && matches!(preview, ToolView::Command(_)), "{line}")
             }
             BuiltinCommandEffect::Changes(_) => {
-                assert!(shown.is_some() && matches!(preview, ToolView::Plain { .. }), "{line}")
+                assert!(shown_view.is_some() && matches!(preview, ToolView::Plain { .. }), "{line}")
             }
         }
     }

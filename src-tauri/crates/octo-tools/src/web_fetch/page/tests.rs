@@ -71,8 +71,8 @@ fn markup_becomes_markdown() {
 
 #[test]
 fn a_page_nested_without_end_is_read_all_the_same() {
-    let deep = format!("<main><p>Top</p>{}deepest{}</main>", "<div>".repeat(900), "</div>".repeat(900));
-    let read = page(&deep);
+    let nested = format!("<main><p>Top</p>{}deepest{}</main>", "<div>".repeat(900), "</div>".repeat(900));
+    let read = page(&nested);
     assert!(read.markdown.contains("Top") && !read.markdown.contains("deepest"));
     let deeper = format!("<p>Top</p>{}deepest", "<div>".repeat(200_000));
     assert_eq!(page(&deeper).markdown.split_whitespace().collect::<Vec<_>>(), ["Top", "deepest"]);

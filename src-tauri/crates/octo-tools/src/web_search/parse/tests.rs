@@ -80,7 +80,7 @@ fn redirects_are_looked_through() {
 
 #[test]
 fn interfaces_answers_are_read() {
-    let one = |title: &str, snippet: &str| {
+    let result_of = |title: &str, snippet: &str| {
         vec![WebResult { title: title.into(), url: "https://a.example/".into(), snippet: snippet.into() }]
     };
     let row = r#"{"title": "A <strong>b</strong> &amp; c", "url": "https://a.example/", "X": "d <strong>e</strong> f"}"#;
@@ -88,18 +88,21 @@ fn interfaces_answers_are_read() {
         r#"{{"query": {{"original": "x"}}, "web": {{"results": [{}]}}}}"#,
         row.replace('X', "description")
     );
-    assert_eq!(brave(&brave_answer), Some(one("A b & c", "d e f")));
+    assert_eq!(brave(&brave_answer), Some(result_of("A b & c", "d e f")));
     assert_eq!(brave(r#"{"query": {"original": "x"}}"#), Some(vec![]), "nothing found");
     let content = format!(r#"{{"results": [{}, {{"title": "no url"}}, 7]}}"#, row.replace('X', "content"));
-    assert_eq!(tavily(&content), Some(one("A b & c", "d e f")));
-    assert_eq!(searxng(&content), Some(one("A b & c", "d e f")));
+    assert_eq!(tavily(&content), Some(result_of("A b & c", "d e f")));
+    assert_eq!(searxng(&content), Some(result_of("A b & c", "d e f")));
     for broken in ["", "[]", "{}", "<html>", r#"{"error": "x"}"#] {
         assert_eq!((brave(broken), tavily(broken), searxng(broken)), (None, None, None), "{broken}");
     }
-    let long = format!(
+    let long_reply = format!(
         r#"{{"results": [{{"title": "{0}", "url": "https://a.example/", "content": "{0}"}}]}}"#,
         "é".repeat(900)
     );
-    let [cut] = tavily(&long).unwrap().try_into().unwrap();
-    assert_eq!((cut.title.chars().count(), cut.snippet.chars().count()), (MAX_TITLE + 1, MAX_SNIPPET + 1));
+    let [truncated] = tavily(&long_reply).unwrap().try_into().unwrap();
+    assert_eq!(
+        (truncated.title.chars().count(), truncated.snippet.chars().count()),
+        (MAX_TITLE + 1, MAX_SNIPPET + 1)
+    );
 }

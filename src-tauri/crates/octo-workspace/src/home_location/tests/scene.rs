@@ -27,8 +27,8 @@ impl Scene {
         home(&other, "new");
         let copy = scene.copy();
         fs::create_dir(&copy).unwrap();
-        let (store, into) = (Store::open(&other).unwrap(), copy.join("octo.db"));
-        store.read_blocking(move |reader| reader.copy_to(&into)).unwrap();
+        let (store, target) = (Store::open(&other).unwrap(), copy.join("octo.db"));
+        store.read_blocking(move |reader| reader.copy_to(&target)).unwrap();
         store.close();
         copy_home(&other, &copy).unwrap();
         fs::write(copy.join("README.txt"), "how").unwrap();
@@ -63,25 +63,25 @@ impl Scene {
 }
 
 /// Creates a home whose every part names that home.
-fn home(at: &Path, which: &str) {
+fn home(at: &Path, content: &str) {
     let store = Store::open(at).unwrap();
-    let draft = Draft { text: which.to_owned(), attachments: Vec::new(), foreign: false };
+    let draft = Draft { text: content.to_owned(), attachments: Vec::new(), foreign: false };
     store.write_blocking(move |tx| tx.set_new_draft(&draft)).unwrap();
     store.close();
     for file in ["memories/nest.md", "skills/notes/SKILL.md", "diary.md"] {
         let path = at.join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, format!("{which} {file}")).unwrap();
+        fs::write(path, format!("{content} {file}")).unwrap();
     }
 }
 
 /// Returns which home a folder completely is, or the evidence against it.
-pub fn which(at: &Path) -> Result<String, String> {
-    let store = Store::open(at).map_err(|error| error.to_string())?;
+pub fn which(path: &Path) -> Result<String, String> {
+    let store = Store::open(path).map_err(|error| error.to_string())?;
     let draft = store.read_blocking(|reader| reader.new_draft()).map_err(|error| error.to_string())?;
     store.close();
     for file in ["memories/nest.md", "skills/notes/SKILL.md", "diary.md"] {
-        let text = fs::read_to_string(at.join(file)).map_err(|error| format!("{file}: {error}"))?;
+        let text = fs::read_to_string(path.join(file)).map_err(|error| format!("{file}: {error}"))?;
         if text != format!("{} {file}", draft.text) {
             return Err(format!("{file} says {text}, the database {}", draft.text));
         }
@@ -95,10 +95,10 @@ pub fn names(folder: &Path) -> Vec<String> {
 
 /// Runs `work`, which ends at the `n`th change of the disk as if killed. Returns whether it finished before.
 pub fn killed_at(n: usize, work: impl FnOnce(ChangeHook<'_>)) -> bool {
-    let mut left = n;
+    let mut remaining = n;
     let mut kill = || {
-        assert!(left > 0, "the process ends here");
-        left -= 1;
+        assert!(remaining > 0, "the process ends here");
+        remaining -= 1;
     };
     catch_unwind(AssertUnwindSafe(|| work(&mut kill))).is_ok()
 }

@@ -73,7 +73,7 @@ impl MatchCollector {
             if in_file > self.max_matches_per_file as u64 {
                 found.cut_short.get_or_insert(ReachedLimit::MatchesPerFile);
             }
-            let mut hits = FileHits { path, lines: Vec::new(), matches: in_file };
+            let mut file_hits = FileHits { path, lines: Vec::new(), matches: in_file };
             for line in lines {
                 bytes += line.text.len();
                 matches += usize::from(line.is_match);
@@ -84,14 +84,14 @@ impl MatchCollector {
                 };
                 if let Some(limit) = limit {
                     found.cut_short = Some(limit);
-                    if hits.lines.iter().any(|line| line.is_match) {
-                        found.files.push(hits);
+                    if file_hits.lines.iter().any(|line| line.is_match) {
+                        found.files.push(file_hits);
                     }
                     break 'files;
                 }
-                hits.lines.push(line);
+                file_hits.lines.push(line);
             }
-            found.files.push(hits);
+            found.files.push(file_hits);
         }
         if found.cut_short.is_none() && found.total_matches > matches as u64 {
             found.cut_short = Some(ReachedLimit::Matches);

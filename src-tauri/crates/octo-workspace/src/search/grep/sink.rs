@@ -89,9 +89,9 @@ fn cut(matcher: &RegexMatcher, line: &[u8], max: usize) -> String {
     if line.len() <= max {
         return String::from_utf8_lossy(line).into_owned();
     }
-    let first = matcher.find(line).ok().flatten().map_or(0, |found| found.start());
+    let match_start = matcher.find(line).ok().flatten().map_or(0, |found| found.start());
     // A fifth of the space before the match, the rest from its start; whole characters.
-    let mut start = first.saturating_sub(max / 5).min(line.len() - max);
+    let mut start = match_start.saturating_sub(max / 5).min(line.len() - max);
     let mut end = start + max;
     while start > 0 && is_continuation_byte(line, start) {
         start -= 1;
@@ -105,8 +105,8 @@ fn cut(matcher: &RegexMatcher, line: &[u8], max: usize) -> String {
     format!("{before}{text}{after} [line of {} bytes]", line.len())
 }
 
-fn is_continuation_byte(line: &[u8], at: usize) -> bool {
-    line.get(at).is_some_and(|byte| byte & 0xC0 == 0x80)
+fn is_continuation_byte(line: &[u8], index: usize) -> bool {
+    line.get(index).is_some_and(|byte| byte & 0xC0 == 0x80)
 }
 
 /// A file that stops reading when the search is stopped: nothing else checks for that in a 2 GB log without a

@@ -22,8 +22,8 @@ impl Folder {
     }
 
     fn check(&self) -> io::Result<()> {
-        let real = paths::real(&self.0).map_err(io::Error::other)?;
-        if real != self.0 || !fs::symlink_metadata(&real)?.is_dir() {
+        let resolved = paths::resolve_links(&self.0).map_err(io::Error::other)?;
+        if resolved != self.0 || !fs::symlink_metadata(&resolved)?.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
         Ok(())
@@ -90,8 +90,8 @@ impl Folder {
     }
 
     /// Moves the name from this folder to a name in another, replacing a file or link.
-    pub(crate) fn rename(&self, name: &OsStr, to: &Self, new: &OsStr) -> io::Result<()> {
-        fs::rename(self.at(name)?, to.at(new)?)
+    pub(crate) fn rename(&self, name: &OsStr, target: &Self, new_name: &OsStr) -> io::Result<()> {
+        fs::rename(self.at(name)?, target.at(new_name)?)
     }
 
     /// Removes a file or link.

@@ -3,8 +3,8 @@ use std::{fs, os::unix::fs::symlink};
 
 #[test]
 fn no_link_in_a_path_is_followed() {
-    let keep = tempfile::tempdir().unwrap();
-    let base = keep.path().canonicalize().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().canonicalize().unwrap();
     fs::create_dir_all(base.join("real/deep")).unwrap();
     fs::write(base.join("real/deep/file"), "x").unwrap();
     symlink("real", base.join("link")).unwrap();
@@ -27,22 +27,22 @@ fn no_link_in_a_path_is_followed() {
 
 #[test]
 fn an_open_folder_stays_the_same_when_its_path_is_swapped() {
-    let keep = tempfile::tempdir().unwrap();
-    let base = keep.path().canonicalize().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().canonicalize().unwrap();
     fs::create_dir(base.join("d")).unwrap();
     fs::create_dir(base.join("victim")).unwrap();
-    let held = Folder::open(&base.join("d")).unwrap();
+    let opened = Folder::open(&base.join("d")).unwrap();
     fs::rename(base.join("d"), base.join("moved")).unwrap();
     symlink("victim", base.join("d")).unwrap();
-    held.create("new".as_ref()).unwrap();
+    opened.create("new".as_ref()).unwrap();
     assert!(base.join("moved/new").exists());
     assert_eq!(fs::read_dir(base.join("victim")).unwrap().count(), 0);
 }
 
 #[test]
 fn a_pipe_is_recognised_without_blocking() {
-    let keep = tempfile::tempdir().unwrap();
-    let base = keep.path().canonicalize().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().canonicalize().unwrap();
     nix::unistd::mkfifo(&base.join("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     assert!(matches!(FolderCache::default().read_entry(&base.join("pipe")).unwrap(), DiskEntry::Special(_)));
 }

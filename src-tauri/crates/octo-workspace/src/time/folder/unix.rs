@@ -104,8 +104,8 @@ impl Folder {
     }
 
     /// Moves the name from this folder to a name in another, replacing a file or link.
-    pub(crate) fn rename(&self, name: &OsStr, to: &Self, new: &OsStr) -> io::Result<()> {
-        Ok(renameat(&self.0, name, &to.0, new)?)
+    pub(crate) fn rename(&self, name: &OsStr, target: &Self, new_name: &OsStr) -> io::Result<()> {
+        Ok(renameat(&self.0, name, &target.0, new_name)?)
     }
 
     /// Removes a file or link.
@@ -172,7 +172,8 @@ fn stamp(stat: &nix::sys::stat::FileStat) -> PathStamp {
     fn wide<T>(field: impl Into<T>) -> T {
         field.into()
     }
-    let nanoseconds = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+    let nanoseconds =
+        |seconds: i64, fraction: i64| seconds.saturating_mul(1_000_000_000).saturating_add(fraction);
     PathStamp {
         len: u64::try_from(stat.st_size).unwrap_or(0),
         modified: nanoseconds(wide(stat.st_mtime), wide(stat.st_mtime_nsec)),

@@ -37,9 +37,9 @@ fn an_index_gives_its_files_and_nothing_else() {
         ],
     );
     let files = read_index(&bytes).unwrap();
-    let told: Vec<_> =
+    let named: Vec<_> =
         files.iter().map(|(name, object)| (str::from_utf8(name).unwrap(), object[0])).collect();
-    assert_eq!(told, [("a", 1), ("longer/name.rs", 4)]);
+    assert_eq!(named, [("a", 1), ("longer/name.rs", 4)]);
     // Truncated anywhere before its trailer, or of an unknown version, it is rejected.
     for len in 0..=bytes.len() - 24 {
         assert_eq!(read_index(&bytes[..len]), None, "{len}");

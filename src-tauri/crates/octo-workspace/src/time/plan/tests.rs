@@ -11,8 +11,8 @@ fn folder() -> FileImage {
     FileImage::Folder { mode: 0o755 }
 }
 
-fn unsaved(why: UnsavedReason) -> FileImage {
-    FileImage::Unsaved { why, len: 5, modified: 7 }
+fn unsaved(reason: UnsavedReason) -> FileImage {
+    FileImage::Unsaved { why: reason, len: 5, modified: 7 }
 }
 
 #[test]
@@ -21,10 +21,10 @@ fn every_combination_has_its_decision() {
     let (a, b, c) = (file("a"), file("b"), file("c"));
     let large = unsaved(UnsavedReason::TooLarge);
     let modules = unsaved(UnsavedReason::Dependencies);
-    let not_kept = |why| UnrestorableReason::NotKept { why };
-    let not_saved = |why| UnrestorableReason::PresentNotSaved { why };
+    let not_kept = |reason| UnrestorableReason::NotKept { why: reason };
+    let not_saved = |reason| UnrestorableReason::PresentNotSaved { why: reason };
     // state at the step left, target state, present state; decision
-    for (left, wanted, present, expected) in [
+    for (current, target, present, expected) in [
         (&a, &a, &a, "nothing"),
         (&a, &b, &b, "nothing"),
         (&a, &b, &a, "clean"),
@@ -44,15 +44,15 @@ fn every_combination_has_its_decision() {
     ] {
         let candidate = RestoreCandidate {
             path: PathBuf::from("/p"),
-            at_current: left.clone(),
-            at_target: wanted.clone(),
+            at_current: current.clone(),
+            at_target: target.clone(),
             present: present.clone(),
             stamp: None,
         };
         let step =
-            RestoreStep { path: PathBuf::from("/p"), from: present.clone(), to: wanted.clone(), stamp: None };
-        let why = |image: &FileImage| match image {
-            FileImage::Unsaved { why, .. } => *why,
+            RestoreStep { path: PathBuf::from("/p"), from: present.clone(), to: target.clone(), stamp: None };
+        let reason = |image: &FileImage| match image {
+            FileImage::Unsaved { why: reason, .. } => *reason,
             _ => UnsavedReason::Dependencies,
         };
         let expected = match expected {
@@ -60,10 +60,10 @@ fn every_combination_has_its_decision() {
             "clean" => PathDecision::Clean(step),
             "both" => PathDecision::Conflict(step, ConflictSource::Both),
             "others" => PathDecision::Conflict(step, ConflictSource::OthersOnly),
-            "not kept" => PathDecision::Impossible(not_kept(why(wanted))),
-            _ => PathDecision::Impossible(not_saved(why(present))),
+            "not kept" => PathDecision::Impossible(not_kept(reason(target))),
+            _ => PathDecision::Impossible(not_saved(reason(present))),
         };
-        assert_eq!(decide(candidate), expected, "{left:?} {wanted:?} {present:?}");
+        assert_eq!(decide(candidate), expected, "{current:?} {target:?} {present:?}");
     }
 }
 
@@ -90,12 +90,12 @@ impl DiskQueries for Memory {
     }
 }
 
-fn step(path: &str, from: FileImage, to: FileImage) -> RestoreStep {
-    RestoreStep { path: PathBuf::from(path), from, to, stamp: None }
+fn step(path: &str, before: FileImage, after: FileImage) -> RestoreStep {
+    RestoreStep { path: PathBuf::from(path), from: before, to: after, stamp: None }
 }
 
 #[test]
-fn a_folder_goes_only_when_nothing_stays_in_it() {
+fn a_folder_is_removed_only_if_it_ends_empty() {
     let mut disk = Memory(BTreeMap::from([
         (PathBuf::from("/d"), DiskKind::Folder),
         (PathBuf::from("/d/e"), DiskKind::Folder),
@@ -106,13 +106,14 @@ fn a_folder_goes_only_when_nothing_stays_in_it() {
         step("/d/e", folder(), FileImage::Absent),
         step("/d/e/ours", file("a"), FileImage::Absent),
     ];
-    let (all, impossible) = arrange(steps.clone(), &mut disk).unwrap();
-    assert_eq!((all.len(), impossible.len()), (3, 0));
+    let (arranged, impossible) = arrange(steps.clone(), &mut disk).unwrap();
+    assert_eq!((arranged.len(), impossible.len()), (3, 0));
     disk.0.insert(PathBuf::from("/d/e/theirs"), DiskKind::Other);
-    let (left, impossible) = arrange(steps, &mut disk).unwrap();
-    assert_eq!(left.iter().map(|it| it.path.to_str().unwrap()).collect::<Vec<_>>(), ["/d/e/ours"]);
+    let (remaining, impossible) = arrange(steps, &mut disk).unwrap();
+    assert_eq!(remaining.iter().map(|it| it.path.to_str().unwrap()).collect::<Vec<_>>(), ["/d/e/ours"]);
     assert!(
-        impossible.values().all(|why| *why == UnrestorableReason::FolderNotEmpty) && impossible.len() == 2
+        impossible.values().all(|reason| *reason == UnrestorableReason::FolderNotEmpty)
+            && impossible.len() == 2
     );
 }
 
@@ -124,13 +125,14 @@ fn missing_parents_are_created_and_nothing_behind_a_link() {
         step("/link/a", FileImage::Absent, file("a")),
         step("/link/deep/b", FileImage::Absent, file("a")),
     ];
-    let (left, impossible) = arrange(steps, &mut disk).unwrap();
+    let (remaining, impossible) = arrange(steps, &mut disk).unwrap();
     assert_eq!(
-        left.iter().map(|it| (it.path.to_str().unwrap(), &it.to)).collect::<Vec<_>>(),
+        remaining.iter().map(|it| (it.path.to_str().unwrap(), &it.to)).collect::<Vec<_>>(),
         [("/new", &folder()), ("/new/deep", &folder()), ("/new/deep/a", &file("a"))]
     );
     assert!(
-        impossible.values().all(|why| *why == UnrestorableReason::ParentNotFolder) && impossible.len() == 2
+        impossible.values().all(|reason| *reason == UnrestorableReason::ParentNotFolder)
+            && impossible.len() == 2
     );
 }
 
@@ -145,8 +147,8 @@ fn a_folder_is_created_once_its_obstacle_is_removed() {
         step("/a/b", FileImage::Absent, folder()),
         step("/a/b/c", FileImage::Absent, folder()),
     ];
-    let (left, impossible) = arrange(steps, &mut disk).unwrap();
-    assert_eq!(left.iter().map(|it| it.path.to_str().unwrap()).collect::<Vec<_>>(), ["/a/b", "/a/b/c"]);
+    let (remaining, impossible) = arrange(steps, &mut disk).unwrap();
+    assert_eq!(remaining.iter().map(|it| it.path.to_str().unwrap()).collect::<Vec<_>>(), ["/a/b", "/a/b/c"]);
     assert_eq!(
         impossible.into_iter().collect::<Vec<_>>(),
         [(PathBuf::from("/a"), UnrestorableReason::FolderNotEmpty)]
@@ -172,22 +174,22 @@ proptest! {
             }
         }
         let mut steps = BTreeMap::new();
-        for (number, to) in wanted {
+        for (number, target) in wanted {
             let path = PathBuf::from(paths[number]);
-            let from = match disk.kind(&path).unwrap() {
+            let current = match disk.kind(&path).unwrap() {
                 DiskKind::Absent => FileImage::Absent,
                 DiskKind::Folder => folder(),
                 DiskKind::Other => file("old"),
             };
-            let to = [FileImage::Absent, folder(), file("new")][usize::from(to)].clone();
-            if from != to {
-                steps.insert(path.clone(), RestoreStep { path, from, to, stamp: None });
+            let target = [FileImage::Absent, folder(), file("new")][usize::from(target)].clone();
+            if current != target {
+                steps.insert(path.clone(), RestoreStep { path, from: current, to: target, stamp: None });
             }
         }
-        let asked = steps.len();
-        let (left, impossible) = arrange(steps.into_values().collect(), &mut disk).unwrap();
-        prop_assert!(left.len() + impossible.len() >= asked);
-        for step in &left {
+        let requested = steps.len();
+        let (remaining, impossible) = arrange(steps.into_values().collect(), &mut disk).unwrap();
+        prop_assert!(remaining.len() + impossible.len() >= requested);
+        for step in &remaining {
             prop_assert!(!impossible.contains_key(&step.path));
             match step.to {
                 FileImage::Absent => disk.0.remove(&step.path),

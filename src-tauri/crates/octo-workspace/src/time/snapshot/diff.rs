@@ -14,63 +14,65 @@ pub(crate) struct SnapshotDifference<'a> {
 /// Returns all differences, folders before their content. A path unknown to either snapshot yields no
 /// difference.
 pub(crate) fn diff<'a>(before: &'a FolderSnapshot, after: &'a FolderSnapshot) -> Vec<SnapshotDifference<'a>> {
-    let mut all = Vec::new();
-    both(before, after, &RelativePath::default(), &mut all);
-    all
+    let mut differences = Vec::new();
+    both(before, after, &RelativePath::default(), &mut differences);
+    differences
 }
 
 fn both<'a>(
     before: &'a FolderSnapshot,
     after: &'a FolderSnapshot,
     folder: &RelativePath,
-    all: &mut Vec<SnapshotDifference<'a>>,
+    differences: &mut Vec<SnapshotDifference<'a>>,
 ) {
-    let (Some(old), Some(new)) = (before.folders.get(folder), after.folders.get(folder)) else { return };
-    if Arc::ptr_eq(old, new) {
-        for item in old.iter().filter(|item| item.content == ItemContent::Folder) {
-            both(before, after, &join(folder, &item.name), all);
+    let (Some(old_items), Some(new_items)) = (before.folders.get(folder), after.folders.get(folder)) else {
+        return;
+    };
+    if Arc::ptr_eq(old_items, new_items) {
+        for item in old_items.iter().filter(|item| item.content == ItemContent::Folder) {
+            both(before, after, &join(folder, &item.name), differences);
         }
         return;
     }
-    let (mut old, mut new) = (old.as_slice(), new.as_slice());
+    let (mut old_items, mut new_items) = (old_items.as_slice(), new_items.as_slice());
     loop {
-        let order = match (old.first(), new.first()) {
-            (Some(one), Some(other)) => one.name.cmp(&other.name),
+        let order = match (old_items.first(), new_items.first()) {
+            (Some(a), Some(b)) => a.name.cmp(&b.name),
             (Some(_), None) => std::cmp::Ordering::Less,
             (None, Some(_)) => std::cmp::Ordering::Greater,
             (None, None) => return,
         };
-        let one = if order.is_le() { old.split_first() } else { None };
-        let other = if order.is_ge() { new.split_first() } else { None };
-        old = one.map_or(old, |(_, rest)| rest);
-        new = other.map_or(new, |(_, rest)| rest);
-        match (one.map(|(item, _)| item), other.map(|(item, _)| item)) {
-            (Some(one), Some(other)) => {
-                let is_folder = (one.content == ItemContent::Folder, other.content == ItemContent::Folder);
-                if !is_same(one, other) {
-                    let path = join(folder, &one.name);
-                    all.push(SnapshotDifference { path, before: Some(one) });
+        let a = if order.is_le() { old_items.split_first() } else { None };
+        let b = if order.is_ge() { new_items.split_first() } else { None };
+        old_items = a.map_or(old_items, |(_, remaining)| remaining);
+        new_items = b.map_or(new_items, |(_, remaining)| remaining);
+        match (a.map(|(item, _)| item), b.map(|(item, _)| item)) {
+            (Some(a), Some(b)) => {
+                let is_folder = (a.content == ItemContent::Folder, b.content == ItemContent::Folder);
+                if !is_same(a, b) {
+                    let path = join(folder, &a.name);
+                    differences.push(SnapshotDifference { path, before: Some(a) });
                 }
                 match is_folder {
-                    (true, true) => both(before, after, &join(folder, &one.name), all),
-                    (true, false) if !is_left_out(other) => {
-                        only(before, &join(folder, &one.name), all, Some);
+                    (true, true) => both(before, after, &join(folder, &a.name), differences),
+                    (true, false) if !is_left_out(b) => {
+                        only(before, &join(folder, &a.name), differences, Some);
                     }
-                    (false, true) if !is_left_out(one) => {
-                        only(after, &join(folder, &other.name), all, |_| None);
+                    (false, true) if !is_left_out(a) => {
+                        only(after, &join(folder, &b.name), differences, |_| None);
                     }
                     _ => {}
                 }
             }
-            (Some(one), None) => {
-                let path = join(folder, &one.name);
-                all.push(SnapshotDifference { path: path.clone(), before: Some(one) });
-                only(before, &path, all, Some);
+            (Some(a), None) => {
+                let path = join(folder, &a.name);
+                differences.push(SnapshotDifference { path: path.clone(), before: Some(a) });
+                only(before, &path, differences, Some);
             }
-            (None, Some(other)) => {
-                let path = join(folder, &other.name);
-                all.push(SnapshotDifference { path: path.clone(), before: None });
-                only(after, &path, all, |_| None);
+            (None, Some(b)) => {
+                let path = join(folder, &b.name);
+                differences.push(SnapshotDifference { path: path.clone(), before: None });
+                only(after, &path, differences, |_| None);
             }
             (None, None) => return,
         }
@@ -81,15 +83,15 @@ fn both<'a>(
 fn only<'a>(
     picture: &'a FolderSnapshot,
     folder: &RelativePath,
-    all: &mut Vec<SnapshotDifference<'a>>,
+    differences: &mut Vec<SnapshotDifference<'a>>,
     before: impl Fn(&'a SnapshotItem) -> Option<&'a SnapshotItem> + Copy,
 ) {
     let Some(items) = picture.folders.get(folder) else { return };
     for item in items.iter() {
         let path = join(folder, &item.name);
-        all.push(SnapshotDifference { path: path.clone(), before: before(item) });
+        differences.push(SnapshotDifference { path: path.clone(), before: before(item) });
         if item.content == ItemContent::Folder {
-            only(picture, &path, all, before);
+            only(picture, &path, differences, before);
         }
     }
 }
@@ -102,22 +104,22 @@ fn is_left_out(item: &SnapshotItem) -> bool {
         && item.stamp.modified == 0
 }
 
-fn is_same(one: &SnapshotItem, other: &SnapshotItem) -> bool {
-    let content = match (&one.content, &other.content) {
+fn is_same(a: &SnapshotItem, b: &SnapshotItem) -> bool {
+    let content = match (&a.content, &b.content) {
         (
             ItemContent::Blob(hash) | ItemContent::Git(hash, _),
-            ItemContent::Blob(other) | ItemContent::Git(other, _),
-        ) => hash == other,
+            ItemContent::Blob(b) | ItemContent::Git(b, _),
+        ) => hash == b,
         // Not stored: only length and times show a change, and for a folder its existence.
         (ItemContent::Unsaved(_), ItemContent::Unsaved(_)) => {
-            one.stamp.len == other.stamp.len && one.stamp.modified == other.stamp.modified
+            a.stamp.len == b.stamp.len && a.stamp.modified == b.stamp.modified
         }
         // A folder that is now entered, or no longer entered, has not changed.
-        (ItemContent::Unsaved(_), ItemContent::Folder) => is_left_out(one),
-        (ItemContent::Folder, ItemContent::Unsaved(_)) => is_left_out(other),
-        (one, other) => one == other,
+        (ItemContent::Unsaved(_), ItemContent::Folder) => is_left_out(a),
+        (ItemContent::Folder, ItemContent::Unsaved(_)) => is_left_out(b),
+        (a, b) => a == b,
     };
     // A link has no permissions of its own.
-    let is_link = matches!(one.content, ItemContent::Link(_));
-    content && (is_link || one.stamp.permissions() == other.stamp.permissions())
+    let is_link = matches!(a.content, ItemContent::Link(_));
+    content && (is_link || a.stamp.permissions() == b.stamp.permissions())
 }

@@ -47,11 +47,12 @@ const LEFT_OUT_NEXT_TO: &[(&str, &[&str], UnsavedReason)] = &[
 /// Returns why a folder is left out, or `None` if it is entered. The callback tells whether a name is in the
 /// same folder.
 pub(crate) fn reason_to_leave_out(name: &[u8], is_beside: impl Fn(&str) -> bool) -> Option<UnsavedReason> {
-    if let Some((_, why)) = ALWAYS_LEFT_OUT.iter().find(|(always, _)| always.as_bytes() == name) {
-        return Some(*why);
+    if let Some((_, reason)) = ALWAYS_LEFT_OUT.iter().find(|(always, _)| always.as_bytes() == name) {
+        return Some(*reason);
     }
-    let (_, makers, why) = LEFT_OUT_NEXT_TO.iter().find(|(known, _, _)| known.as_bytes() == name)?;
-    makers.iter().any(|maker| is_beside(maker)).then_some(*why)
+    let (_, makers, reason) =
+        LEFT_OUT_NEXT_TO.iter().find(|(folder_name, _, _)| folder_name.as_bytes() == name)?;
+    makers.iter().any(|maker| is_beside(maker)).then_some(*reason)
 }
 
 /// Whether the existence of a file with this name affects other names in or above its folder.

@@ -62,29 +62,29 @@ impl SnapshotFile {
     ///
     /// Disk errors. The next snapshot is then stored whole.
     pub(crate) fn store(&mut self, picture: &FolderSnapshot) -> io::Result<()> {
-        if let Some(mut written) = self.stored.take()
-            && written.has_same_repository(picture)
-            && read_id(&self.path).is_some_and(|id| id == written.id)
+        if let Some(mut stored) = self.stored.take()
+            && stored.has_same_repository(picture)
+            && read_id(&self.path).is_some_and(|id| id == stored.id)
         {
-            let change = change(&written.snapshot, picture);
+            let change = change(&stored.snapshot, picture);
             if change.is_empty() {
-                self.stored = Some(written);
+                self.stored = Some(stored);
                 return Ok(());
             }
-            if written.appended_bytes + change.len() as u64 <= written.base_bytes / 2 + MAX_EXTRA_BYTES {
-                written.append(&self.path, &change)?;
-                written.snapshot = picture.clone();
-                self.stored = Some(written);
+            if stored.appended_bytes + change.len() as u64 <= stored.base_bytes / 2 + MAX_EXTRA_BYTES {
+                stored.append(&self.path, &change)?;
+                stored.snapshot = picture.clone();
+                self.stored = Some(stored);
                 return Ok(());
             }
         }
         let id = TurnId::new().to_string();
-        let whole = write_whole(&self.path, &id, picture)?;
+        let size = write_whole(&self.path, &id, picture)?;
         remove_old_changes(&self.path, &id);
         self.stored = Some(StoredSnapshot {
             id,
             snapshot: picture.clone(),
-            base_bytes: whole,
+            base_bytes: size,
             append_file: None,
             appended_bytes: 0,
         });
@@ -100,9 +100,9 @@ impl StoredSnapshot {
     fn append(&mut self, path: &Path, change: &[u8]) -> io::Result<()> {
         let file = match &mut self.append_file {
             Some(file) => file,
-            none => {
+            unknown => {
                 let file = File::options().append(true).create(true).open(changes_path(path, &self.id))?;
-                none.insert(file)
+                unknown.insert(file)
             }
         };
         let mut part = Vec::with_capacity(change.len() + CHECK + 10);
@@ -149,9 +149,9 @@ impl FolderSnapshot {
     }
 
     fn apply(&mut self, input: &mut Input<'_>, each: &mut impl FnMut(&SnapshotItem)) -> Option<()> {
-        while let Some(what) = input.byte() {
+        while let Some(tag) = input.byte() {
             let path: RelativePath = input.bytes()?.into();
-            match FileEntryKind::of(what)? {
+            match FileEntryKind::of(tag)? {
                 FileEntryKind::Gone => {
                     self.folders.remove(&path);
                 }
@@ -173,15 +173,15 @@ impl FolderSnapshot {
                     for _ in 0..input.number()? {
                         let item = input.item()?;
                         each(&item);
-                        match items.binary_search_by(|known| known.name.cmp(&item.name)) {
-                            Ok(at) => *items.get_mut(at)? = item,
-                            Err(at) => items.insert(at, item),
+                        match items.binary_search_by(|existing| existing.name.cmp(&item.name)) {
+                            Ok(index) => *items.get_mut(index)? = item,
+                            Err(index) => items.insert(index, item),
                         }
                     }
                 }
                 FileEntryKind::Unknown => {
-                    let why = reason_of(input.byte()?)?;
-                    self.unknown.insert(path, why);
+                    let reason = reason_of(input.byte()?)?;
+                    self.unknown.insert(path, reason);
                 }
                 FileEntryKind::Known => {
                     self.unknown.remove(&path);
@@ -227,40 +227,46 @@ fn folder_entry(bytes: &mut Vec<u8>, path: &[u8], items: &[SnapshotItem]) {
 }
 
 /// Returns the bytes to append to turn one snapshot into the other; empty if they are equal.
-fn change(old: &FolderSnapshot, new: &FolderSnapshot) -> Vec<u8> {
+fn change(old_snapshot: &FolderSnapshot, after: &FolderSnapshot) -> Vec<u8> {
     let mut bytes = Vec::new();
-    for path in old.folders.keys().filter(|path| !new.folders.contains_key(*path)) {
+    for path in old_snapshot.folders.keys().filter(|path| !after.folders.contains_key(*path)) {
         FileEntryKind::Gone.begin(&mut bytes, path);
     }
-    for (path, items) in &new.folders {
-        match old.folders.get(path) {
+    for (path, items) in &after.folders {
+        match old_snapshot.folders.get(path) {
             Some(before) if Arc::ptr_eq(before, items) => {}
             Some(before) => names_entry(&mut bytes, path, before, items),
             None => folder_entry(&mut bytes, path, items),
         }
     }
-    for path in old.unknown.keys().filter(|path| !new.unknown.contains_key(*path)) {
+    for path in old_snapshot.unknown.keys().filter(|path| !after.unknown.contains_key(*path)) {
         FileEntryKind::Known.begin(&mut bytes, path);
     }
-    for (path, why) in new.unknown.iter().filter(|(path, why)| old.unknown.get(*path) != Some(why)) {
+    for (path, unsaved_reason) in after
+        .unknown
+        .iter()
+        .filter(|(path, unsaved_reason)| old_snapshot.unknown.get(*path) != Some(unsaved_reason))
+    {
         FileEntryKind::Unknown.begin(&mut bytes, path);
-        bytes.push(reason(*why));
+        bytes.push(reason(*unsaved_reason));
     }
     bytes
 }
 
 fn names_entry(bytes: &mut Vec<u8>, path: &[u8], before: &[SnapshotItem], items: &[SnapshotItem]) {
     let names: BTreeSet<&[u8]> = items.iter().map(|item| &*item.name).collect();
-    let gone: Vec<&SnapshotItem> = before.iter().filter(|item| !names.contains(&*item.name)).collect();
-    let known: HashMap<&[u8], &SnapshotItem> = before.iter().map(|item| (&*item.name, item)).collect();
-    let put_there: Vec<&SnapshotItem> =
-        items.iter().filter(|item| known.get(&*item.name).is_none_or(|known| *known != *item)).collect();
-    if gone.is_empty() && put_there.is_empty() {
+    let removed: Vec<&SnapshotItem> = before.iter().filter(|item| !names.contains(&*item.name)).collect();
+    let by_name: HashMap<&[u8], &SnapshotItem> = before.iter().map(|item| (&*item.name, item)).collect();
+    let put_there: Vec<&SnapshotItem> = items
+        .iter()
+        .filter(|item| by_name.get(&*item.name).is_none_or(|by_name| *by_name != *item))
+        .collect();
+    if removed.is_empty() && put_there.is_empty() {
         return;
     }
     FileEntryKind::Names.begin(bytes, path);
-    number(bytes, gone.len() as u64);
-    gone.iter().for_each(|item| write_part(bytes, &item.name));
+    number(bytes, removed.len() as u64);
+    removed.iter().for_each(|item| write_part(bytes, &item.name));
     number(bytes, put_there.len() as u64);
     put_there.iter().for_each(|item| write_item(bytes, item));
 }
@@ -283,17 +289,17 @@ fn write_whole(path: &Path, id: &str, picture: &FolderSnapshot) -> io::Result<u6
     bytes.extend_from_slice(id.as_bytes());
     write_part(&mut bytes, &bytes_of(&picture.folder));
     write_part(&mut bytes, &picture.repository.as_deref().map(bytes_of).unwrap_or_default());
-    for (path, why) in &picture.unknown {
+    for (path, unsaved_reason) in &picture.unknown {
         FileEntryKind::Unknown.begin(&mut bytes, path);
-        bytes.push(reason(*why));
+        bytes.push(reason(*unsaved_reason));
     }
     // In parts: all of it in memory would be as large as the snapshot itself.
     let mut write = |bytes: &mut Vec<u8>| {
         hasher.update(bytes);
         length += bytes.len() as u64;
-        let written = temporary.write_all(bytes);
+        let result = temporary.write_all(bytes);
         bytes.clear();
-        written
+        result
     };
     for (path, items) in &picture.folders {
         folder_entry(&mut bytes, path, items);
@@ -324,11 +330,11 @@ fn changes_path(path: &Path, id: &str) -> PathBuf {
 /// Removes the appended changes of the folder's earlier snapshots.
 fn remove_old_changes(path: &Path, but: &str) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
-    let (prefix, own) = (format!("{}-", name.to_string_lossy()), changes_path(path, but));
+    let (prefix, own_path) = (format!("{}-", name.to_string_lossy()), changes_path(path, but));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         if entry.file_name().to_string_lossy().starts_with(&prefix)
-            && path != own
+            && path != own_path
             && let Err(error) = fs::remove_file(&path)
         {
             tracing::debug!(%error, "a part of an old picture stays behind");

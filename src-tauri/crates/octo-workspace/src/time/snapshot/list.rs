@@ -40,16 +40,16 @@ impl NameList {
         self.entries.binary_search_by(|entry| self.name(entry).cmp(name)).is_ok()
     }
 
-    fn add(&mut self, name: &[u8], met: ObjectFacts) {
+    fn add(&mut self, name: &[u8], facts: ObjectFacts) {
         let start = self.names.len();
         self.names.extend_from_slice(name);
-        let ObjectFacts { stamp, is_folder, links, device } = met;
+        let ObjectFacts { stamp, is_folder, links, device } = facts;
         self.entries.push(NameEntry { start, end: self.names.len(), stamp, is_folder, links, device });
     }
 
     fn sorted(mut self) -> Self {
         let mut entries = std::mem::take(&mut self.entries);
-        entries.sort_unstable_by(|one, other| self.name(one).cmp(self.name(other)));
+        entries.sort_unstable_by(|a, b| self.name(a).cmp(self.name(b)));
         self.entries = entries;
         self
     }
@@ -91,7 +91,7 @@ mod system {
         /// Returns the object under a name; `Ok(None)` if it does not exist.
         pub(in super::super) fn object_facts(&self, name: &[u8]) -> Result<Option<ObjectFacts>, ()> {
             match facts_of(&self.0, name) {
-                Ok(met) => Ok(Some(met)),
+                Ok(facts) => Ok(Some(facts)),
                 Err(Errno::NOENT) => Ok(None),
                 Err(_) => Err(()),
             }
@@ -100,7 +100,7 @@ mod system {
 
     pub(in super::super) fn list(path: &Path) -> Result<NameList, UnsavedReason> {
         let OpenFolder(folder) = match OpenFolder::try_open(path) {
-            Ok(held) => held,
+            Ok(opened) => opened,
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(NameList::default()),
             Err(_) => return Err(UnsavedReason::Unreadable),
         };
@@ -119,7 +119,7 @@ mod system {
                 continue;
             }
             match facts_of(&folder, name) {
-                Ok(met) => listing.add(name.to_bytes(), met),
+                Ok(facts) => listing.add(name.to_bytes(), facts),
                 // Gone since the listing.
                 Err(Errno::NOENT) => {}
                 Err(_) => return Err(UnsavedReason::Unreadable),
@@ -129,14 +129,14 @@ mod system {
     }
 
     fn facts_of(folder: impl AsFd, name: impl Arg) -> Result<ObjectFacts, Errno> {
-        let wanted = StatxFlags::TYPE
+        let mask = StatxFlags::TYPE
             | StatxFlags::MODE
             | StatxFlags::SIZE
             | StatxFlags::MTIME
             | StatxFlags::CTIME
             | StatxFlags::INO
             | StatxFlags::NLINK;
-        let stat: Statx = rustix::fs::statx(folder, name, AtFlags::SYMLINK_NOFOLLOW, wanted)?;
+        let stat: Statx = rustix::fs::statx(folder, name, AtFlags::SYMLINK_NOFOLLOW, mask)?;
         let time = |time: StatxTimestamp| {
             time.tv_sec.saturating_mul(1_000_000_000).saturating_add(i64::from(time.tv_nsec))
         };

@@ -1,10 +1,10 @@
 use super::*;
 
-fn item(name: &str, modified: i64, kept: ItemContent) -> SnapshotItem {
+fn item(name: &str, modified: i64, content: ItemContent) -> SnapshotItem {
     SnapshotItem {
         name: name.as_bytes().into(),
         stamp: PathStamp { len: 3, modified, changed: -1, inode: 9, mode: 0o100_644 },
-        content: kept,
+        content,
         racy: false,
     }
 }
@@ -38,9 +38,9 @@ fn a_snapshot_loads_whole_or_not_at_all() {
     let read = FolderSnapshot::load(&path).unwrap();
     assert_eq!((read.folder, read.repository), (picture.folder, picture.repository));
     assert_eq!((read.folders, read.unknown), (picture.folders, picture.unknown));
-    let whole = std::fs::read(&path).unwrap();
-    for len in [0, 1, 20, whole.len() / 2, whole.len() - 1] {
-        std::fs::write(&path, &whole[..len]).unwrap();
+    let full = std::fs::read(&path).unwrap();
+    for len in [0, 1, 20, full.len() / 2, full.len() - 1] {
+        std::fs::write(&path, &full[..len]).unwrap();
         assert!(FolderSnapshot::load(&path).is_none(), "cut at {len}");
     }
     assert!(FolderSnapshot::load(&home.path().join("missing")).is_none());
@@ -51,11 +51,11 @@ fn changes_are_appended_and_a_torn_end_is_ignored() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("pictures/one");
     let mut snapshot_file = SnapshotFile::new(path.clone());
-    let first = picture();
-    snapshot_file.store(&first).unwrap();
-    let whole = std::fs::read(&path).unwrap();
+    let first_snapshot = picture();
+    snapshot_file.store(&first_snapshot).unwrap();
+    let full = std::fs::read(&path).unwrap();
     // Changed, new, gone; a folder that appears, a folder that disappears, a folder that became readable.
-    let mut second = first.clone();
+    let mut second = first_snapshot.clone();
     let items = vec![
         item("blob", 5, ItemContent::Blob([6; 32])),
         item("folder", 0, ItemContent::Folder),
@@ -71,12 +71,12 @@ fn changes_are_appended_and_a_torn_end_is_ignored() {
     third.folders.insert(join(b"", b"folder"), Arc::new(vec![]));
     snapshot_file.store(&third).unwrap();
     snapshot_file.store(&third).unwrap();
-    assert_eq!(std::fs::read(&path).unwrap(), whole, "the whole one is not written again");
+    assert_eq!(std::fs::read(&path).unwrap(), full, "the whole one is not written again");
 
-    let same = |one: &FolderSnapshot, other: &FolderSnapshot| {
+    let is_same = |one: &FolderSnapshot, other: &FolderSnapshot| {
         one.folders == other.folders && one.unknown == other.unknown
     };
-    assert!(same(&FolderSnapshot::load(&path).unwrap(), &third));
+    assert!(is_same(&FolderSnapshot::load(&path).unwrap(), &third));
     let added: Vec<_> = std::fs::read_dir(path.parent().unwrap())
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -84,20 +84,21 @@ fn changes_are_appended_and_a_torn_end_is_ignored() {
         .collect();
     let [added] = added.as_slice() else { panic!("one file beside the picture: {added:?}") };
     let appended = std::fs::read(added).unwrap();
-    let mut met = [false; 3];
+    let mut seen_versions = [false; 3];
     for len in 0..=appended.len() {
         std::fs::write(added, &appended[..len]).unwrap();
         let read = FolderSnapshot::load(&path).unwrap();
-        let which = [&first, &second, &third].into_iter().position(|known| same(known, &read));
-        met[which.unwrap_or_else(|| panic!("cut at {len}"))] = true;
+        let index =
+            [&first_snapshot, &second, &third].into_iter().position(|snapshot| is_same(snapshot, &read));
+        seen_versions[index.unwrap_or_else(|| panic!("cut at {len}"))] = true;
     }
-    assert_eq!(met, [true; 3]);
-    for at in 0..appended.len() {
+    assert_eq!(seen_versions, [true; 3]);
+    for end in 0..appended.len() {
         let mut damaged = appended.clone();
-        damaged[at] ^= 0x20;
+        damaged[end] ^= 0x20;
         std::fs::write(added, damaged).unwrap();
         let read = FolderSnapshot::load(&path).unwrap();
-        assert!(same(&read, &first) || same(&read, &second), "damaged at {at}");
+        assert!(is_same(&read, &first_snapshot) || is_same(&read, &second), "damaged at {end}");
     }
     std::fs::write(added, appended).unwrap();
     let mut blobs = std::collections::BTreeSet::new();
@@ -106,9 +107,9 @@ fn changes_are_appended_and_a_torn_end_is_ignored() {
 
     // Another process stores its own snapshot; from then on, this process's appended parts no longer count.
     SnapshotFile::new(path.clone()).store(&second).unwrap();
-    assert!(same(&FolderSnapshot::load(&path).unwrap(), &second));
-    snapshot_file.store(&first).unwrap();
-    assert!(same(&FolderSnapshot::load(&path).unwrap(), &first));
+    assert!(is_same(&FolderSnapshot::load(&path).unwrap(), &second));
+    snapshot_file.store(&first_snapshot).unwrap();
+    assert!(is_same(&FolderSnapshot::load(&path).unwrap(), &first_snapshot));
 }
 
 #[test]
@@ -119,8 +120,8 @@ fn appended_changes_are_bounded() {
     let mut picture = picture();
     for round in 0..3_000_u32 {
         let name = format!("file {}", round % 100);
-        let kept = ItemContent::Blob(*blake3::hash(&round.to_le_bytes()).as_bytes());
-        let items = vec![item(&name, i64::from(round), kept)];
+        let content = ItemContent::Blob(*blake3::hash(&round.to_le_bytes()).as_bytes());
+        let items = vec![item(&name, i64::from(round), content)];
         picture.folders.insert(RelativePath::default(), Arc::new(items));
         snapshot_file.store(&picture).unwrap();
     }
@@ -152,7 +153,7 @@ fn times_too_close_to_the_snapshot_are_not_trusted() {
 #[test]
 fn unknown_items_are_no_difference() {
     let file = || vec![item("f", 1, ItemContent::Blob([1; 32]))];
-    let with = |folders: Vec<(&str, Vec<SnapshotItem>)>| FolderSnapshot {
+    let snapshot_with = |folders: Vec<(&str, Vec<SnapshotItem>)>| FolderSnapshot {
         folder: PathBuf::from("/somewhere"),
         repository: None,
         folders: folders
@@ -161,28 +162,30 @@ fn unknown_items_are_no_difference() {
             .collect(),
         unknown: HashMap::new(),
     };
-    let left_out = |why| SnapshotItem {
+    let left_out = |reason| SnapshotItem {
         stamp: PathStamp { mode: 0o100_644, ..PathStamp::default() },
-        ..item("d", 0, ItemContent::Unsaved(why))
+        ..item("d", 0, ItemContent::Unsaved(reason))
     };
     let folder = || SnapshotItem {
         stamp: PathStamp { mode: 0o100_644, ..PathStamp::default() },
         ..item("d", 0, ItemContent::Folder)
     };
-    let known = with(vec![("", vec![folder()]), ("d", file())]);
-    let unknown = with(vec![("", vec![folder()])]);
-    let skipped = with(vec![("", vec![left_out(UnsavedReason::Cache)])]);
-    let empty = with(vec![("", vec![])]);
-    let told = |one: &FolderSnapshot, other: &FolderSnapshot| -> Vec<(String, bool)> {
+    let with_file = snapshot_with(vec![("", vec![folder()]), ("d", file())]);
+    let unknown = snapshot_with(vec![("", vec![folder()])]);
+    let skipped = snapshot_with(vec![("", vec![left_out(UnsavedReason::Cache)])]);
+    let empty = snapshot_with(vec![("", vec![])]);
+    let differences = |one: &FolderSnapshot, other: &FolderSnapshot| -> Vec<(String, bool)> {
         diff(one, other)
             .into_iter()
             .map(|it| (String::from_utf8(it.path.to_vec()).unwrap(), it.before.is_some()))
             .collect()
     };
-    for (one, other) in [(&known, &unknown), (&unknown, &known), (&known, &skipped), (&skipped, &known)] {
-        assert_eq!(told(one, other), []);
+    for (one, other) in
+        [(&with_file, &unknown), (&unknown, &with_file), (&with_file, &skipped), (&skipped, &with_file)]
+    {
+        assert_eq!(differences(one, other), []);
     }
     let both = |is_there| vec![("d".to_owned(), is_there), ("d/f".to_owned(), is_there)];
-    assert_eq!(told(&known, &empty), both(true));
-    assert_eq!(told(&empty, &known), both(false));
+    assert_eq!(differences(&with_file, &empty), both(true));
+    assert_eq!(differences(&empty, &with_file), both(false));
 }

@@ -15,26 +15,29 @@ use std::{
     sync::Arc,
 };
 
-/// Returns the snapshot `last` with the reported changes checked again, or `None` if anything is unexpected:
+/// Returns the snapshot `previous` with the reported changes checked again, or `None` if anything is unexpected:
 /// then everything must be checked.
 pub(super) fn update_snapshot(
-    last: &FolderSnapshot,
-    seen: &ReportedChanges,
+    previous: &FolderSnapshot,
+    changes: &ReportedChanges,
     context: &SnapshotContext<'_>,
     watch: &FolderWatch,
 ) -> Option<WalkResult> {
-    let mut walked =
-        WalkResult { folders: last.folders.clone(), unknown: last.unknown.clone(), found: Vec::new() };
+    let mut walked = WalkResult {
+        folders: previous.folders.clone(),
+        unknown: previous.unknown.clone(),
+        found: Vec::new(),
+    };
     let mut replaced_folders: Vec<RelativePath> = Vec::new();
-    for (folder, names) in &seen.folders {
+    for (folder, names) in &changes.folders {
         // A parent folder is read again, and this folder with it, or both are gone.
-        if replaced_folders.iter().any(|above| is_at_or_below(folder, above)) {
+        if replaced_folders.iter().any(|ancestor| is_at_or_below(folder, ancestor)) {
             continue;
         }
         let mut changed = ChangedFolder {
             folder,
-            path: path_in(&last.folder, folder),
-            old: last.folders.get(folder)?,
+            path: path_in(&previous.folder, folder),
+            old: previous.folders.get(folder)?,
             items: None,
             unread_items: BTreeSet::new(),
             replaced: Vec::new(),
@@ -46,17 +49,17 @@ pub(super) fn update_snapshot(
             walked.folders.retain(|path, _| !is_at_or_below(path, replaced));
             walked.unknown.retain(|path, _| !is_at_or_below(path, replaced));
         }
-        let ChangedFolder { items, unread_items: unread, replaced, .. } = changed;
+        let ChangedFolder { items, unread_items, replaced, .. } = changed;
         replaced_folders.extend(replaced);
         let Some(items) = items else { continue };
-        if unread.is_empty() {
+        if unread_items.is_empty() {
             walked.folders.insert(folder.clone(), Arc::new(items));
         } else {
             walked.folders.remove(folder);
-            let unread = (0..items.len())
-                .filter(|index| items.get(*index).is_some_and(|item| unread.contains(&item.name)))
+            let unread_items = (0..items.len())
+                .filter(|index| items.get(*index).is_some_and(|item| unread_items.contains(&item.name)))
                 .collect();
-            walked.found.push(ChangedItems { path: folder.clone(), items, unread });
+            walked.found.push(ChangedItems { path: folder.clone(), items, unread_items });
         }
     }
     let entries = walked.folders.values().map(|items| items.len()).sum::<usize>()
@@ -67,13 +70,14 @@ pub(super) fn update_snapshot(
     let is_there = |path: &RelativePath| {
         let (folder, name) = split(path);
         let items = walked.folders.get(folder).map(|items| items.as_slice());
-        let items =
-            items.or_else(|| walked.found.iter().find(|found| *found.path == *folder).map(|it| &*it.items));
+        let items = items.or_else(|| {
+            walked.found.iter().find(|found| *found.path == *folder).map(|folder_items| &*folder_items.items)
+        });
         items.and_then(|items| find(items, name)).is_some_and(|item| item.content == ItemContent::Folder)
     };
-    let from: Vec<RelativePath> = replaced_folders.into_iter().filter(is_there).collect();
-    if !from.is_empty() {
-        walked.add(walk_from(&last.folder, from, entries, Some(last), context, Some(watch)));
+    let roots: Vec<RelativePath> = replaced_folders.into_iter().filter(is_there).collect();
+    if !roots.is_empty() {
+        walked.add(walk_from(&previous.folder, roots, entries, Some(previous), context, Some(watch)));
     }
     Some(walked)
 }
@@ -119,15 +123,16 @@ impl ChangedFolder<'_> {
                 if is_same && *depth == RecheckDepth::Name {
                     continue;
                 }
-                let why = {
+                let reason = {
                     let items = self.items();
-                    let is_beside = |other: &str| find(items, other.as_bytes()).is_some();
+                    let is_beside = |file_name: &str| find(items, file_name.as_bytes()).is_some();
                     why_left_out(self.context, &self.path, name, is_beside)
                 };
-                if why.is_none() || before.as_ref().is_some_and(|item| item.content == ItemContent::Folder) {
+                if reason.is_none() || before.as_ref().is_some_and(|item| item.content == ItemContent::Folder)
+                {
                     self.replaced.push(join(self.folder, name));
                 }
-                self.set_item(folder_item(name, facts.stamp, why));
+                self.set_item(folder_item(name, facts.stamp, reason));
             } else {
                 if let Some(before) = &before {
                     if before.stamp == facts.stamp && !before.racy && before.content != ItemContent::Folder {
@@ -160,25 +165,25 @@ impl ChangedFolder<'_> {
 
     fn set_item(&mut self, item: SnapshotItem) {
         let items = self.change();
-        match items.binary_search_by(|known| known.name.cmp(&item.name)) {
-            Ok(at) => {
-                if let Some(place) = items.get_mut(at) {
-                    *place = item;
+        match items.binary_search_by(|existing| existing.name.cmp(&item.name)) {
+            Ok(index) => {
+                if let Some(slot) = items.get_mut(index) {
+                    *slot = item;
                 }
             }
-            Err(at) => items.insert(at, item),
+            Err(index) => items.insert(index, item),
         }
     }
 }
 
 fn find<'a>(items: &'a [SnapshotItem], name: &[u8]) -> Option<&'a SnapshotItem> {
-    items.binary_search_by(|item| (*item.name).cmp(name)).ok().and_then(|at| items.get(at))
+    items.binary_search_by(|item| (*item.name).cmp(name)).ok().and_then(|index| items.get(index))
 }
 
 /// Splits a path into its folder and its name there.
 fn split(path: &[u8]) -> (&[u8], &[u8]) {
     match path.iter().rposition(|byte| *byte == b'/') {
-        Some(at) => (path.get(..at).unwrap_or_default(), path.get(at + 1..).unwrap_or_default()),
+        Some(index) => (path.get(..index).unwrap_or_default(), path.get(index + 1..).unwrap_or_default()),
         None => (&[], path),
     }
 }

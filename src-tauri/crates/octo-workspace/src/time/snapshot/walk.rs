@@ -26,7 +26,7 @@ pub(crate) struct ChangedItems {
     pub(crate) path: RelativePath,
     pub(crate) items: Vec<SnapshotItem>,
     /// The indices of items that must be read.
-    pub(crate) unread: Vec<usize>,
+    pub(crate) unread_items: Vec<usize>,
 }
 
 #[derive(Default)]
@@ -61,29 +61,29 @@ struct FolderWalk<'a> {
 /// When the folder itself cannot be read.
 pub(super) fn walk(
     folder: &Path,
-    last: Option<&FolderSnapshot>,
+    previous: Option<&FolderSnapshot>,
     context: &SnapshotContext<'_>,
     watch: Option<&FolderWatch>,
 ) -> Result<WalkResult, BlobError> {
     fs::read_dir(folder)?;
-    Ok(walk_from(folder, vec![RelativePath::default()], 0, last, context, watch))
+    Ok(walk_from(folder, vec![RelativePath::default()], 0, previous, context, watch))
 }
 
 /// Checks everything below these folders; `entries` entries elsewhere already count toward the limit.
 pub(super) fn walk_from(
     folder: &Path,
-    from: Vec<RelativePath>,
+    roots: Vec<RelativePath>,
     entries: usize,
-    last: Option<&FolderSnapshot>,
+    previous: Option<&FolderSnapshot>,
     camera: &SnapshotContext<'_>,
     watch: Option<&FolderWatch>,
 ) -> WalkResult {
     let walk = FolderWalk {
         folder,
-        last,
+        last: previous,
         context: camera,
         watch,
-        queue: Mutex::new(FolderQueue { waiting: from, busy: 0 }),
+        queue: Mutex::new(FolderQueue { waiting: roots, busy: 0 }),
         more: Condvar::new(),
         entries: AtomicUsize::new(entries),
     };
@@ -91,11 +91,11 @@ pub(super) fn walk_from(
         let workers: Vec<_> = (0..threads()).map(|_| scope.spawn(|| walk.work())).collect();
         workers.into_iter().filter_map(|worker| worker.join().ok()).collect()
     });
-    let mut whole = WalkResult::default();
+    let mut total = WalkResult::default();
     for part in parts {
-        whole.add(part);
+        total.add(part);
     }
-    whole
+    total
 }
 
 impl WalkResult {
@@ -110,13 +110,13 @@ impl FolderWalk<'_> {
     fn work(&self) -> WalkResult {
         let mut walked = WalkResult::default();
         while let Some(folder) = self.next_folder() {
-            let mut below = Vec::new();
-            if let Err(why) = self.visit(&folder, &mut walked, &mut below) {
-                walked.unknown.insert(folder, why);
+            let mut subfolders = Vec::new();
+            if let Err(reason) = self.visit(&folder, &mut walked, &mut subfolders) {
+                walked.unknown.insert(folder, reason);
             }
             let mut queue = self.queue.lock();
             queue.busy -= 1;
-            queue.waiting.append(&mut below);
+            queue.waiting.append(&mut subfolders);
             drop(queue);
             self.more.notify_all();
         }
@@ -142,7 +142,7 @@ impl FolderWalk<'_> {
         &self,
         folder: &RelativePath,
         walked: &mut WalkResult,
-        below: &mut Vec<RelativePath>,
+        subfolders: &mut Vec<RelativePath>,
     ) -> Result<(), UnsavedReason> {
         if self.entries.load(Ordering::Relaxed) >= self.context.limits.max_entries {
             return Err(UnsavedReason::Budget);
@@ -154,48 +154,48 @@ impl FolderWalk<'_> {
         }
         let listing = list(&path)?;
         self.entries.fetch_add(listing.entries().len(), Ordering::Relaxed);
-        let last = self.last.and_then(|last| last.folders.get(folder));
+        let previous = self.last.and_then(|previous| previous.folders.get(folder));
         // Most folders are unchanged: their items are then shared.
-        if let Some(last) = last
-            && let Some(folders) = self.unchanged(folder, &path, &listing, last)
+        if let Some(previous) = previous
+            && let Some(folders) = self.unchanged(folder, &path, &listing, previous)
         {
-            below.extend(folders);
-            walked.folders.insert(folder.clone(), Arc::clone(last));
+            subfolders.extend(folders);
+            walked.folders.insert(folder.clone(), Arc::clone(previous));
             return Ok(());
         }
-        let mut old = last.map_or(&[][..], |items| items.as_slice());
+        let mut old_items = previous.map_or(&[][..], |items| items.as_slice());
         let mut items = Vec::with_capacity(listing.entries().len());
-        let mut unread = Vec::new();
+        let mut unread_items = Vec::new();
         for entry in listing.entries() {
             let name = listing.name(entry);
-            while let [first, rest @ ..] = old
+            while let [first, rest @ ..] = old_items
                 && *first.name < *name
             {
-                old = rest;
+                old_items = rest;
             }
-            let before = old.first().filter(|item| *item.name == *name);
+            let before = old_items.first().filter(|item| *item.name == *name);
             self.report_to_watch(folder, name, entry);
             let item = if entry.is_folder {
-                let why = self.why_left_out(&path, name, &listing);
-                if why.is_none() {
-                    below.push(join(folder, name));
+                let reason = self.why_left_out(&path, name, &listing);
+                if reason.is_none() {
+                    subfolders.push(join(folder, name));
                 }
-                folder_item(name, entry.stamp, why)
+                folder_item(name, entry.stamp, reason)
             } else {
                 match before {
                     Some(item) if item.stamp == entry.stamp && !item.racy => item.clone(),
                     _ => {
-                        unread.push(items.len());
+                        unread_items.push(items.len());
                         unread_item(name, entry.stamp)
                     }
                 }
             };
             items.push(item);
         }
-        if unread.is_empty() {
+        if unread_items.is_empty() {
             walked.folders.insert(folder.clone(), Arc::new(items));
         } else {
-            walked.found.push(ChangedItems { path: folder.clone(), items, unread });
+            walked.found.push(ChangedItems { path: folder.clone(), items, unread_items });
         }
         Ok(())
     }
@@ -206,32 +206,32 @@ impl FolderWalk<'_> {
         folder: &RelativePath,
         path: &Path,
         listing: &NameList,
-        last: &[SnapshotItem],
+        previous: &[SnapshotItem],
     ) -> Option<Vec<RelativePath>> {
-        if last.len() != listing.entries().len() {
+        if previous.len() != listing.entries().len() {
             return None;
         }
-        let mut below = Vec::new();
-        for (entry, item) in listing.entries().iter().zip(last) {
+        let mut subfolders = Vec::new();
+        for (entry, item) in listing.entries().iter().zip(previous) {
             let name = listing.name(entry);
             if *item.name != *name {
                 return None;
             }
             if entry.is_folder {
-                let why = self.why_left_out(path, name, listing);
-                let kept = why.map_or(ItemContent::Folder, ItemContent::Unsaved);
-                if item.content != kept || item.stamp != folder_stamp(entry.stamp) {
+                let reason = self.why_left_out(path, name, listing);
+                let content = reason.map_or(ItemContent::Folder, ItemContent::Unsaved);
+                if item.content != content || item.stamp != folder_stamp(entry.stamp) {
                     return None;
                 }
-                if kept == ItemContent::Folder {
-                    below.push(join(folder, name));
+                if content == ItemContent::Folder {
+                    subfolders.push(join(folder, name));
                 }
             } else if item.stamp != entry.stamp || item.racy {
                 return None;
             }
             self.report_to_watch(folder, name, entry);
         }
-        Some(below)
+        Some(subfolders)
     }
 
     /// Reports a found entry to the watch.
@@ -245,7 +245,7 @@ impl FolderWalk<'_> {
     }
 
     fn why_left_out(&self, parent: &Path, name: &[u8], listing: &NameList) -> Option<UnsavedReason> {
-        why_left_out(self.context, parent, name, |other| listing.has(other.as_bytes()))
+        why_left_out(self.context, parent, name, |sibling| listing.has(sibling.as_bytes()))
     }
 }
 
@@ -256,8 +256,8 @@ pub(super) fn why_left_out(
     name: &[u8],
     is_beside: impl Fn(&str) -> bool,
 ) -> Option<UnsavedReason> {
-    if let Some(why) = super::reason_to_leave_out(name, is_beside) {
-        return Some(why);
+    if let Some(reason) = super::reason_to_leave_out(name, is_beside) {
+        return Some(reason);
     }
     let path = parent.join(crate::time::bytes::path_of(name));
     if path == context.home {
@@ -276,9 +276,9 @@ pub(super) fn folder_stamp(stamp: PathStamp) -> PathStamp {
     PathStamp { mode: stamp.mode, ..PathStamp::default() }
 }
 
-pub(super) fn folder_item(name: &[u8], stamp: PathStamp, why: Option<UnsavedReason>) -> SnapshotItem {
-    let kept = why.map_or(ItemContent::Folder, ItemContent::Unsaved);
-    SnapshotItem { name: name.into(), stamp: folder_stamp(stamp), content: kept, racy: false }
+pub(super) fn folder_item(name: &[u8], stamp: PathStamp, reason: Option<UnsavedReason>) -> SnapshotItem {
+    let content = reason.map_or(ItemContent::Folder, ItemContent::Unsaved);
+    SnapshotItem { name: name.into(), stamp: folder_stamp(stamp), content, racy: false }
 }
 
 /// Returns the item of a file before it is read.

@@ -19,17 +19,23 @@ fn task(number: StepNumber, parent: Option<StepNumber>, kind: StepKind) -> TimeS
 }
 
 fn tree(active: StepNumber, tasks: &[(StepNumber, StepNumber, StepKind)]) -> SessionStepTree {
-    let mut all = vec![task(0, None, StepKind::Start)];
-    all.extend(tasks.iter().map(|(number, parent, kind)| task(*number, Some(*parent), *kind)));
-    SessionStepTree::new(TimeSteps { active, conversation: None, last: 99, steps: all })
+    let mut steps = vec![task(0, None, StepKind::Start)];
+    steps.extend(tasks.iter().map(|(number, parent, kind)| task(*number, Some(*parent), *kind)));
+    SessionStepTree::new(TimeSteps { active, conversation: None, last: 99, steps })
 }
 
 fn file(content: u32) -> FileImage {
     FileImage::File { blob: BlobHash(content.to_string()), len: 1, mode: 0o644 }
 }
 
-fn state(number: StepNumber, side: StateMoment, image: FileImage) -> RecordedState {
-    RecordedState { path: bytes_of(Path::new("/p/a")), number, side, source: StateSource::Named, image }
+fn state(number: StepNumber, moment: StateMoment, image: FileImage) -> RecordedState {
+    RecordedState {
+        path: bytes_of(Path::new("/p/a")),
+        number,
+        side: moment,
+        source: StateSource::Named,
+        image,
+    }
 }
 
 #[test]
@@ -37,7 +43,7 @@ fn chains_undo_and_redo() {
     use StepKind::{Checkpoint, Run, Safety};
     //   0 - 1 - 2 - 3 (checkpoint) - 6
     //        \- 5    \- 4 (safety)
-    let all = [(1, 0, Run), (2, 1, Run), (3, 2, Checkpoint), (4, 2, Safety), (5, 1, Run), (6, 3, Run)];
+    let steps = [(1, 0, Run), (2, 1, Run), (3, 2, Checkpoint), (4, 2, Safety), (5, 1, Run), (6, 3, Run)];
     for (active, chain, undo, redo) in [
         (0, vec![0], None, Some(1)),
         (1, vec![1, 0], Some(0), Some(5)),
@@ -47,7 +53,7 @@ fn chains_undo_and_redo() {
         (5, vec![5, 1, 0], Some(1), None),
         (6, vec![6, 3, 2, 1, 0], Some(3), None),
     ] {
-        let tree = tree(active, &all);
+        let tree = tree(active, &steps);
         assert_eq!((tree.chain(active), tree.undo(), tree.redo()), (chain, undo, redo), "at {active}");
     }
     assert_eq!(SessionStepTree::default().undo(), None);
@@ -96,18 +102,18 @@ proptest! {
             let number = u32::try_from(index + 1).unwrap();
             let parent = from % ends.len();
             rows.push((number, u32::try_from(parent).unwrap(), StepKind::Run));
-            let mut now = ends[parent].clone();
+            let mut current = ends[parent].clone();
             let mut touched = BTreeMap::new();
             for (place, content) in changes {
-                touched.entry(*place).or_insert_with(|| now[*place].clone());
-                now[*place] = if *content == 0 { FileImage::Absent } else { file(number * 10 + content) };
+                touched.entry(*place).or_insert_with(|| current[*place].clone());
+                current[*place] = if *content == 0 { FileImage::Absent } else { file(number * 10 + content) };
             }
             for (place, before) in touched {
-                for (side, image) in [(StateMoment::Before, before), (StateMoment::After, now[place].clone())] {
-                    states.push(RecordedState { path: bytes_of(&path(place)), ..state(number, side, image) });
+                for (moment, image) in [(StateMoment::Before, before), (StateMoment::After, current[place].clone())] {
+                    states.push(RecordedState { path: bytes_of(&path(place)), ..state(number, moment, image) });
                 }
             }
-            ends.push(now);
+            ends.push(current);
         }
         let tree = tree(0, &rows);
         let records = StateRecords::new(states);

@@ -35,8 +35,8 @@ const LOCAL: [u32; 9] = [
 
 impl ReportedChanges {
     fn add(&mut self, folder: RelativePath, name: Box<[u8]>, depth: RecheckDepth) {
-        let known = self.folders.entry(folder).or_default().entry(name).or_insert(depth);
-        *known = depth.max(*known);
+        let current_depth = self.folders.entry(folder).or_default().entry(name).or_insert(depth);
+        *current_depth = depth.max(*current_depth);
     }
 }
 
@@ -62,23 +62,23 @@ struct WatchTable {
 }
 
 impl FolderWatch {
-    /// Creates a watch of at most `most` folders; `None` if it would be unreliable. Watches nothing before
+    /// Creates a watch of at most `limit` folders; `None` if it would be unreliable. Watches nothing before
     /// [`FolderWatch::watch_folder`].
-    pub(crate) fn new(folder: &Path, most: usize) -> Option<Self> {
-        let place = device_and_inode_of(folder).ok()?;
+    pub(crate) fn new(folder: &Path, limit: usize) -> Option<Self> {
+        let device_and_inode = device_and_inode_of(folder).ok()?;
         let kind = u32::try_from(rustix::fs::statfs(folder).ok()?.f_type).ok()?;
-        if most == 0 || !LOCAL.contains(&kind) {
+        if limit == 0 || !LOCAL.contains(&kind) {
             return None;
         }
         // All programs of the account share the limit: half is left to others.
         let allowed = fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok()?;
-        let most = most.min(allowed.trim().parse::<usize>().ok()? / 2);
+        let limit = limit.min(allowed.trim().parse::<usize>().ok()? / 2);
         let inotify = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
         Some(Self {
             inotify,
             folder: folder.to_owned(),
-            device_and_inode: place,
-            max_folders: most,
+            device_and_inode,
+            max_folders: limit,
             table: Mutex::default(),
         })
     }
@@ -86,12 +86,12 @@ impl FolderWatch {
     /// Watches a folder. Call it before the folder is read: later changes are reported.
     pub(crate) fn watch_folder(&self, relative: &RelativePath, path: &Path) {
         {
-            let mut places = self.table.lock();
-            if places.broken || places.by_path.contains_key(relative) {
+            let mut table = self.table.lock();
+            if table.broken || table.by_path.contains_key(relative) {
                 return;
             }
-            if places.by_path.len() >= self.max_folders {
-                places.give_up();
+            if table.by_path.len() >= self.max_folders {
+                table.give_up();
                 return;
             }
         }
@@ -107,20 +107,20 @@ impl FolderWatch {
             | WatchFlags::DONT_FOLLOW
             | WatchFlags::EXCL_UNLINK;
         let added = inotify::add_watch(&self.inotify, path, flags);
-        let mut places = self.table.lock();
+        let mut table = self.table.lock();
         match added {
-            Ok(number) => match places.by_number.insert(number, relative.clone()) {
+            Ok(number) => match table.by_number.insert(number, relative.clone()) {
                 // The same folder by another path, or a moved folder: one number cannot represent two paths.
-                Some(other) if other != *relative => places.give_up(),
+                Some(other) if other != *relative => table.give_up(),
                 _ => {
-                    places.by_path.insert(relative.clone(), number);
+                    table.by_path.insert(relative.clone(), number);
                 }
             },
             // The folder is gone or unreadable, and the walk reports that; its parent reports a replacement.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {}
             Err(error) => {
                 tracing::debug!(%error, "a folder cannot be watched");
-                places.give_up();
+                table.give_up();
             }
         }
     }
@@ -128,10 +128,10 @@ impl FolderWatch {
     /// Reports a file with this number of names.
     pub(crate) fn note_linked_file(&self, folder: &RelativePath, name: &[u8], names: u64) {
         if names > 1 {
-            let mut places = self.table.lock();
-            places.linked.insert((folder.clone(), name.into()));
-            if places.linked.len() > MAX_LINKED_FILES {
-                places.give_up();
+            let mut table = self.table.lock();
+            table.linked.insert((folder.clone(), name.into()));
+            if table.linked.len() > MAX_LINKED_FILES {
+                table.give_up();
             }
         }
     }
@@ -148,24 +148,24 @@ impl FolderWatch {
 
     /// Returns the changes since the last call; `None` if they are unknown.
     pub(crate) fn take_changes(&self) -> Option<ReportedChanges> {
-        let mut places = self.table.lock();
-        if places.broken || device_and_inode_of(&self.folder).ok()? != self.device_and_inode {
+        let mut table = self.table.lock();
+        if table.broken || device_and_inode_of(&self.folder).ok()? != self.device_and_inode {
             return None;
         }
-        let mut seen = ReportedChanges::default();
-        if places.read(&self.inotify, &mut seen).is_none() {
-            places.give_up();
+        let mut changes = ReportedChanges::default();
+        if table.read(&self.inotify, &mut changes).is_none() {
+            table.give_up();
             return None;
         }
-        for (folder, names) in &seen.folders {
+        for (folder, names) in &changes.folders {
             for (name, _) in names.iter().filter(|(_, depth)| **depth == RecheckDepth::Below) {
-                places.stop_watching(&self.inotify, &join(folder, name));
+                table.stop_watching(&self.inotify, &join(folder, name));
             }
         }
-        for (folder, name) in &places.linked {
-            seen.add(folder.clone(), name.clone(), RecheckDepth::Name);
+        for (folder, name) in &table.linked {
+            changes.add(folder.clone(), name.clone(), RecheckDepth::Name);
         }
-        Some(seen)
+        Some(changes)
     }
 }
 
@@ -175,7 +175,7 @@ impl WatchTable {
     }
 
     /// Reads all pending events; `None` if some were lost.
-    fn read(&mut self, inotify: &OwnedFd, seen: &mut ReportedChanges) -> Option<()> {
+    fn read(&mut self, inotify: &OwnedFd, changes: &mut ReportedChanges) -> Option<()> {
         let mut buffer = vec![MaybeUninit::uninit(); 1 << 16];
         let mut events = inotify::Reader::new(inotify, &mut buffer);
         loop {
@@ -185,13 +185,13 @@ impl WatchTable {
                 Err(Errno::INTR) => continue,
                 Err(_) => return None,
             };
-            let what = event.events();
-            if what.intersects(ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT) {
+            let flags = event.events();
+            if flags.intersects(ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT) {
                 return None;
             }
             // An unknown number: its folder is read again, or is gone.
             let Some(folder) = self.by_number.get(&event.wd()).cloned() else { continue };
-            if what.contains(ReadFlags::IGNORED) {
+            if flags.contains(ReadFlags::IGNORED) {
                 self.by_number.remove(&event.wd());
                 if self.by_path.get(&folder) == Some(&event.wd()) {
                     self.by_path.remove(&folder);
@@ -199,10 +199,10 @@ impl WatchTable {
             } else if let Some(name) = event.file_name() {
                 let moves =
                     ReadFlags::CREATE | ReadFlags::DELETE | ReadFlags::MOVED_FROM | ReadFlags::MOVED_TO;
-                let below = what.contains(ReadFlags::ISDIR) && what.intersects(moves);
-                let depth = if below { RecheckDepth::Below } else { RecheckDepth::Name };
-                seen.add(folder, name.to_bytes().into(), depth);
-            } else if folder.is_empty() && what.intersects(ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF) {
+                let moved_folder = flags.contains(ReadFlags::ISDIR) && flags.intersects(moves);
+                let depth = if moved_folder { RecheckDepth::Below } else { RecheckDepth::Name };
+                changes.add(folder, name.to_bytes().into(), depth);
+            } else if folder.is_empty() && flags.intersects(ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF) {
                 return None;
             }
         }
@@ -210,15 +210,15 @@ impl WatchTable {
 
     /// Stops watching a folder and everything below it: it is gone, or will be entered again.
     fn stop_watching(&mut self, inotify: &OwnedFd, path: &RelativePath) {
-        let below: Vec<(RelativePath, i32)> = self
+        let subfolders: Vec<(RelativePath, i32)> = self
             .by_path
             .range(path.clone()..)
-            .take_while(|(known, _)| known.starts_with(path))
-            .filter(|(known, _)| is_at_or_below(known, path))
-            .map(|(known, number)| (known.clone(), *number))
+            .take_while(|(other, _)| other.starts_with(path))
+            .filter(|(other, _)| is_at_or_below(other, path))
+            .map(|(other, number)| (other.clone(), *number))
             .collect();
-        for (known, number) in below {
-            self.by_path.remove(&known);
+        for (other, number) in subfolders {
+            self.by_path.remove(&other);
             self.by_number.remove(&number);
             // The watch of a deleted folder is already gone.
             let _gone = inotify::remove_watch(inotify, number);

@@ -15,8 +15,8 @@ enum MailAction {
 }
 
 fn parse_goal(goal: &str) -> Result<(String, MailAction), String> {
-    let by = between(goal, "email by ", " and")?.to_owned();
-    let wish = if goal.contains("trash icon") {
+    let sender = between(goal, "email by ", " and")?.to_owned();
+    let action = if goal.contains("trash icon") {
         MailAction::Delete
     } else if goal.contains("star icon") {
         MailAction::Star
@@ -25,39 +25,39 @@ fn parse_goal(goal: &str) -> Result<(String, MailAction), String> {
     } else {
         MailAction::Forward(between(goal, "email to ", "")?.trim_end_matches('.').to_owned())
     };
-    Ok((by, wish))
+    Ok((sender, action))
 }
 
-async fn carry_out(it: &mut Player, by: &str, wish: MailAction) -> PlayResult {
-    let all = it.targets().await;
+async fn carry_out(player: &mut Player, sender: &str, action: MailAction) -> PlayResult {
+    let targets = player.targets().await;
     let is_by =
-        |target: &&NumberedTarget| target.role == "click" && target.name.split(' ').next() == Some(by);
-    let mails: Vec<&NumberedTarget> = all.iter().filter(is_by).collect();
+        |target: &&NumberedTarget| target.role == "click" && target.name.split(' ').next() == Some(sender);
+    let mails: Vec<&NumberedTarget> = targets.iter().filter(is_by).collect();
     let mail = match mails.as_slice() {
-        [] => return Err(format!("no mail by {by}")),
+        [] => return Err(format!("no mail by {sender}")),
         [mail] => *mail,
         _ => return Err(AMBIGUOUS.to_owned()),
     };
-    let beside = |hint: &str| {
-        let found = all.iter().find(|target| target.line >= mail.line && target.name.contains(hint));
+    let targets_near = |hint: &str| {
+        let found = targets.iter().find(|target| target.line >= mail.line && target.name.contains(hint));
         found.map(|target| target.number).ok_or_else(|| format!("no {hint} beside it"))
     };
-    match wish {
-        MailAction::Delete => it.click(beside("trash")?).await,
-        MailAction::Star => it.click(beside("star")?).await,
+    match action {
+        MailAction::Delete => player.click(targets_near("trash")?).await,
+        MailAction::Star => player.click(targets_near("star")?).await,
         MailAction::Reply(text) => {
-            it.click(mail.number).await?;
-            it.click_hint("reply").await?;
-            let field = it.nth("textbox", 0).await?;
-            it.fill(field, &text).await?;
-            it.click_hint("send").await
+            player.click(mail.number).await?;
+            player.click_hint("reply").await?;
+            let field = player.nth("textbox", 0).await?;
+            player.fill(field, &text).await?;
+            player.click_hint("send").await
         }
-        MailAction::Forward(to) => {
-            it.click(mail.number).await?;
-            it.click_hint("forward").await?;
-            let field = it.nth("textbox", 0).await?;
-            it.fill(field, &to).await?;
-            it.click_hint("send").await
+        MailAction::Forward(recipient) => {
+            player.click(mail.number).await?;
+            player.click_hint("forward").await?;
+            let field = player.nth("textbox", 0).await?;
+            player.fill(field, &recipient).await?;
+            player.click_hint("send").await
         }
     }
 }

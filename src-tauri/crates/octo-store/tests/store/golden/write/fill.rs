@@ -4,14 +4,14 @@ use super::*;
 
 pub(super) async fn conversation(store: &Store, info: &SessionInfo) {
     let turn = sample::turn();
-    let asked = sample::person(
+    let person_message = sample::person(
         turn.id,
         vec![
             sample::text("Where is the heron? 苍鹭在哪里"),
             Block::File { path: "/home/me/a b.txt".to_owned() },
         ],
     );
-    let answer = sample::model(turn.id);
+    let reply = sample::model(turn.id);
     let call = CallId::new();
     let results = sample::octo(turn.id, vec![Block::ToolResult(sample::result(call))]);
     let summary = sample::octo(
@@ -30,20 +30,21 @@ pub(super) async fn conversation(store: &Store, info: &SessionInfo) {
         "ended_at": START + 9, "state": log_value("commands_changed", "/commands/0/state"), "log": "/tmp/one.log",
         "last_line": "done"
     }));
-    let done = TurnView {
+    let ended_turn = TurnView {
         end: Some(TurnEnd::Finished),
         ended_at: Some(START + 9),
         usage: sample::usage(7),
         ..turn.clone()
     };
-    let (first, second, third, fourth) = (asked.clone(), answer.clone(), results.clone(), summary.clone());
+    let (first_message, second, third, fourth) =
+        (person_message.clone(), reply.clone(), results.clone(), summary.clone());
     let (turn_id, id) = (turn.id, info.id);
     emit(
         store,
         id,
         vec![
             Event::TurnStarted { turn },
-            Event::MessageAdded { message: first },
+            Event::MessageAdded { message: first_message },
             Event::MessageStarted { message: second.clone() },
             Event::BlockAdded {
                 message: second.id,
@@ -67,7 +68,7 @@ pub(super) async fn conversation(store: &Store, info: &SessionInfo) {
             Event::CommandsChanged { commands: vec![command] },
             Event::CommandAnswered { note: ApiError::new("command.help").arg("a", "b") },
             Event::CompactionFailed { error: ApiError::new("compaction.cut") },
-            Event::TurnEnded { turn: done },
+            Event::TurnEnded { turn: ended_turn },
             Event::QueueChanged { queue: vec![queued] },
             Event::QuestionAsked { question },
             Event::Suggested { suggestion: made(log_value("suggested", "/suggestion")) },
@@ -83,8 +84,8 @@ pub(super) async fn conversation(store: &Store, info: &SessionInfo) {
     let holder = Holder { process: 1, started: 1, boot: "golden".to_owned(), token: "t".repeat(32) };
     store
         .write(move |tx| {
-            tx.append_context(id, asked.id)?;
-            tx.append_context(id, answer.id)?;
+            tx.append_context(id, person_message.id)?;
+            tx.append_context(id, reply.id)?;
             tx.append_context(id, results.id)?;
             tx.new_generation(id, &[summary.id])?;
             tx.set_call(call, &sample::result(call))?;
@@ -113,10 +114,10 @@ pub(super) async fn time_machine(store: &Store, id: SessionId) {
     };
     let image = |value| made::<FileImage>(value);
     let blob = "ab".repeat(32);
-    let state = |path: &str, side, image| RecordedState {
+    let state = |path: &str, moment, image| RecordedState {
         path: path.as_bytes().to_vec(),
         number: 1,
-        side,
+        side: moment,
         source: StateSource::Named,
         image,
     };
@@ -134,12 +135,12 @@ pub(super) async fn time_machine(store: &Store, id: SessionId) {
         ),
         state("/home/me/project/d", StateMoment::After, image(json!({ "type": "folder", "mode": 493 }))),
     ];
-    let unsaved = UNSAVED.iter().map(|why| {
-        let unsaved = json!({ "type": "unsaved", "why": why, "len": 9, "modified": 7 });
-        state(&format!("/home/me/project/{why}"), StateMoment::Left, image(unsaved))
+    let unsaved = UNSAVED.iter().map(|reason| {
+        let unsaved = json!({ "type": "unsaved", "why": reason, "len": 9, "modified": 7 });
+        state(&format!("/home/me/project/{reason}"), StateMoment::Left, image(unsaved))
     });
     let states: Vec<RecordedState> = states.into_iter().chain(unsaved).collect();
-    let mark: LastingEffect = made(json!({
+    let effect: LastingEffect = made(json!({
         "kind": "pushed", "what": "git push", "times": 2, "call": CallId::new(), "at": START
     }));
     store
@@ -148,7 +149,7 @@ pub(super) async fn time_machine(store: &Store, id: SessionId) {
             tx.add_time_step(id, &step(1, StepKind::Checkpoint, None), StepActivation::Ended)?;
             tx.record_time_states(id, &states)?;
             tx.add_time_command(id, 1, b"/home/me/project")?;
-            tx.record_time_lasting(id, 1, &[mark])?;
+            tx.record_time_lasting(id, 1, &[effect])?;
             tx.begin_restore(
                 id,
                 &RestoreRecord { task: 1, conversation: 0, kept_messages: vec![TurnId::new()] },
@@ -175,19 +176,19 @@ pub(super) async fn others(store: &Store, parent: &SessionInfo) {
     };
     let branch = NewBranch { info: head("Golden: branch"), from: parent.id, at: BranchPoint::Whole };
     let turn = TurnView { end: Some(TurnEnd::Stopped), ended_at: Some(START), ..sample::turn() };
-    let said = sample::person(turn.id, vec![sample::text("from a file")]);
+    let message = sample::person(turn.id, vec![sample::text("from a file")]);
     let import = NewImport {
         session: crate::new(head("Golden: import")),
         file: "export.json".to_owned(),
         conversation: CopiedConversation {
             turns: vec![turn],
-            context: vec![said.id],
-            messages: vec![said],
+            context: vec![message.id],
+            messages: vec![message],
             calls: Vec::new(),
         },
     };
-    let gone = head("Golden: gone");
-    create(store, &gone).await;
+    let deleted_head = head("Golden: gone");
+    create(store, &deleted_head).await;
     let entry = |kind, form, name: &str, session| TrashRow {
         entry: TrashEntry {
             id: TrashId::new(),
@@ -207,21 +208,21 @@ pub(super) async fn others(store: &Store, parent: &SessionInfo) {
         },
         path: format!("/home/me/project/{name}").into_bytes(),
         mode: 0o644,
-        made_again: false,
+        is_reproducible: false,
     };
     let rows = [
         entry(TrashKind::File, TrashForm::File, "a.txt", Some(parent.id)),
         entry(TrashKind::Skill, TrashForm::Folder, "notes", None),
         entry(TrashKind::Memory, TrashForm::Link, "m.md", None),
         entry(TrashKind::Task, TrashForm::File, "t.md", None),
-        entry(TrashKind::Session, TrashForm::Folder, "Golden: gone", Some(gone.id)),
+        entry(TrashKind::Session, TrashForm::Folder, "Golden: gone", Some(deleted_head.id)),
     ];
     store
         .write(move |tx| {
             tx.create_sub_agent(&fork)?;
             tx.create_branch(&branch)?;
             tx.create_import(&import)?;
-            tx.soft_delete(gone.id, START)?;
+            tx.soft_delete(deleted_head.id, START)?;
             tx.trash_add(&rows)
         })
         .await
@@ -229,8 +230,8 @@ pub(super) async fn others(store: &Store, parent: &SessionInfo) {
 }
 
 pub(super) async fn library(store: &Store, session: SessionId) {
-    let mine = SkillRef { name: "notes".to_owned(), origin: SkillOrigin::User, project: None };
-    let theirs = SkillRef {
+    let own_skill = SkillRef { name: "notes".to_owned(), origin: SkillOrigin::User, project: None };
+    let project_skill = SkillRef {
         name: "deploy".to_owned(),
         origin: SkillOrigin::Project,
         project: Some("/home/me/project".to_owned()),
@@ -250,11 +251,11 @@ pub(super) async fn library(store: &Store, session: SessionId) {
     };
     store
         .write(move |tx| {
-            tx.switch_skill(&mine, Some(Switch::Off), Some(Switch::On))?;
-            tx.record_skill_use(&mine, START)?;
-            tx.accept_skill(&theirs, "fingerprint")?;
-            tx.stop_proposals(&theirs)?;
-            tx.add_skill_version(&mine, "as it was", START)?;
+            tx.switch_skill(&own_skill, Some(Switch::Off), Some(Switch::On))?;
+            tx.record_skill_use(&own_skill, START)?;
+            tx.accept_skill(&project_skill, "fingerprint")?;
+            tx.stop_proposals(&project_skill)?;
+            tx.add_skill_version(&own_skill, "as it was", START)?;
             tx.add_suggestion(&suggestion)?;
             tx.record_memory_writer("heron.md", Some(session), START)
         })
@@ -285,25 +286,25 @@ pub(super) async fn schedule(store: &Store, session: SessionId) {
     let rows: Vec<RunRow> = statuses
         .iter()
         .enumerate()
-        .map(|(at, status)| RunRow {
+        .map(|(index, status)| RunRow {
             run: TaskRun {
                 id: RunId::new(),
                 task: "herons".to_owned(),
                 name: "Herons".to_owned(),
-                cause: made(causes[at % causes.len()].clone()),
-                due: START + at as i64,
-                started_at: Some(START + at as i64),
-                ended_at: Some(START + at as i64 + 1),
+                cause: made(causes[index % causes.len()].clone()),
+                due: START + index as i64,
+                started_at: Some(START + index as i64),
+                ended_at: Some(START + index as i64 + 1),
                 status: made(status.clone()),
                 session: Some(session),
                 cost: Cost::from_nano_dollars(5),
                 result: Some("Two herons.".to_owned()),
             },
-            scheduled_at: (at % causes.len() == 0).then_some(START + at as i64),
+            scheduled_at: (index % causes.len() == 0).then_some(START + index as i64),
             budget: Some(Cost::from_nano_dollars(9)),
             minutes: 30,
             worked: 7,
-            stop_reason: endings[at % endings.len()],
+            stop_reason: endings[index % endings.len()],
         })
         .collect();
     let holder = Holder { process: 1, started: 1, boot: "golden".to_owned(), token: "s".repeat(32) };

@@ -19,8 +19,12 @@ const REASONS: [UnsavedReason; 11] = [
     UnsavedReason::Forgotten,
 ];
 
-pub(super) fn reason(why: UnsavedReason) -> u8 {
-    REASONS.iter().position(|known| *known == why).and_then(|at| u8::try_from(at).ok()).unwrap_or_default()
+pub(super) fn reason(unsaved_reason: UnsavedReason) -> u8 {
+    REASONS
+        .iter()
+        .position(|candidate| *candidate == unsaved_reason)
+        .and_then(|index| u8::try_from(index).ok())
+        .unwrap_or_default()
 }
 
 pub(super) fn reason_of(byte: u8) -> Option<UnsavedReason> {
@@ -65,7 +69,7 @@ pub(super) fn write_item(bytes: &mut Vec<u8>, item: &SnapshotItem) {
             write_part(bytes, target);
         }
         ItemContent::Folder => bytes.push(3),
-        ItemContent::Unsaved(why) => bytes.extend_from_slice(&[4, reason(*why)]),
+        ItemContent::Unsaved(unsaved_reason) => bytes.extend_from_slice(&[4, reason(*unsaved_reason)]),
     }
 }
 
@@ -73,9 +77,9 @@ pub(super) struct Input<'a>(pub(super) &'a [u8]);
 
 impl<'a> Input<'a> {
     pub(super) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(count)?;
-        self.0 = rest;
-        Some(taken)
+        let (part, remaining) = self.0.split_at_checked(count)?;
+        self.0 = remaining;
+        Some(part)
     }
 
     pub(super) fn byte(&mut self) -> Option<u8> {
@@ -113,7 +117,7 @@ impl<'a> Input<'a> {
             mode: u32::try_from(self.number()?).ok()?,
         };
         let racy = self.byte()? != 0;
-        let kept = match self.byte()? {
+        let content = match self.byte()? {
             0 => ItemContent::Blob(self.take(32)?.try_into().ok()?),
             1 => ItemContent::Git(self.take(32)?.try_into().ok()?, self.take(20)?.try_into().ok()?),
             2 => ItemContent::Link(self.bytes()?.into()),
@@ -121,6 +125,6 @@ impl<'a> Input<'a> {
             4 => ItemContent::Unsaved(reason_of(self.byte()?)?),
             _ => return None,
         };
-        Some(SnapshotItem { name, stamp, content: kept, racy })
+        Some(SnapshotItem { name, stamp, content, racy })
     }
 }
