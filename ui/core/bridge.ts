@@ -94,19 +94,19 @@ export class PageCore {
   async startSession(text: string, more: { title?: string; mode?: "ask" | "ask_risky" | "autonomous" } = {}) {
     const blocks = [{ type: "text" as const, text }];
     const { title, mode = "ask_risky" } = more;
-    const how = { folder: this.folder, profile: "general" as const, mode, model: null, blocks };
-    const call = { type: "start_session" as const, ...how, ...(title === undefined ? {} : { title }) };
+    const options = { folder: this.folder, profile: "general" as const, mode, model: null, blocks };
+    const call = { type: "start_session" as const, ...options, ...(title === undefined ? {} : { title }) };
     const session = (await this.request({ domain: "sessions", call })) as SessionInfo;
     this.opens = session.id;
     return session;
   }
 
   /** Waits until an update of a topic, old or new, fits. */
-  async until(topic: Topic, fits: (update: Update) => boolean): Promise<void> {
-    let found: () => void = () => undefined;
-    const waiting = new Promise<void>((resolve) => (found = resolve));
+  async until(topic: Topic, matches: (update: Update) => boolean): Promise<void> {
+    let notifyFound: () => void = () => undefined;
+    const waiting = new Promise<void>((resolve) => (notifyFound = resolve));
     const stop = await this.subscribe(topic, (batch) => {
-      if (batch.some(fits)) found();
+      if (batch.some(matches)) notifyFound();
     });
     await waiting;
     stop();
@@ -127,8 +127,8 @@ export class PageCore {
   async blob(path: string): Promise<{ type: string; bytes: Buffer } | null> {
     const to = join(this.#root, "blob");
     try {
-      const found = (await this.#process.call(this.#number, { blob: { path, to } })) as { media_type: string };
-      return { type: found.media_type, bytes: readFileSync(to) };
+      const blob = (await this.#process.call(this.#number, { blob: { path, to } })) as { media_type: string };
+      return { type: blob.media_type, bytes: readFileSync(to) };
     } catch {
       return null;
     }

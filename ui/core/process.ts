@@ -51,9 +51,9 @@ interface Waiting {
 
 /** Returns the path of the program; `OCTO_PAGE_CORE` overrides it. */
 function program(): string {
-  const found = process.env["OCTO_PAGE_CORE"] ?? join(TARGET, "debug/examples/page_core");
-  if (existsSync(found)) return found;
-  throw new Error(`${found} is missing: cargo build -p octo-cli --example page_core`);
+  const path = process.env["OCTO_PAGE_CORE"] ?? join(TARGET, "debug/examples/page_core");
+  if (existsSync(path)) return path;
+  throw new Error(`${path} is missing: cargo build -p octo-cli --example page_core`);
 }
 
 /** A running `page_core`. */

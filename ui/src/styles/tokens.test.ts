@@ -7,13 +7,13 @@ const colours = (text: string) =>
     string,
     string
   >;
-const darks = [...css.matchAll(/\/\*dark\*\/([\s\S]*?)\/\*end\*\//g)].map((match) => match[1] ?? "");
+const darkBlocks = [...css.matchAll(/\/\*dark\*\/([\s\S]*?)\/\*end\*\//g)].map((match) => match[1] ?? "");
 const light = colours(css.slice(0, css.indexOf("@media (prefers-color-scheme")));
-const dark = { ...light, ...colours(darks[0] ?? "") };
+const dark = { ...light, ...colours(darkBlocks[0] ?? "") };
 
 function luminance(hex: string): number {
   const [r = 0, g = 0, b = 0] = [1, 3, 5]
-    .map((at) => parseInt(hex.slice(at, at + 2), 16) / 255)
+    .map((start) => parseInt(hex.slice(start, start + 2), 16) / 255)
     .map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
@@ -24,12 +24,12 @@ function ratio(a: string, b: string): number {
 }
 
 const surfaces = ["bg", "bg-side", "bg-raised", "bg-sunken", "bg-user", "bg-hover", "bg-selected", "bg-on"];
-const softs = ["accent-soft", "warn-soft", "danger-soft", "ok-soft"];
+const softColours = ["accent-soft", "warn-soft", "danger-soft", "ok-soft"];
 const names = (start: string) => Object.keys(light).filter((name) => name.startsWith(start));
-const pair = (texts: string[], grounds: string[], least: number) =>
-  texts.flatMap((text) => grounds.map((ground) => [text, ground, least] as const));
+const pair = (texts: string[], expectContrast: string[], least: number) =>
+  texts.flatMap((text) => expectContrast.map((ground) => [text, ground, least] as const));
 const pairs = [
-  ...pair(["text", "text-2", "text-3"], [...surfaces, ...softs], 4.5),
+  ...pair(["text", "text-2", "text-3"], [...surfaces, ...softColours], 4.5),
   ...pair(["accent-text", "ok", "warn", "danger"], surfaces, 4.5),
   ...["ok", "warn", "danger"].map((name) => [name, `${name}-soft`, 4.5] as const),
   ["accent-text", "accent-soft", 4.5] as const,
@@ -48,9 +48,9 @@ const pairs = [
 
 describe("tokens", () => {
   it("have two dark blocks that are the same and leave no colour out", () => {
-    expect(darks).toHaveLength(2);
-    expect(darks[0]?.split(/\s+/)).toEqual(darks[1]?.split(/\s+/));
-    expect(Object.keys(light).filter((name) => !(name in colours(darks[0] ?? "")))).toEqual([]);
+    expect(darkBlocks).toHaveLength(2);
+    expect(darkBlocks[0]?.split(/\s+/)).toEqual(darkBlocks[1]?.split(/\s+/));
+    expect(Object.keys(light).filter((name) => !(name in colours(darkBlocks[0] ?? "")))).toEqual([]);
   });
 
   it.each([

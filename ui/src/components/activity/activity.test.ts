@@ -20,22 +20,22 @@ const WORKS = "d0000000000000000000000000000001";
 
 const replayed = new ReplayCore();
 const { asked } = replayed;
-let shown: Record<string, unknown>[] = [];
+let mounted: Record<string, unknown>[] = [];
 const target = document.createElement("div");
 
 const { all, get } = within(target);
-const named = (name: string): HTMLElement => {
-  const found = all(testids.activityRow).find((row) => words(row).startsWith(name));
-  if (!found) throw new Error(`no ${name}`);
-  return found;
+const findByName = (name: string): HTMLElement => {
+  const match = all(testids.activityRow).find((row) => words(row).startsWith(name));
+  if (!match) throw new Error(`no ${name}`);
+  return match;
 };
 const stopOf = (row: HTMLElement): HTMLButtonElement => {
-  const found = row.querySelector<HTMLButtonElement>(`[data-testid="${testids.activityStop}"]`);
-  if (!found) throw new Error("no stop");
-  return found;
+  const stop = row.querySelector<HTMLButtonElement>(`[data-testid="${testids.activityStop}"]`);
+  if (!stop) throw new Error("no stop");
+  return stop;
 };
 const show = (component: Component): void => {
-  shown.push(mount(component, { target }));
+  mounted.push(mount(component, { target }));
   flushSync();
 };
 
@@ -59,8 +59,8 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  for (const component of shown) await unmount(component);
-  shown = [];
+  for (const component of mounted) await unmount(component);
+  mounted = [];
   toasts.list = [];
   target.remove();
 });
@@ -77,14 +77,14 @@ describe("the page of what runs", () => {
       "Sub-agents",
       "Background commands",
     ]);
-    const session = named("Resume uploads");
+    const session = findByName("Resume uploads");
     expect(session.dataset["status"]).toBe("working");
     expect(words(session)).toMatch(/Working · 12 steps · ~\/code\/harbor.*3 min.*\$0\.38/);
     expect(session.querySelector(".activity-cost")?.getAttribute("title")).toBe("$0.38, 412k tokens");
-    expect(words(named("Move settings to TOML"))).toContain("Waiting for your answer");
-    expect(words(named("Morning brief"))).toContain("Queued: next to start");
-    expect(words(named("code-explorer"))).toContain("in “Resume uploads after a dropped connection”");
-    const command = named("npm run dev");
+    expect(words(findByName("Move settings to TOML"))).toContain("Waiting for your answer");
+    expect(words(findByName("Morning brief"))).toContain("Queued: next to start");
+    expect(words(findByName("code-explorer"))).toContain("in “Resume uploads after a dropped connection”");
+    const command = findByName("npm run dev");
     expect(words(command)).toMatch(/38 min/);
     expect(command.querySelector(".activity-cost")?.textContent).toBe("");
     expect(words(get(testids.activityPlaces))).toBe("1 of 4 slots in use");
@@ -93,21 +93,21 @@ describe("the page of what runs", () => {
   it("says how many stand how, for whoever does not see it", async () => {
     await begin();
     show(ActivityView);
-    const spoken = get(testids.activitySpoken);
-    expect(spoken.getAttribute("role")).toBe("status");
-    await until(() => expect(words(spoken)).toBe("3 working, 3 waiting for you, 1 queued"));
+    const announcement = get(testids.activitySpoken);
+    expect(announcement.getAttribute("role")).toBe("status");
+    await until(() => expect(words(announcement)).toBe("3 working, 3 waiting for you, 1 queued"));
     await setLanguage("zh");
-    await until(() => expect(words(spoken)).toMatch(/3 项工作中.*3 项等你回答.*1 项排队中/));
+    await until(() => expect(words(announcement)).toMatch(/3 项工作中.*3 项等你回答.*1 项排队中/));
   });
 
   it("opens what a row is of", async () => {
     await begin();
     show(ActivityView);
     await until(() => expect(all(testids.activityRow).length).toBeGreaterThan(4));
-    named("npm run dev").querySelector<HTMLElement>(`[data-testid="${testids.activityOpen}"]`)?.click();
+    findByName("npm run dev").querySelector<HTMLElement>(`[data-testid="${testids.activityOpen}"]`)?.click();
     expect(navigation.current?.id).toBe(WORKS);
     navigation.activity();
-    named("Morning brief").querySelector<HTMLElement>(`[data-testid="${testids.activityOpen}"]`)?.click();
+    findByName("Morning brief").querySelector<HTMLElement>(`[data-testid="${testids.activityOpen}"]`)?.click();
     expect(navigation.place.page).toBe("tasks");
   });
 
@@ -115,13 +115,13 @@ describe("the page of what runs", () => {
     await begin();
     show(ActivityView);
     await until(() => expect(all(testids.activityRow).length).toBeGreaterThan(4));
-    const stop = stopOf(named("npm run dev"));
+    const stop = stopOf(findByName("npm run dev"));
     expect(stop.getAttribute("aria-label")).toBe("Stop npm run dev -- --port 4173");
     stop.click();
     expect(replayed.last("stop_activity")).toMatchObject({ id: { type: "command", session: WORKS, handle: "1" } });
     await until(() => expect(all(testids.activityRow).some((row) => words(row).startsWith("npm run dev"))).toBe(false));
     replayed.refuse = "stop_activity";
-    const refused = stopOf(named("Resume uploads"));
+    const refused = stopOf(findByName("Resume uploads"));
     refused.click();
     flushSync();
     expect(refused.getAttribute("aria-disabled")).toBe("true");
@@ -129,7 +129,7 @@ describe("the page of what runs", () => {
     expect(asked.filter((call) => call.type === "stop_activity").length).toBe(2);
     await until(() => expect(toasts.list.length).toBe(1));
     await until(() => expect(refused.getAttribute("aria-disabled")).toBe("false"));
-    expect(named("Resume uploads").dataset["status"]).toBe("working");
+    expect(findByName("Resume uploads").dataset["status"]).toBe("working");
   });
 
   it("asks before it stops everything, and keeps it all where that is not wanted", async () => {
@@ -185,8 +185,8 @@ describe("the page of what runs", () => {
     await begin();
     show(ActivityView);
     await until(() => expect(all(testids.activityRow).length).toBe(7));
-    const before = words(named("code-explorer"));
-    await until(() => expect(words(named("code-explorer"))).not.toBe(before));
+    const before = words(findByName("code-explorer"));
+    await until(() => expect(words(findByName("code-explorer"))).not.toBe(before));
     await replayed.core.answer({ domain: "sessions", call: { type: "stop", session: WORKS } });
     // The processes it started end with it.
     await until(() => expect(all(testids.activityRow).length).toBe(3));
@@ -207,7 +207,7 @@ describe("a session that waits for a place", () => {
     if (!info) throw new Error("not in the list");
     const nothing = (): void => undefined;
     const props = { info, current: false, now: 0, renaming: false, onmenu: nothing, onrenamed: nothing };
-    shown.push(mount(SessionRow, { target, props }));
+    mounted.push(mount(SessionRow, { target, props }));
     await until(() => expect(words(get(testids.sessionRow))).toContain("Queued behind 2 others"));
     const { state } = replayed.core.activity;
     const rows = state.rows.map((row) => ({ ...row, status: { type: "working" as const } }));

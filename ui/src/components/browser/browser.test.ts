@@ -16,7 +16,7 @@ import { KEY_DELAY } from "../permission/rules";
 
 const replayed = new ReplayCore();
 const { asked } = replayed;
-let shown: Record<string, unknown> | null = null;
+let mounted: Record<string, unknown> | null = null;
 const target = document.createElement("div");
 
 const { all, get } = within(target);
@@ -39,7 +39,7 @@ async function open(scene: string): Promise<void> {
 }
 
 function show<P extends Record<string, unknown>>(component: Component<P>, props: P): void {
-  shown = mount(component, { target, props });
+  mounted = mount(component, { target, props });
   flushSync();
 }
 
@@ -51,7 +51,7 @@ async function session(scene: string): Promise<Conversation> {
   return conversation;
 }
 
-const page = (part: Partial<LivePage> = {}): void =>
+const page = (change: Partial<LivePage> = {}): void =>
   replayed.core.publish(`session/${BROWSER_SESSION}`, {
     type: "page",
     page: {
@@ -63,11 +63,11 @@ const page = (part: Partial<LivePage> = {}): void =>
       picture: 1,
       mark: null,
       hand: "agent",
-      ...part,
+      ...change,
     },
   });
 
-function tell(event: Told): void {
+function publish(event: Told): void {
   replayed.core.publish(`session/${BROWSER_SESSION}`, {
     type: "event",
     envelope: { topic: { type: "session", id: BROWSER_SESSION }, seq: 2, at: 9, v: 1, event },
@@ -75,7 +75,7 @@ function tell(event: Told): void {
 }
 
 function ask(question: Omit<Question, "id" | "tool" | "at">): void {
-  tell({ type: "question_asked", question: { id: "q1", tool: "browser", at: 9, ...question } });
+  publish({ type: "question_asked", question: { id: "q1", tool: "browser", at: 9, ...question } });
 }
 
 /** Fires the load event of the pending picture: jsdom loads none. */
@@ -88,8 +88,8 @@ beforeEach(async () => {
   await setLanguage("en");
 });
 afterEach(async () => {
-  if (shown) await unmount(shown);
-  shown = null;
+  if (mounted) await unmount(mounted);
+  mounted = null;
   target.replaceChildren();
 });
 
@@ -116,7 +116,10 @@ describe("a session that works in the browser", () => {
     await until(() => get(testids.live));
     const now = [...(conversation.state?.calls.values() ?? [])].find(({ state }) => state.type === "started");
     if (!now) throw new Error("no step is under way");
-    tell({ type: "call_changed", call: { ...now, state: { type: "ended", status: "done", at: 9, duration_ms: 1 } } });
+    publish({
+      type: "call_changed",
+      call: { ...now, state: { type: "ended", status: "done", at: 9, duration_ms: 1 } },
+    });
     replayed.core.browser.become({ type: "waiting_for_allow", browser: "Chrome", since: 0 });
     await until(() => get(testids.browserWaiting));
     expect(words(get(testids.working))).toContain(t("working.waiting"));
@@ -144,16 +147,16 @@ describe("a session that works in the browser", () => {
   it("speaks once a step, not once a picture", async () => {
     await session("browser");
     await until(() => get(testids.live));
-    const spoken = get(testids.live).querySelector("[role=status]");
-    const before = spoken?.textContent;
+    const announcement = get(testids.live).querySelector("[role=status]");
+    const before = announcement?.textContent;
     expect(before).toContain("Clicking button");
     let changes = 0;
     const watch = new MutationObserver((records) => (changes += records.length));
-    if (spoken) watch.observe(spoken, { childList: true, characterData: true, subtree: true });
+    if (announcement) watch.observe(announcement, { childList: true, characterData: true, subtree: true });
     for (let picture = 3; picture < 20; picture += 1) page({ picture });
     flushSync();
     await Promise.resolve();
-    expect([changes, spoken?.textContent]).toEqual([0, before]);
+    expect([changes, announcement?.textContent]).toEqual([0, before]);
     watch.disconnect();
   });
 
@@ -228,7 +231,7 @@ describe("a question about a page", () => {
 
   it("names the field that is typed into, and shows the whole of what is typed", async () => {
     await session("browser-site");
-    const typed = `${"word ".repeat(60)}\nend`;
+    const text = `${"word ".repeat(60)}\nend`;
     ask({
       call: "c9",
       ask: {
@@ -240,7 +243,7 @@ describe("a question about a page", () => {
           site: "https://a.example",
           title: null,
           tab: 1,
-          text: typed,
+          text,
           output: "",
           picture: null,
         },
@@ -259,7 +262,7 @@ describe("a question about a page", () => {
     const preview = all(testids.questionPage)[1];
     expect(preview && words(preview)).toContain("Type into field Message to all");
     expect(preview && words(preview)).not.toContain("field in use");
-    expect(preview?.querySelector(".page-text")?.textContent).toBe(typed);
+    expect(preview?.querySelector(".page-text")?.textContent).toBe(text);
     const card = all(testids.question)[1] ?? preview;
     const why = card ? words(card) : "";
     expect(why).toContain(t("ask.why.page.carries"));
@@ -331,8 +334,8 @@ describe("a question about a page", () => {
     await setLanguage(language);
     const risks = ["pays", "sends", "deletes", "confirms", "password", "uploads", "downloads"] as const;
     const more = ["carries", "long_address", "script"] as const;
-    const said = [...risks, ...more].flatMap((risk) => [t(`ask.page.${risk}`), t(`ask.why.page.${risk}`)]);
-    expect(new Set(said).size).toBe(20);
+    const texts = [...risks, ...more].flatMap((risk) => [t(`ask.page.${risk}`), t(`ask.why.page.${risk}`)]);
+    expect(new Set(texts).size).toBe(20);
     await session("browser-site");
     replayed.core.publish(`session/${BROWSER_SESSION}`, { type: "page", page: null });
     ask({

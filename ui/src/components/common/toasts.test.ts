@@ -8,47 +8,47 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import Toasts from "./Toasts.svelte";
 
 const { show, all, target } = mountStage();
-const beside = document.createElement("div");
+const outside = document.createElement("div");
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   toasts.list = [];
-  beside.innerHTML = `<main><button id="was">Was here</button><textarea data-testid="${testids.composer}"></textarea></main>`;
-  document.body.append(beside);
+  outside.innerHTML = `<main><button id="was">Was here</button><textarea data-testid="${testids.composer}"></textarea></main>`;
+  document.body.append(outside);
   show(Toasts, {});
 });
 afterEach(() => {
   toasts.list = [];
   vi.useRealTimers();
-  beside.remove();
+  outside.remove();
 });
 
 const texts = () => toasts.list.map(({ text }) => text);
 const undo = (run: () => void = () => undefined) => ({ label: "Undo", run });
-const button = (nth: number, kind: "close" | "action") => {
-  const found = all(testids.toast)[nth]?.querySelector<HTMLElement>(`[data-kind="${kind}"]`);
-  if (!found) throw new Error(`no ${kind} in ${nth}`);
-  return found;
+const button = (index: number, kind: "close" | "action") => {
+  const button = all(testids.toast)[index]?.querySelector<HTMLElement>(`[data-kind="${kind}"]`);
+  if (!button) throw new Error(`no ${kind} in ${index}`);
+  return button;
 };
-const place = (selector: string) => document.querySelector<HTMLElement>(selector);
-const pointer = (at: Element | null, type = "pointerover", relatedTarget: Element | null = document.body) => {
-  at?.dispatchEvent(new MouseEvent(type, { bubbles: true, relatedTarget }));
+const element = (selector: string) => document.querySelector<HTMLElement>(selector);
+const pointer = (target: Element | null, type = "pointerover", relatedTarget: Element | null = document.body) => {
+  target?.dispatchEvent(new MouseEvent(type, { bubbles: true, relatedTarget }));
   flushSync();
 };
-const focus = (at: HTMLElement | null) => {
-  at?.focus();
+const focus = (target: HTMLElement | null) => {
+  target?.focus();
   flushSync();
 };
 const pass = (time: number) => {
   vi.advanceTimersByTime(time);
   flushSync();
 };
-function say(...what: string[]): void {
-  for (const text of what) toasts.show(text, undo());
+function say(...texts: string[]): void {
+  for (const text of texts) toasts.show(text, undo());
   flushSync();
 }
-function shut(nth: number, kind: "close" | "action" = "close"): void {
-  button(nth, kind).click();
+function shut(index: number, kind: "close" | "action" = "close"): void {
+  button(index, kind).click();
   flushSync();
 }
 
@@ -61,7 +61,7 @@ describe("remarks", () => {
     toasts.show("another");
     pass(60_000);
     expect(texts()).toEqual(["one", "two", "three", "mere", "another"]);
-    pointer(place("#was"));
+    pointer(element("#was"));
     pass(7_900);
     expect(texts().length).toBe(5);
     pass(200);
@@ -80,20 +80,20 @@ describe("remarks", () => {
 
   it("do not go while the focus is among them", () => {
     say("one", "two");
-    focus(place("#was"));
+    focus(element("#was"));
     focus(button(0, "action"));
     pass(60_000);
     focus(button(1, "close"));
     pass(60_000);
     expect(texts()).toEqual(["one", "two"]);
-    focus(place("#was"));
+    focus(element("#was"));
     pass(8_100);
     expect(texts()).toEqual([]);
   });
 
   it("closed under the focus give it to the next one's same button, in the end to where it was", async () => {
     say("one", "two", "three");
-    focus(place("#was"));
+    focus(element("#was"));
     focus(button(1, "close"));
     shut(1);
     await until(() => expect(document.activeElement).toBe(button(1, "close")));
@@ -101,7 +101,7 @@ describe("remarks", () => {
     shut(1);
     await until(() => expect(document.activeElement).toBe(button(0, "close")));
     shut(0);
-    await until(() => expect(document.activeElement).toBe(place("#was")));
+    await until(() => expect(document.activeElement).toBe(element("#was")));
     // No toast is held any more.
     say("four");
     pass(8_100);
@@ -126,23 +126,23 @@ describe("remarks", () => {
   });
 
   it.each([
-    ["the field for a message where what had it is gone", () => place("#was")?.remove(), "textarea"],
-    ["the page's main part where there is no field", () => place("main")?.replaceChildren(), "main"],
-  ])("give the focus to %s", async (_, happens, wanted) => {
+    ["the field for a message where what had it is gone", () => element("#was")?.remove(), "textarea"],
+    ["the page's main part where there is no field", () => element("main")?.replaceChildren(), "main"],
+  ])("give the focus to %s", async (_, happens, expected) => {
     say("one");
-    focus(place("#was"));
+    focus(element("#was"));
     focus(button(0, "close"));
     happens();
     shut(0);
-    await until(() => expect(document.activeElement).toBe(place(wanted)));
+    await until(() => expect(document.activeElement).toBe(element(expected)));
   });
 
   it("closed by the pointer leave the focus where it is", async () => {
     say("one", "two");
-    focus(place("#was"));
+    focus(element("#was"));
     shut(0);
     await until(() => expect(texts()).toEqual(["two"]));
-    expect(document.activeElement).toBe(place("#was"));
+    expect(document.activeElement).toBe(element("#was"));
     expect(target.textContent).not.toContain("one");
   });
 });

@@ -16,16 +16,16 @@ import KnowledgePage from "../settings/KnowledgePage.svelte";
 import MemoryView from "./MemoryView.svelte";
 
 const replayed = new ReplayCore();
-let shown: Record<string, unknown> | null = null;
+let mounted: Record<string, unknown> | null = null;
 const target = document.createElement("div");
 
 const { all, get } = within(target);
 const files = (): string[] => all(testids.memoryRow).map((row) => row.dataset["file"] ?? "");
 const value = (id: string): string => (get(id) as HTMLTextAreaElement).value;
 const persona = (kind: string): HTMLElement => {
-  const found = all(testids.personaRow).find((row) => row.dataset["kind"] === kind);
-  if (!found) throw new Error(`no ${kind}`);
-  return found;
+  const match = all(testids.personaRow).find((row) => row.dataset["kind"] === kind);
+  if (!match) throw new Error(`no ${kind}`);
+  return match;
 };
 
 function type(id: string, text: string): void {
@@ -49,19 +49,19 @@ beforeEach(async () => {
   await sessionList.begin();
   libraryState.begin();
   navigation.memory();
-  shown = mount(MemoryView, { target });
+  mounted = mount(MemoryView, { target });
   await until(() => expect(files()).toHaveLength(3));
 });
 
 afterEach(async () => {
-  if (shown) await unmount(shown);
-  shown = null;
+  if (mounted) await unmount(mounted);
+  mounted = null;
   edits.clear();
   toasts.list = [];
   target.remove();
 });
 
-async function look(file: string): Promise<void> {
+async function select(file: string): Promise<void> {
   all(testids.memoryRow)
     .find((row) => row.dataset["file"] === file)
     ?.click();
@@ -69,7 +69,7 @@ async function look(file: string): Promise<void> {
 }
 
 async function edit(file: string, body: string): Promise<void> {
-  await look(file);
+  await select(file);
   get(testids.memoryEdit).click();
   flushSync();
   type(testids.memoryText, body);
@@ -79,7 +79,7 @@ describe("memories", () => {
   it("are searched, and opened with where they come from", async () => {
     type(testids.memorySearch, "thursdays");
     await until(() => expect(files()).toEqual(["harbor-release.md"]));
-    await look("harbor-release.md");
+    await select("harbor-release.md");
     expect(words(get(testids.memoryDetail))).toContain("Written in Harbor: release 0.9 plan");
     expect(words(get(testids.memoryDetail))).toContain("~/.octo/memories/harbor-release.md");
     type(testids.memorySearch, "nothing like it");
@@ -87,7 +87,7 @@ describe("memories", () => {
   });
 
   it("are written with the version that was read", async () => {
-    await look("rust-style.md");
+    await select("rust-style.md");
     get(testids.memoryEdit).click();
     flushSync();
     expect(get(testids.memorySave)).toHaveProperty("disabled", true);
@@ -138,8 +138,8 @@ describe("memories", () => {
     get(testids.memorySave).click();
     await until(() => expect(words(target)).toContain("The disk is full."));
     expect(words(target)).toContain("Your text is kept here.");
-    if (shown) await unmount(shown);
-    shown = mount(MemoryView, { target });
+    if (mounted) await unmount(mounted);
+    mounted = mount(MemoryView, { target });
     await until(() => expect(files()).toHaveLength(3));
     all(testids.memoryRow)[0]?.click();
     await until(() => expect(value(testids.memoryText)).toBe("mine"));
@@ -169,7 +169,7 @@ describe("memories", () => {
   });
 
   it("go to the trash and come back", async () => {
-    await look("报销.md");
+    await select("报销.md");
     get(testids.memoryDelete).click();
     await until(() => expect(toasts.list.at(-1)?.action?.label).toBe("Undo"));
     expect(files()).not.toContain("报销.md");
@@ -179,7 +179,7 @@ describe("memories", () => {
 
   it("lead to the trash where it cannot be told which thing there it is", async () => {
     replayed.refuse = "list_trash";
-    await look("报销.md");
+    await select("报销.md");
     get(testids.memoryDelete).click();
     await until(() => expect(toasts.list.at(-1)?.action?.label).toBe("Open trash"));
     toasts.list.at(-1)?.action?.run();
@@ -260,8 +260,8 @@ describe("SOUL.md and USER.md", () => {
 
 describe("the settings of skills and memory", () => {
   it("are changed one by one, and the number of sub-agents stays within what can be", async () => {
-    if (shown) await unmount(shown);
-    shown = mount(KnowledgePage, { target });
+    if (mounted) await unmount(mounted);
+    mounted = mount(KnowledgePage, { target });
     flushSync();
     get(testids.libraryRemember).click();
     await until(() => expect(preferences.settings?.library.remember).toBe("off"));

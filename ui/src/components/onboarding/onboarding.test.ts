@@ -20,7 +20,7 @@ const press = (id: string): void => {
 };
 const title = (): string => target.querySelector("h1")?.textContent ?? "";
 const step = (): string | undefined => get(testids.welcome).dataset["step"];
-const kept = (): Settings["onboarding"] | undefined => preferences.settings?.onboarding;
+const saved = (): Settings["onboarding"] | undefined => preferences.settings?.onboarding;
 
 function type(id: string, text: string): void {
   const field = get(id) as HTMLInputElement;
@@ -82,8 +82,8 @@ describe("the first run", () => {
     type(testids.onboardingName, "Juno");
     type(testids.onboardingAbout, "I keep bees.");
     await close();
-    await until(() => expect(kept()?.about).toBe("I keep bees."));
-    expect(kept()?.step).toBe("persona");
+    await until(() => expect(saved()?.about).toBe("I keep bees."));
+    expect(saved()?.step).toBe("persona");
     expect(JSON.stringify(replayed.asked)).not.toContain("sk-secret");
 
     open();
@@ -149,13 +149,13 @@ describe("the first run", () => {
       expect(all(testids.otherSource).map((source) => source.dataset["agent"])).toEqual(["claude", "codex"]),
     );
     const row = (name: string): HTMLElement => {
-      const found = all(testids.otherSkill).find((known) => known.dataset["skill"] === name);
-      if (!found) throw new Error(`no ${name}`);
-      return found;
+      const row = all(testids.otherSkill).find((row) => row.dataset["skill"] === name);
+      if (!row) throw new Error(`no ${name}`);
+      return row;
     };
     const box = (name: string) => row(name).querySelector<HTMLButtonElement>("[role=checkbox]");
-    for (const found of all(testids.otherSkill))
-      expect(found.querySelector("[role=checkbox]")?.getAttribute("aria-checked")).toBe("false");
+    for (const row of all(testids.otherSkill))
+      expect(row.querySelector("[role=checkbox]")?.getAttribute("aria-checked")).toBe("false");
     expect(box("broken-one")?.disabled).toBe(true);
     expect(all(testids.otherImport)).toEqual([]);
     box("plan")?.click();
@@ -191,7 +191,7 @@ describe("the first run", () => {
     }
     press(testids.onboardingNext);
     await until(() => expect(preferences.settings?.welcomed).toBe(true));
-    await until(() => expect([kept()?.step, navigation.place.page]).toEqual([null, "new"]));
+    await until(() => expect([saved()?.step, navigation.place.page]).toEqual([null, "new"]));
     expect(replayed.of("save_persona")).toEqual([]);
     expect(replayed.of("import_skills")).toEqual([]);
   });
@@ -208,7 +208,7 @@ describe("the first run", () => {
     await until(() => expect(preferences.settings?.default_mode).toBe("ask"));
     await go("first");
     press(`${testids.onboardingTry}-tidy`);
-    await until(() => expect([kept()?.step, navigation.place.page]).toEqual([null, "session"]));
+    await until(() => expect([saved()?.step, navigation.place.page]).toEqual([null, "session"]));
     expect(replayed.of("start_session")[0]).toMatchObject({
       folder: "/home/mei/code/harbor",
       mode: "ask",
@@ -223,10 +223,10 @@ describe("the first run", () => {
     await until(() => expect(navigation.place.page).toBe("new"));
     await close();
     await setUpAgain();
-    expect([navigation.place.page, kept()?.step]).toEqual(["welcome", "language"]);
+    expect([navigation.place.page, saved()?.step]).toEqual(["welcome", "language"]);
     open();
     expect(step()).toBe("language");
     press(testids.onboardingLeave);
-    await until(() => expect(kept()?.step).toBeNull());
+    await until(() => expect(saved()?.step).toBeNull());
   });
 });

@@ -11,10 +11,10 @@ const { target } = mountStage();
 installStubs();
 
 /** The pending text searches. */
-const searches: ((hits: unknown) => void)[] = [];
+const pendingSearches: ((hits: unknown) => void)[] = [];
 const transport: Transport = {
   request: ({ call }) => {
-    if (call.type === "search_sessions") return new Promise((done) => searches.push(done));
+    if (call.type === "search_sessions") return new Promise((done) => pendingSearches.push(done));
     if (call.type === "list_sessions") return Promise.resolve({ sessions: [], total: 0 });
     if (call.type === "list_commands") return Promise.resolve({ commands: [] });
     return Promise.reject(new Error(call.type));
@@ -26,24 +26,24 @@ const transport: Transport = {
 
 it("says that there is nothing once everything was asked, and not before", async () => {
   useTransport(transport);
-  const shown = mount(Palette, { target, props: { nth: 0 } });
+  const mounted = mount(Palette, { target, props: { nth: 0 } });
   flushSync();
   const type = (text: string): void => write(within(target).get(testids.paletteInput), text);
   const nothing = () => target.querySelector(".palette-none");
-  const spoken = () => words(target.querySelector("[role=status]") ?? target);
+  const announcement = () => words(target.querySelector("[role=status]") ?? target);
   type("qqqqzzzz");
-  expect([nothing(), spoken()]).toEqual([null, ""]);
-  await until(() => expect(searches.length).toBe(1));
-  expect([nothing(), spoken()], "texts are still searched").toEqual([null, ""]);
-  searches[0]?.({ hits: [] });
+  expect([nothing(), announcement()]).toEqual([null, ""]);
+  await until(() => expect(pendingSearches.length).toBe(1));
+  expect([nothing(), announcement()], "texts are still searched").toEqual([null, ""]);
+  pendingSearches[0]?.({ hits: [] });
   await until(() => expect(nothing()).not.toBeNull());
-  expect(spoken()).not.toBe("");
+  expect(announcement()).not.toBe("");
   // An answer to an earlier query does not end the search.
   type("qqqqzzzzy");
-  await until(() => expect(searches.length).toBe(2));
+  await until(() => expect(pendingSearches.length).toBe(2));
   type("qqqqzzzzyy");
-  searches[1]?.({ hits: [] });
+  pendingSearches[1]?.({ hits: [] });
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(nothing()).toBeNull();
-  await unmount(shown);
+  await unmount(mounted);
 });

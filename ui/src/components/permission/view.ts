@@ -27,8 +27,8 @@ export function withheld(event: KeyboardEvent): boolean {
   if (event.key !== "Enter" || composing(event)) return false;
   const card = event.currentTarget as HTMLElement;
   const { from, to } = shownPart(card);
-  const fits = card.getBoundingClientRect().height < to - from + 2;
-  if (isInView(fits ? card : (event.target as HTMLElement))) return false;
+  const fitsInView = card.getBoundingClientRect().height < to - from + 2;
+  if (isInView(fitsInView ? card : (event.target as HTMLElement))) return false;
   event.preventDefault();
   event.stopPropagation();
   bringIntoView(card);

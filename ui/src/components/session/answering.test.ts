@@ -46,7 +46,7 @@ describe("an answer that was begun", () => {
 
 describe("a question with options", () => {
   const options = () => all(testids.feedbackOption);
-  const given = () => replayed.of("answer_question").map((call) => "answer" in call && call.answer);
+  const answers = () => replayed.of("answer_question").map((call) => "answer" in call && call.answer);
   /** Opens the scene without answering any request. */
   async function begin(): Promise<{ names: string[] }> {
     await open("feedback");
@@ -58,27 +58,27 @@ describe("a question with options", () => {
 
   it("is answered by one press on an option, and once", async () => {
     const { names } = await begin();
-    for (const nth of [1, 1, 0]) options()[nth]?.click();
+    for (const index of [1, 1, 0]) options()[index]?.click();
     flushSync();
-    expect(given().length).toBe(1);
+    expect(answers().length).toBe(1);
     options()[0]?.click();
     press(get(testids.feedbackOption), "ArrowDown");
     get(testids.feedbackText).closest("form")?.requestSubmit();
     await Promise.resolve();
-    expect(given()).toEqual([{ type: "text", text: names[1] }]);
-    expect(options().map((option) => option.ariaChecked)).toEqual(options().map((_, at) => `${at === 1}`));
+    expect(answers()).toEqual([{ type: "text", text: names[1] }]);
+    expect(options().map((option) => option.ariaChecked)).toEqual(options().map((_, index) => `${index === 1}`));
   });
 
   it("takes words alone, and words with the option that is pressed beside them", async () => {
     const { names } = await begin();
     write(get(testids.feedbackText), " Neither ");
     get(testids.feedbackText).closest("form")?.requestSubmit();
-    expect(given()).toEqual([{ type: "text", text: "Neither" }]);
+    expect(answers()).toEqual([{ type: "text", text: "Neither" }]);
     await goTo(PERMISSION);
     await goTo(FEEDBACK);
     await until(() => expect(options().length).toBeGreaterThan(1));
     options()[0]?.click();
-    expect(given().at(-1)).toEqual({ type: "text", text: `${names[0]}\nNeither` });
+    expect(answers().at(-1)).toEqual({ type: "text", text: `${names[0]}\nNeither` });
   });
 
   it("that could not be answered can be again, where the focus is", async () => {
@@ -91,17 +91,17 @@ describe("a question with options", () => {
     replayed.refuse = replayed.instead = null;
     options()[1]?.click();
     await until(() => expect(options()).toEqual([]));
-    expect(given().length).toBe(2);
+    expect(answers().length).toBe(2);
     await until(() => expect(document.activeElement).toBe(get(testids.composer)));
   });
 });
 
 describe("a key", () => {
-  let later = 0;
+  let rejections = 0;
   const begin = performance.now.bind(performance);
   /** Lets a question have been there long enough to be answered. */
-  const settle = (): void => void (later += KEY_DELAY + 1);
-  const given = () => replayed.of("answer_question").map((call) => "answer" in call && call.answer);
+  const settle = (): void => void (rejections += KEY_DELAY + 1);
+  const answers = () => replayed.of("answer_question").map((call) => "answer" in call && call.answer);
   /** Lays out an element, whose list shows the window's first 500 px. */
   function lay(element: HTMLElement, top: number, bottom: number): void {
     element.getBoundingClientRect = () => new DOMRect(0, top, 100, bottom - top);
@@ -111,7 +111,7 @@ describe("a key", () => {
     await open(name);
     await until(() => get(id));
     write(get(testids.composer), "");
-    vi.spyOn(performance, "now").mockImplementation(() => begin() + later);
+    vi.spyOn(performance, "now").mockImplementation(() => begin() + rejections);
     lay(get(testids.transcript), 0, 500);
     const card = get(id);
     lay(card, top, bottom);
@@ -120,9 +120,9 @@ describe("a key", () => {
     return card;
   }
   /** Whether a key was used up. */
-  function used(at: HTMLElement, key: string): boolean {
+  function used(element: HTMLElement, key: string): boolean {
     const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
-    at.dispatchEvent(event);
+    element.dispatchEvent(event);
     flushSync();
     return event.defaultPrevented;
   }
@@ -132,12 +132,12 @@ describe("a key", () => {
   it("in the message field begins a message and refuses nothing, whatever the letter", async () => {
     const card = await scene("permission", testids.question, 100, 400);
     for (const letter of ["n", "N", "y"]) expect(used(get(testids.composer), letter)).toBe(false);
-    expect(given()).toEqual([]);
+    expect(answers()).toEqual([]);
     // The card with the focus takes it.
     card.focus();
     settle();
     expect(used(card, "n")).toBe(true);
-    await until(() => expect(given()).toEqual([{ type: "no", reason: null }]));
+    await until(() => expect(answers()).toEqual([{ type: "no", reason: null }]));
   });
 
   it.each([
@@ -147,13 +147,13 @@ describe("a key", () => {
   ])("answers no card that is not wholly in view (%i to %i of 500), but brings it there", async (top, bottom) => {
     const card = await scene("permission", testids.question, top, bottom);
     expect(used(get(testids.composer), "Enter")).toBe(true);
-    expect([given(), card.getBoundingClientRect().top]).toEqual([[], 100]);
+    expect([answers(), card.getBoundingClientRect().top]).toEqual([[], 100]);
     // Pressed twice, it was meant for what was seen before.
     used(get(testids.composer), "Enter");
-    expect(given()).toEqual([]);
+    expect(answers()).toEqual([]);
     settle();
     used(get(testids.composer), "Enter");
-    await until(() => expect(given()).toEqual([{ type: "once" }]));
+    await until(() => expect(answers()).toEqual([{ type: "once" }]));
   });
 
   it("on the card, or on a button in it, is held to the same", async () => {
@@ -161,7 +161,7 @@ describe("a key", () => {
     card.focus();
     settle();
     expect(used(card, "Enter")).toBe(true);
-    expect(given()).toEqual([]);
+    expect(answers()).toEqual([]);
     lay(card, 450, 650);
     lay(get(testids.questionOnce), 600, 620);
     expect(used(get(testids.questionOnce), "Enter")).toBe(true);
@@ -174,7 +174,7 @@ describe("a key", () => {
     expect(used(get(testids.questionOnce), "Enter")).toBe(false);
     settle();
     expect(used(card, "Enter")).toBe(true);
-    expect(given()).toEqual([]);
+    expect(answers()).toEqual([]);
   });
 
   it("sends no answer to a question of the model's that is not wholly in view", async () => {
@@ -186,7 +186,7 @@ describe("a key", () => {
     lay(card, -10, 290);
     expect(used(get(testids.feedbackText), "Enter")).toBe(true);
     expect(used(get(testids.feedbackText), "a")).toBe(false);
-    expect(given()).toEqual([]);
+    expect(answers()).toEqual([]);
   });
 
   it("that sent a message is no answer when it is pressed again", async () => {
@@ -194,9 +194,9 @@ describe("a key", () => {
     send("and this");
     await until(() => expect(replayed.of("send").length).toBe(1));
     used(get(testids.composer), "Enter");
-    expect(given()).toEqual([]);
+    expect(answers()).toEqual([]);
     settle();
     used(get(testids.composer), "Enter");
-    await until(() => expect(given()).toEqual([{ type: "once" }]));
+    await until(() => expect(answers()).toEqual([{ type: "once" }]));
   });
 });

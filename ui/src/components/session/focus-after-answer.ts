@@ -8,9 +8,9 @@ const CARDS = ".ask, .question";
 export function focusNextQuestion(root: Element, about: Answered, messageField: () => void): void {
   const done = (card: HTMLElement): boolean =>
     about.type === "budget" ? card.dataset["testid"] === testids.budget : card.dataset["question"] === about.id;
-  const at = document.activeElement;
-  const card = at?.closest<HTMLElement>(CARDS) ?? null;
-  if (card ? !done(card) : at !== null && at !== document.body) return;
+  const focused = document.activeElement;
+  const card = focused?.closest<HTMLElement>(CARDS) ?? null;
+  if (card ? !done(card) : focused !== null && focused !== document.body) return;
   const next = [...root.querySelectorAll<HTMLElement>(CARDS)].find((other) => !done(other));
   if (next) next.focus();
   else messageField();

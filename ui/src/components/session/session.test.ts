@@ -12,7 +12,7 @@ import { flushSync } from "svelte";
 import { describe, expect, it } from "vitest";
 import QuickAsk from "../start/QuickAsk.svelte";
 
-const { replayed, target, show, all, get, open, goTo, later } = sessionStage();
+const { replayed, target, show, all, get, open, goTo, later: deferred } = sessionStage();
 
 /** Opens a menu of the status bar and picks an entry. */
 function pick(menu: string, text: string): void {
@@ -21,8 +21,8 @@ function pick(menu: string, text: string): void {
   );
   flushSync();
   const items = [...target.querySelectorAll<HTMLElement>(".menu-item")];
-  const item = items.find((known) => known.textContent?.includes(text));
-  if (!item) throw new Error(`no ${text} in ${items.map((known) => known.textContent).join()}`);
+  const item = items.find((item) => item.textContent?.includes(text));
+  if (!item) throw new Error(`no ${text} in ${items.map((item) => item.textContent).join()}`);
   item.click();
   flushSync();
 }
@@ -57,7 +57,7 @@ describe("sending", () => {
 describe("what was chosen for a session", () => {
   it("is its folder, though another one was opened while the folder was looked for", async () => {
     await open("main");
-    const picked = later("pick_folder");
+    const picked = deferred("pick_folder");
     pick(testids.statusFolder, t("folder.other"));
     await goTo(PERMISSION);
     picked({ type: "folder", path: "/home/mei/elsewhere" });
@@ -68,7 +68,7 @@ describe("what was chosen for a session", () => {
   it("is never the model of another one that was opened meanwhile", async () => {
     await open("main");
     const session = navigation.current?.id;
-    const estimated = later("estimate_switch");
+    const estimated = deferred("estimate_switch");
     const { preferences } = await import("$lib/app/preferences.svelte");
     const other = preferences.models.find(({ id }) => id !== navigation.current?.state?.info.model);
     pick(testids.statusModel, other?.model ?? "");
@@ -83,9 +83,9 @@ describe("what was chosen for a session", () => {
 describe("the palette's commands", () => {
   const ids = () => commands().map(({ id }) => id);
   const run = (id: string): void => {
-    const found = commands().find((command) => command.id === id);
-    if (!found) throw new Error(`no ${id} in ${ids().join()}`);
-    found.run();
+    const match = commands().find((command) => command.id === id);
+    if (!match) throw new Error(`no ${id} in ${ids().join()}`);
+    match.run();
     flushSync();
   };
   const title = () => target.querySelector<HTMLInputElement>(".head-field input");
@@ -94,14 +94,14 @@ describe("the palette's commands", () => {
   it("have all of the menu of the session on screen, and only then; importing always", async () => {
     await open("main");
     expect(ids().filter((id) => ofRow.includes(id))).toEqual(ofRow);
-    const named = (also: string) => bestMatch(also, commands(), 1)[0]?.id;
-    for (const [typed, id] of [
+    const commandFor = (also: string) => bestMatch(also, commands(), 1)[0]?.id;
+    for (const [text, id] of [
       ["rename", "rename"],
       ["duplicate", "duplicate"],
       ["export", "export"],
       ["import", "import"],
     ] as const)
-      expect(named(typed)).toBe(id);
+      expect(commandFor(text)).toBe(id);
     navigation.trash();
     expect(ids().filter((id) => ofRow.includes(id))).toEqual([]);
     expect(ids()).toContain("import");
@@ -172,7 +172,7 @@ describe("a queued message that is rewritten", () => {
     await until(() => expect(composer()).toBe("rewritten once"));
     expect(rows().length).toBe(count - 1);
     write(get(testids.composer), "");
-    for (let left = rows().length; left > 1; left -= 1) drain();
+    for (let remaining = rows().length; remaining > 1; remaining -= 1) drain();
     await rewrite("rewritten twice");
     drain();
     await until(() => expect(composer()).toBe("rewritten twice"));

@@ -21,8 +21,8 @@ describe("a copy that comes back", () => {
     await until(() => expect((get(testids.dataRestore) as HTMLButtonElement).disabled).toBe(false));
     get(testids.dataRestore).click();
     await until(() => expect(get(testids.copyDialog).textContent).toContain("41 sessions"));
-    for (const said of ["0.1.0", "/code/picked", t("data.restore.keys")])
-      expect(get(testids.copyDialog).textContent).toContain(said);
+    for (const text of ["0.1.0", "/code/picked", t("data.restore.keys")])
+      expect(get(testids.copyDialog).textContent).toContain(text);
     expect(asked.some((call) => call.type === "restore_home")).toBe(false);
     get(testids.copyRestore).click();
     await until(() => expect(get(testids.dataPlan).dataset["plan"]).toBe("restore"));
@@ -155,21 +155,21 @@ describe("updates", () => {
     const offer = (version: string) => ({ version, notes: "", released: null });
     await openRequests.run({ type: "update_found", offer: offer("9.1.0") });
     const desktop = replayed.instead;
-    let found: ((reply: unknown) => void) | undefined;
+    let answerCheck: ((reply: unknown) => void) | undefined;
     replayed.instead = (call) =>
-      call.type === "look_for_update" ? new Promise((resolve) => (found = resolve)) : desktop?.(call);
+      call.type === "look_for_update" ? new Promise((resolve) => (answerCheck = resolve)) : desktop?.(call);
     const install = () => get(testids.updateInstall) as HTMLButtonElement;
-    const look = () => get(testids.updateLook) as HTMLButtonElement;
+    const checkButton = () => get(testids.updateLook) as HTMLButtonElement;
     await open("about");
-    await until(() => expect(look().disabled).toBe(false));
+    await until(() => expect(checkButton().disabled).toBe(false));
     expect(install().disabled).toBe(false);
-    look().click();
+    checkButton().click();
     await until(() => expect(install().disabled).toBe(true));
     await close();
     await open("about");
     expect(install().disabled).toBe(true);
     await updates.install("9.1.0");
-    found?.({ type: "update", offer: offer("9.2.0") });
+    answerCheck?.({ type: "update", offer: offer("9.2.0") });
     await until(() => expect(install().disabled).toBe(false));
     expect(get(testids.updateOffer).textContent).toContain("9.2.0");
     expect(asked.some((call) => call.type === "install_update")).toBe(false);
@@ -181,11 +181,11 @@ describe("updates", () => {
     await openRequests.run({ type: "update_found", offer: { version: "9.1.0", notes: "", released: null } });
     const desktop = replayed.instead;
     let stop: ((error: unknown) => void) | undefined;
-    let of: number | null = null;
+    let total: number | null = null;
     replayed.instead = (call) => {
       if (call.type === "install_update") return new Promise((_, reject) => (stop = reject));
       if (call.type === "get_update_download")
-        return { type: "update_download", download: { version: "9.1.0", came: 5_000_000, of } };
+        return { type: "update_download", download: { version: "9.1.0", came: 5_000_000, of: total } };
       return desktop?.(call);
     };
     await open("about");
@@ -193,7 +193,7 @@ describe("updates", () => {
     get(testids.updateInstall).click();
     get(testids.updateInstall).click();
     await until(() => expect(get(testids.updateComing).textContent).toBe("5.0 MB so far"));
-    of = 20_000_000;
+    total = 20_000_000;
     await until(() => expect(get(testids.updateComing).textContent).toBe("5.0 MB of 20 MB"));
     expect(target.querySelector("[role=progressbar]")?.getAttribute("aria-valuenow")).toBe("25");
     expect((get(testids.updateInstall) as HTMLButtonElement).disabled).toBe(true);

@@ -17,20 +17,20 @@ const { asked } = replayed;
 describe("the search in settings", () => {
   it("finds by the words of both languages, titles first", async () => {
     const languages = await Promise.all([wordsOf("en"), wordsOf("zh")]);
-    const found = (query: string) => findSettings(query, languages).map(({ title }) => title);
-    expect(found("proxy")[0]).toBe("settings.proxy");
-    expect(found("代理")).toContain("settings.proxy");
-    expect(found("DELETE everything")[0]).toBe("data.erase.all");
-    expect(found("dark")).toContain("settings.theme");
-    expect(found("  ")).toEqual([]);
-    expect(found("xyzzy")).toEqual([]);
+    const titles = (query: string) => findSettings(query, languages).map(({ title }) => title);
+    expect(titles("proxy")[0]).toBe("settings.proxy");
+    expect(titles("代理")).toContain("settings.proxy");
+    expect(titles("DELETE everything")[0]).toBe("data.erase.all");
+    expect(titles("dark")).toContain("settings.theme");
+    expect(titles("  ")).toEqual([]);
+    expect(titles("xyzzy")).toEqual([]);
   });
 
   it("names only rows that stand on their pages", async () => {
     const pages = [...new Set(settingsIndex.map(({ page }) => page))];
     for (const page of pages) {
       await open(page);
-      for (const { title } of settingsIndex.filter((known) => known.page === page)) {
+      for (const { title } of settingsIndex.filter((entry) => entry.page === page)) {
         if (title.startsWith("settings.page.")) continue;
         const body = target.querySelector(".settings-page");
         await until(() => expect(body && rowOf(body, t(title)), `${title} on ${page}`).toBeTruthy());
@@ -45,7 +45,7 @@ describe("the search in settings", () => {
     search.value = "字";
     search.dispatchEvent(new Event("input", { bubbles: true }));
     await until(() => expect(all(testids.settingsHit).length).toBeGreaterThan(0));
-    const hit = all(testids.settingsHit).find((known) => known.textContent?.includes(t("settings.text_size")));
+    const hit = all(testids.settingsHit).find((entry) => entry.textContent?.includes(t("settings.text_size")));
     hit?.click();
     expect(navigation.place).toMatchObject({ page: "settings", section: "appearance" });
     props.section = "appearance";
@@ -104,7 +104,7 @@ describe("shortcuts", () => {
   it("take nothing that is needed elsewhere, and say for what", async () => {
     await open("shortcuts");
     const before = asked.length;
-    for (const [key, more, said] of [
+    for (const [key, more, message] of [
       ["n", {}, t("keys.new")],
       ["c", {}, t("shortcuts.taken", { keys: "Ctrl+C" })],
       ["4", {}, t("shortcuts.taken", { keys: "Ctrl+4" })],
@@ -113,7 +113,7 @@ describe("shortcuts", () => {
       get(`${testids.shortcutKeys}-search`).click();
       flushSync();
       press("search", key, more);
-      expect(target.querySelector(".settings-page [role=status]")?.textContent, key).toContain(said);
+      expect(target.querySelector(".settings-page [role=status]")?.textContent, key).toContain(message);
       press("search", "Escape");
       expect(target.querySelector(".settings-page [role=status]"), key).toBeNull();
     }
@@ -173,11 +173,11 @@ describe("the data page", () => {
     const act = get(testids.eraseDo) as HTMLButtonElement;
     expect(act.disabled).toBe(true);
     const word = get(testids.eraseWord) as HTMLInputElement;
-    for (const [typed, disabled] of [
+    for (const [text, disabled] of [
       ["delet", true],
       [" Delete ", false],
     ] as const) {
-      word.value = typed;
+      word.value = text;
       word.dispatchEvent(new Event("input", { bubbles: true }));
       flushSync();
       expect(act.disabled).toBe(disabled);

@@ -39,23 +39,25 @@ describe("the list by folders", () => {
     const first = folders()[0];
     expect(first?.title.endsWith(newest?.folder.split("/").at(-1) ?? "?")).toBe(true);
     await until(() => expect(first?.getAttribute("aria-expanded")).toBe("true"));
-    const apart = sessionList.sessions.filter((info) => info.pinned || info.status === "waiting").map(({ id }) => id);
+    const topSessions = sessionList.sessions
+      .filter((info) => info.pinned || info.status === "waiting")
+      .map(({ id }) => id);
     const inFirst = ofFolder(newest?.folder ?? "").map(({ id }) => id);
-    await until(() => expect(new Set(shownIds())).toEqual(new Set([...apart, ...inFirst])));
+    await until(() => expect(new Set(shownIds())).toEqual(new Set([...topSessions, ...inFirst])));
 
     // Left closes it and right opens it again, as in a tree; with Alt the window handles the key.
     first?.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft", altKey: true, bubbles: true }));
     flushSync();
     expect(first?.getAttribute("aria-expanded")).toBe("true");
     first?.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft", bubbles: true }));
-    await until(() => expect(new Set(shownIds())).toEqual(new Set(apart)));
+    await until(() => expect(new Set(shownIds())).toEqual(new Set(topSessions)));
     folders()[1]?.click();
-    await until(() => expect(shownIds().length).toBeGreaterThan(apart.length));
+    await until(() => expect(shownIds().length).toBeGreaterThan(topSessions.length));
 
     // A new session appears without a reload.
     const info = { ...sessionList.sessions[0], id: "f".repeat(32), folder: "/quite/new", pinned: false } as SessionInfo;
-    const told = { ...info, status: "idle" as const, updated_at: Date.now() };
-    replayed.core.emit({ type: "sessions" }, { type: "session_listed", info: told });
+    const updatedInfo = { ...info, status: "idle" as const, updated_at: Date.now() };
+    replayed.core.emit({ type: "sessions" }, { type: "session_listed", info: updatedInfo });
     await until(() => expect(folders().some((row) => row.title === "/quite/new")).toBe(true));
     await preferences.change({ appearance: { ...settings.appearance, list: "time" } });
     await until(() => expect(folders().length).toBe(0));
@@ -66,12 +68,12 @@ describe("runs of a task", () => {
   const fold = () => get(testids.runsRow);
   const runs = () => all(testids.sessionRow).filter((row) => row.textContent?.includes("Morning brief"));
   /** Turns listed sessions into runs of one task. */
-  async function tell(sessions: readonly SessionInfo[], change: Partial<SessionInfo> = {}): Promise<void> {
+  async function publish(sessions: readonly SessionInfo[], change: Partial<SessionInfo> = {}): Promise<void> {
     for (const info of sessions) {
       const task = { source: "task", title: "Morning brief", folder: "/x", profile: "general" } as const;
-      const seen = { pinned: false, status: "idle", read_at: Infinity } as const;
-      const told: SessionInfo = { ...info, ...task, ...seen, ...change };
-      replayed.core.emit({ type: "sessions" }, { type: "session_listed", info: told });
+      const readState = { pinned: false, status: "idle", read_at: Infinity } as const;
+      const updatedInfo: SessionInfo = { ...info, ...task, ...readState, ...change };
+      replayed.core.emit({ type: "sessions" }, { type: "session_listed", info: updatedInfo });
     }
     await until(() => expect(all(testids.runsRow).length).toBeGreaterThan(0));
   }
@@ -82,7 +84,7 @@ describe("runs of a task", () => {
 
   it("unfold and fold by keys, and not while one of them is being renamed", async () => {
     const untroubled = sessionList.sessions.filter(({ id }) => sessionList.trouble(id) === null);
-    await tell(untroubled.slice(0, 6), { updated_at: Date.now() });
+    await publish(untroubled.slice(0, 6), { updated_at: Date.now() });
     expect([runs().length, words(fold())]).toEqual([1, "and 5 earlier runs"]);
     press("ArrowLeft");
     expect(fold().getAttribute("aria-expanded")).toBe("false");
@@ -111,7 +113,7 @@ describe("runs of a task", () => {
     await until(() => expect(all(testids.sessionRow).length).toBeGreaterThan(0));
     const first = [...sessionList.sessions];
     expect([first.length, replayed.of("list_sessions").length]).toEqual([100, 0]);
-    await tell(first, { updated_at: Date.now() });
+    await publish(first, { updated_at: Date.now() });
     await until(() => expect(sessionList.sessions.length).toBe(200));
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(replayed.of("list_sessions").length).toBe(1);
@@ -124,8 +126,8 @@ describe("renaming a session in its row", () => {
     const row = get(testids.sessionRow);
     const info = sessionList.sessions.find(({ id }) => id === row.dataset["session"]);
     row.dispatchEvent(new KeyboardEvent("keydown", { key: "F2", bubbles: true }));
-    const item = [...target.querySelectorAll<HTMLElement>(".menu-item")].find((known) =>
-      known.textContent?.includes(t("session.rename")),
+    const item = [...target.querySelectorAll<HTMLElement>(".menu-item")].find((item) =>
+      item.textContent?.includes(t("session.rename")),
     );
     item?.click();
     await until(() => expect(input()).toBeTruthy());
@@ -172,9 +174,9 @@ describe("renaming a session in its row", () => {
 
 describe("the marks of a session's row", () => {
   const row = (id: string): HTMLElement => {
-    const found = target.querySelector<HTMLElement>(`[data-session="${id}"]`);
-    if (!found) throw new Error(`no row of ${id}`);
-    return found;
+    const row = target.querySelector<HTMLElement>(`[data-session="${id}"]`);
+    if (!row) throw new Error(`no row of ${id}`);
+    return row;
   };
   const marks = (id: string): string =>
     words(row(id).querySelector(`[data-testid=${testids.sessionMarks}]`) ?? row(id));
@@ -212,11 +214,11 @@ describe("the marks of a session's row", () => {
 });
 
 describe("looking for words", () => {
-  const said = () => words(target.querySelector(".vh[role=status]") ?? target);
+  const announcement = () => words(target.querySelector(".vh[role=status]") ?? target);
   const hits = (count: number) => ({
-    hits: Array.from({ length: count }, (_, at) => ({
-      info: { ...sessionList.sessions[0], id: `s${at}` },
-      message: `m${at}`,
+    hits: Array.from({ length: count }, (_, index) => ({
+      info: { ...sessionList.sessions[0], id: `s${index}` },
+      message: `m${index}`,
       snippet: "a heron",
       marks: [],
     })),
@@ -228,7 +230,7 @@ describe("looking for words", () => {
     [30, "0 sessions, 30 in messages"],
     [100, "0 sessions, 99 in messagesMore than 99 in messages; add a word"],
   ])("says and shows nothing before texts have answered with %i, then all of it", async (count, text) => {
-    let answer: (found: unknown) => void = () => undefined;
+    let answer: (hits: unknown) => void = () => undefined;
     replayed.instead = (call) =>
       call.type === "list_sessions"
         ? { sessions: [], total: 0 }
@@ -238,9 +240,9 @@ describe("looking for words", () => {
     write(get(testids.search), "heron");
     await until(() => expect(replayed.of("search_sessions").length).toBe(1));
     const list = get(testids.sessionList);
-    expect([said(), words(list)]).toEqual(["", ""]);
+    expect([announcement(), words(list)]).toEqual(["", ""]);
     answer(hits(count));
-    await until(() => expect(said()).toBe(text));
+    await until(() => expect(announcement()).toBe(text));
     await until(() => expect(words(list)).toContain(count === 0 ? text : "In messages"));
   });
 });

@@ -16,23 +16,23 @@ import SkillsView from "./SkillsView.svelte";
 
 const replayed = new ReplayCore();
 const { asked } = replayed;
-let shown: Record<string, unknown> | null = null;
+let mounted: Record<string, unknown> | null = null;
 const target = document.createElement("div");
 
 const all = (id: string, within: ParentNode = target): HTMLElement[] => [
   ...within.querySelectorAll<HTMLElement>(`[data-testid="${id}"]`),
 ];
 function get(id: string, within: ParentNode = target): HTMLElement {
-  const found = all(id, within)[0];
-  if (!found) throw new Error(`no ${id} in ${target.textContent}`);
-  return found;
+  const element = all(id, within)[0];
+  if (!element) throw new Error(`no ${id} in ${target.textContent}`);
+  return element;
 }
 const row = (name: string): HTMLElement => {
-  const found = all(testids.skillRow).find((known) => known.dataset["skill"] === name);
-  if (!found) throw new Error(`no ${name}`);
-  return found;
+  const row = all(testids.skillRow).find((row) => row.dataset["skill"] === name);
+  if (!row) throw new Error(`no ${name}`);
+  return row;
 };
-const names = (): string[] => all(testids.skillRow).map((known) => known.dataset["skill"] ?? "");
+const names = (): string[] => all(testids.skillRow).map((row) => row.dataset["skill"] ?? "");
 const toast = (): string => toasts.list.at(-1)?.text ?? "";
 
 function type(field: HTMLElement, text: string): void {
@@ -55,19 +55,19 @@ beforeEach(async () => {
   await sessionList.begin();
   libraryState.begin();
   navigation.skills();
-  shown = mount(SkillsView, { target });
+  mounted = mount(SkillsView, { target });
   await until(() => expect(names().length).toBeGreaterThan(3));
 });
 
 afterEach(async () => {
-  if (shown) await unmount(shown);
-  shown = null;
+  if (mounted) await unmount(mounted);
+  mounted = null;
   edits.clear();
   toasts.list = [];
   target.remove();
 });
 
-async function look(name: string): Promise<HTMLElement> {
+async function select(name: string): Promise<HTMLElement> {
   row(name).querySelector<HTMLElement>("[data-row-open]")?.click();
   await until(() => expect(words(get(testids.skillDetail))).toContain("Source"));
   return get(testids.skillDetail);
@@ -132,7 +132,7 @@ describe("the list of skills", () => {
 
 describe("a skill", () => {
   it("that came with a folder shows its text and its scripts before it can be accepted", async () => {
-    const detail = await look("deploy-preview");
+    const detail = await select("deploy-preview");
     expect(words(get(testids.skillWaits))).toContain("Octo does not use it until you accept it");
     expect(words(detail)).toContain("3 files, 2 scripts");
     // Shows the raw source, including text Markdown would hide.
@@ -150,7 +150,7 @@ describe("a skill", () => {
     const draft = newDraft();
     await until(() => expect(draft.text).toBe(""));
     draft.text = "the last week";
-    await look("review-rust");
+    await select("review-rust");
     get(testids.skillUse).click();
     expect(navigation.place).toEqual({ page: "new", folder: "/home/mei/code/harbor" });
     expect(draft.text).toBe("/review-rust the last week");
@@ -158,14 +158,14 @@ describe("a skill", () => {
   });
 
   it("is edited in place; what was typed outlives the page, and saving keeps the version before", async () => {
-    await look("release-notes");
+    await select("release-notes");
     get(testids.skillEdit).click();
     flushSync();
     expect(get(testids.skillSave)).toHaveProperty("disabled", true);
     const text = (get(testids.skillText) as HTMLTextAreaElement).value;
     type(get(testids.skillText), `${text}6. Say thanks.\n`);
-    if (shown) await unmount(shown);
-    shown = mount(SkillsView, { target });
+    if (mounted) await unmount(mounted);
+    mounted = mount(SkillsView, { target });
     await until(() => expect(words(row("release-notes"))).toContain("Not saved"));
     row("release-notes").click();
     await until(() => expect((get(testids.skillText) as HTMLTextAreaElement).value).toContain("Say thanks"));
@@ -177,7 +177,7 @@ describe("a skill", () => {
   });
 
   it("keeps what was typed when saving fails", async () => {
-    await look("release-notes");
+    await select("release-notes");
     get(testids.skillEdit).click();
     flushSync();
     type(get(testids.skillText), "---\nname: release-notes\n---\nmine");
@@ -188,7 +188,7 @@ describe("a skill", () => {
   });
 
   it("that somebody else changes meanwhile is not written over unasked", async () => {
-    await look("release-notes");
+    await select("release-notes");
     get(testids.skillEdit).click();
     flushSync();
     type(get(testids.skillText), "mine");
@@ -208,7 +208,7 @@ describe("a skill", () => {
   });
 
   it("shows what an earlier version said against now, and puts it back as a new one", async () => {
-    await look("release-notes");
+    await select("release-notes");
     get(testids.skillVersion).click();
     await until(() => get(testids.skillPutBack));
     const diff = target.querySelector(".version-body .diff");
@@ -219,7 +219,7 @@ describe("a skill", () => {
   });
 
   it("goes to the trash and comes back", async () => {
-    await look("expense-report");
+    await select("expense-report");
     get(testids.skillDelete).click();
     await until(() => expect(toasts.list.at(-1)?.action?.label).toBe("Undo"));
     expect(names()).not.toContain("expense-report");
@@ -229,7 +229,7 @@ describe("a skill", () => {
   });
 
   it("is exported into a folder the person picks, and what was left out is said", async () => {
-    await look("release-notes");
+    await select("release-notes");
     get(testids.skillExport).click();
     await until(() => expect(toast()).toContain("release-notes.zip"));
     expect(replayed.last("export_skill")).toMatchObject({ to: "/home/mei/code/picked/release-notes.zip" });
@@ -237,7 +237,7 @@ describe("a skill", () => {
   });
 
   it("of Octo's own is neither edited nor deleted", async () => {
-    await look("code-explorer");
+    await select("code-explorer");
     expect(all(testids.skillEdit)).toHaveLength(0);
     expect(all(testids.skillDelete)).toHaveLength(0);
     expect(all(testids.skillUse)).toHaveLength(1);
@@ -293,10 +293,10 @@ describe("an import", () => {
     await until(() => expect(all(testids.importSkill)).toHaveLength(3));
   }
   const box = (name: string): HTMLElement => {
-    const card = all(testids.importSkill).find((known) => known.dataset["skill"] === name);
-    const found = card?.querySelector<HTMLElement>('[role="checkbox"]');
-    if (!found) throw new Error(`no ${name}`);
-    return found;
+    const card = all(testids.importSkill).find((card) => card.dataset["skill"] === name);
+    const checkbox = card?.querySelector<HTMLElement>('[role="checkbox"]');
+    if (!checkbox) throw new Error(`no ${name}`);
+    return checkbox;
   };
 
   it("takes only what is a place", () => {
@@ -309,7 +309,7 @@ describe("an import", () => {
   it("shows what is in it, and replaces nothing that was not chosen", async () => {
     await inspect();
     expect(asked.some((call) => call.type === "install_skills")).toBe(false);
-    expect([box("changelog"), box("release-notes"), box("escape")].map((known) => known.ariaChecked)).toEqual([
+    expect([box("changelog"), box("release-notes"), box("escape")].map((box) => box.ariaChecked)).toEqual([
       "true",
       "false",
       "false",

@@ -12,7 +12,7 @@ const { replayed, show, all, get } = mountStage();
 const MIB = 1024 * 1024;
 
 /** Returns an event with files; jsdom has no such events. */
-function carried(type: string, part: "clipboardData" | "dataTransfer", files: File[]): Event {
+function transferEvent(type: string, part: "clipboardData" | "dataTransfer", files: File[]): Event {
   const event = new Event(type, { bubbles: true, cancelable: true });
   return Object.assign(event, { [part]: { files, types: ["Files"] } });
 }
@@ -38,7 +38,7 @@ beforeEach(async () => {
 describe("a screenshot that is pasted", () => {
   it("is shown small, can be taken out again, and goes along as a picture", async () => {
     const field = get(testids.composer);
-    field.dispatchEvent(carried("paste", "clipboardData", [file("", "image/png"), file("two.png", "image/png")]));
+    field.dispatchEvent(transferEvent("paste", "clipboardData", [file("", "image/png"), file("two.png", "image/png")]));
     await until(() => expect(all(testids.attachment).length).toBe(2));
     const [first, second] = all(testids.attachment);
     expect(first?.querySelector("img")?.getAttribute("src")).toContain("data:image/png");
@@ -74,11 +74,11 @@ describe("what is pasted and the page is given nothing of", () => {
 describe("a file that cannot be attached", () => {
   it("is named, with the limit or what is taken, and nothing of it is sent to the core", async () => {
     const field = get(testids.composer);
-    field.dispatchEvent(carried("drop", "dataTransfer", [file("tool.exe", "application/x-msdownload")]));
+    field.dispatchEvent(transferEvent("drop", "dataTransfer", [file("tool.exe", "application/x-msdownload")]));
     await until(() => expect(toasts.list.length).toBe(1));
     expect(toasts.list[0]?.text).toContain("tool.exe");
     expect(toasts.list[0]?.text).toMatch(/PNG.*JPEG.*GIF.*WebP/);
-    field.dispatchEvent(carried("drop", "dataTransfer", [file("huge.png", "image/png", 20 * MIB + 1)]));
+    field.dispatchEvent(transferEvent("drop", "dataTransfer", [file("huge.png", "image/png", 20 * MIB + 1)]));
     await until(() => expect(toasts.list.length).toBe(2));
     expect(toasts.list[1]?.text).toContain("huge.png");
     expect(toasts.list[1]?.text).toContain("20 MiB");

@@ -15,16 +15,16 @@ async function damaged(
   backup: DatabaseBackup | null,
   replace: () => unknown = () => ({ aside: ASIDE }),
 ): Promise<void> {
-  let mended = false;
+  let repaired = false;
   await replayed.begin("main");
   const args = { path: "/home/mei/.octo/octo.db", backup: backup?.path ?? "" };
   const why = { key: backup ? "store.damaged" : "store.damaged_no_backup", args, retryable: false, code: "damaged" };
   replayed.instead = (call: Request["call"]) => {
-    if (mended) return undefined;
+    if (repaired) return undefined;
     if (call.type === "look_at_damage") return { backup };
     if (call.type !== "replace_database") return Promise.reject(why);
     const answer = replace();
-    mended = !(answer instanceof Promise);
+    repaired = !(answer instanceof Promise);
     return answer;
   };
   show(App, {});

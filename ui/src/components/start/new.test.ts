@@ -25,7 +25,7 @@ function pickAnother(menu: string): string {
   get(menu).nextElementSibling?.dispatchEvent(opening);
   flushSync();
   const items = get(menu).nextElementSibling?.querySelectorAll<HTMLElement>(".menu-item") ?? [];
-  const item = [...items].findLast((known) => known.ariaChecked === "false");
+  const item = [...items].findLast((radio) => radio.ariaChecked === "false");
   const text = words(item?.querySelector(".cut") ?? get(menu));
   item?.click();
   flushSync();
@@ -61,7 +61,7 @@ describe("a new session", () => {
     await until(() => expect(navigation.current?.state).toBeTruthy());
     navigation.fresh("/skill/folder");
     await until(() => get(testids.newTitle));
-    const told = () => ({
+    const request = () => ({
       title: (get(testids.newTitle) as HTMLInputElement).value,
       folder: (get(testids.newFolder) as HTMLInputElement).value,
       profile: words(get(testids.profile).querySelector('[aria-pressed="true"]') ?? target),
@@ -69,16 +69,16 @@ describe("a new session", () => {
       model: words(get(testids.statusModel)),
       effort: all(testids.statusEffort).map(words),
     });
-    const first = told();
+    const first = request();
     write(get(testids.newTitle), "The release");
     write(get(testids.newFolder), "/elsewhere");
     pickAnother(testids.statusMode);
     pickAnother(testids.statusEffort);
     target.querySelector<HTMLElement>(`[data-testid="${testids.profile}"] button[aria-pressed="false"]`)?.click();
     flushSync();
-    const chosen = told();
+    const chosen = request();
     expect(chosen).toMatchObject({ title: "The release", folder: "/elsewhere" });
-    for (const what of ["profile", "mode", "effort"] as const) expect(chosen[what]).not.toEqual(first[what]);
+    for (const field of ["profile", "mode", "effort"] as const) expect(chosen[field]).not.toEqual(first[field]);
 
     // Its search needs them.
     await wordsOf("zh");
@@ -86,17 +86,17 @@ describe("a new session", () => {
     await until(() => get(testids.settingsBack));
     get(testids.settingsBack).click();
     await until(() => get(testids.newTitle));
-    expect(told()).toEqual(chosen);
+    expect(request()).toEqual(chosen);
     // Works for models too; this one takes no effort, the other one does.
     pickAnother(testids.statusModel);
-    const { model } = told();
+    const { model } = request();
     expect(model).not.toBe(first.model);
     navigation.trash();
     navigation.fresh();
     await until(() => get(testids.newTitle));
-    expect(told()).toEqual({ ...chosen, model, effort: [] });
+    expect(request()).toEqual({ ...chosen, model, effort: [] });
     pickAnother(testids.statusModel);
-    expect(told()).toEqual(chosen);
+    expect(request()).toEqual(chosen);
 
     // A failed start keeps its choices.
     replayed.refuse = "start_session";
@@ -104,14 +104,14 @@ describe("a new session", () => {
     press(get(testids.composer), "Enter");
     await until(() => expect(replayed.of("start_session").length).toBe(1));
     await until(() => expect((get(testids.composer) as HTMLTextAreaElement).value).toBe("Say one"));
-    expect(told()).toEqual(chosen);
+    expect(request()).toEqual(chosen);
     replayed.refuse = null;
     press(get(testids.composer), "Enter");
     await until(() => expect(navigation.current?.state).toBeTruthy());
     expect(replayed.last("start_session")).toMatchObject({ title: "The release", folder: "/elsewhere" });
     navigation.fresh();
     await until(() => get(testids.newTitle));
-    expect(told()).toMatchObject({ title: "", profile: first.profile, mode: first.mode, effort: first.effort });
+    expect(request()).toMatchObject({ title: "", profile: first.profile, mode: first.mode, effort: first.effort });
   });
 });
 
@@ -119,19 +119,19 @@ describe("the settings", () => {
   it("lead back to where one was", async () => {
     await replayed.begin("main");
     await sessionList.begin();
-    const back = (): void => {
+    const goBackFirst = (): void => {
       navigation.settings("about");
       navigation.settings("data");
       navigation.back();
     };
     const session = sessionList.sessions.at(-1)?.id ?? "";
     navigation.session(session);
-    back();
+    goBackFirst();
     expect(navigation.current?.id).toBe(session);
     for (const page of ["new", "activity", "tasks", "skills", "memory", "usage", "trash"] as const) {
       if (page === "new") navigation.fresh();
       else navigation[page]();
-      back();
+      goBackFirst();
       expect(navigation.place.page).toBe(page);
     }
     // Searching opens the list.
@@ -140,7 +140,7 @@ describe("the settings", () => {
     expect(navigation.place.page).toBe("trash");
     // Visiting the settings ends onboarding.
     navigation.welcome();
-    back();
+    goBackFirst();
     expect(navigation.place.page).toBe("session");
   });
 });

@@ -16,23 +16,23 @@ import Sidebar from "../sidebar/Sidebar.svelte";
 import TasksView from "./TasksView.svelte";
 
 const replayed = new ReplayCore();
-let shown: Record<string, unknown> | null = null;
+let mounted: Record<string, unknown> | null = null;
 const target = document.createElement("div");
 
 const { all, get } = within(target);
 const rows = (): string[] => all(testids.scheduleRow).map((row) => row.dataset["file"] ?? "");
 const toast = (): string => toasts.list.at(-1)?.text ?? "";
 function row(file: string): HTMLElement {
-  const found = all(testids.scheduleRow).find((known) => known.dataset["file"] === file);
-  if (!found) throw new Error(`no ${file}`);
-  return found;
+  const row = all(testids.scheduleRow).find((row) => row.dataset["file"] === file);
+  if (!row) throw new Error(`no ${file}`);
+  return row;
 }
 const runs = (): (string | undefined)[] => all(testids.run).map((run) => run.dataset["status"]);
 const faults = (): Record<string, string> =>
   Object.fromEntries(all(testids.scheduleFault).map((fault) => [fault.dataset["field"] ?? "", words(fault)]));
 
-function type(id: string, text: string, at = 0): void {
-  const field = all(id)[at] as HTMLInputElement | undefined;
+function type(id: string, text: string, index = 0): void {
+  const field = all(id)[index] as HTMLInputElement | undefined;
   if (!field) throw new Error(`no ${id}`);
   field.value = text;
   field.dispatchEvent(new Event("input", { bubbles: true }));
@@ -54,12 +54,12 @@ async function pick(label: string): Promise<void> {
   // Emulates the browser's reaction to the button.
   menu.dispatchEvent(Object.assign(new Event("beforetoggle"), { newState: "open" }));
   flushSync();
-  const entry = [...menu.querySelectorAll<HTMLElement>(".menu-item")].find((known) => words(known) === label);
+  const entry = [...menu.querySelectorAll<HTMLElement>(".menu-item")].find((item) => words(item) === label);
   if (!entry) throw new Error(`no ${label} in ${words(menu)}`);
   entry.click();
   flushSync();
 }
-async function look(file: string): Promise<void> {
+async function select(file: string): Promise<void> {
   row(file).click();
   await until(() => expect(get(testids.schedule).dataset["file"]).toBe(file));
 }
@@ -76,7 +76,7 @@ async function begin(query: string): Promise<void> {
   await sessionList.begin();
   tasksState.begin();
   navigation.tasks();
-  shown = mount(TasksView, { target });
+  mounted = mount(TasksView, { target });
 }
 
 beforeEach(async () => {
@@ -87,8 +87,8 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  if (shown) await unmount(shown);
-  shown = null;
+  if (mounted) await unmount(mounted);
+  mounted = null;
   taskEdits.clear();
   toasts.list = [];
   target.remove();
@@ -98,8 +98,8 @@ describe("what holds for all tasks", () => {
   it("is said where none runs at its time, with the way to change it, and new ones begin with it", async () => {
     expect(all(testids.tasksOff)).toEqual([]);
     await preferences.change({ tasks: { at_their_times: "off", missed: "ask", tell: "nothing" } });
-    await unmount(shown ?? {});
-    shown = mount(TasksView, { target });
+    await unmount(mounted ?? {});
+    mounted = mount(TasksView, { target });
     await until(() => get(testids.tasksOff));
     click(testids.tasksNew);
     await until(() => get(testids.scheduleName));
@@ -152,9 +152,9 @@ describe("the list of tasks", () => {
   });
 
   it("is shown with what waits in the sidebar", async () => {
-    if (shown) await unmount(shown);
+    if (mounted) await unmount(mounted);
     navigation.fresh();
-    shown = mount(Sidebar, { target });
+    mounted = mount(Sidebar, { target });
     await until(() => expect(words(get(testids.openTasks))).toBe("Tasks44 waiting for you"));
     click(testids.openTasks);
     expect(navigation.place).toEqual({ page: "tasks" });
@@ -170,7 +170,7 @@ describe("the list of tasks", () => {
 
 describe("a task", () => {
   it("shows what it does and every run with its reason, duration, cost and session", async () => {
-    await look("morning-issue-digest");
+    await select("morning-issue-digest");
     const shownWords = words(get(testids.schedule));
     for (const part of [
       "Read the issues opened in harbor since yesterday",
@@ -196,7 +196,7 @@ describe("a task", () => {
   });
 
   it("has more runs than are read at once", async () => {
-    await look("morning-issue-digest");
+    await select("morning-issue-digest");
     await until(() => expect(runs()).toHaveLength(20));
     click(testids.runsMore);
     await until(() => expect(runs()).toHaveLength(38));
@@ -209,7 +209,7 @@ describe("a task", () => {
   });
 
   it("is run now, and its run is stopped", async () => {
-    await look("back-up-notes");
+    await select("back-up-notes");
     await until(() => expect(runs()).toEqual(["finished"]));
     click(testids.scheduleRun);
     await until(() => expect(runs()).toEqual(["running", "finished"]));
@@ -222,7 +222,7 @@ describe("a task", () => {
   });
 
   it("is paused, resumed and duplicated", async () => {
-    await look("back-up-notes");
+    await select("back-up-notes");
     click(testids.scheduleSwitch);
     await until(() => expect(words(get(testids.schedule))).toContain("None while paused"));
     expect(replayed.last("switch_task")).toMatchObject({ task: "back-up-notes", on: "off" });
@@ -234,7 +234,7 @@ describe("a task", () => {
   });
 
   it("goes to the trash and comes back", async () => {
-    await look("back-up-notes");
+    await select("back-up-notes");
     await pick("Delete");
     await until(() => expect(toasts.list.at(-1)?.action?.label).toBe("Undo"));
     expect(toast()).toBe("Back up the notes folder moved to the trash");
@@ -245,7 +245,7 @@ describe("a task", () => {
   });
 
   it("that came from elsewhere shows all of itself and runs only once it is let", async () => {
-    await look("clean-branches");
+    await select("clean-branches");
     expect(words(get(testids.schedule))).toContain("Never touch main or release branches.");
     expect(words(get(testids.schedule))).toContain("No one can say no");
     expect(words(get(testids.schedule))).toContain("no budget, 60 min");
@@ -260,7 +260,7 @@ describe("a task", () => {
   });
 
   it("that cannot be read shows why and what is in it, and leads to its file", async () => {
-    await look("notes-of-old");
+    await select("notes-of-old");
     expect(words(get(testids.scheduleBroken))).toContain("Correct it in an editor");
     expect(words(get(testids.schedule))).toContain("when: every blue moon");
     expect(all(testids.scheduleRun)).toHaveLength(0);
@@ -271,7 +271,7 @@ describe("a task", () => {
   });
 
   it("asks what becomes of a missed run", async () => {
-    await look("nightly-import");
+    await select("nightly-import");
     await until(() => expect(runs()).toEqual(["asked"]));
     expect(words(all(testids.run)[0] ?? target)).toContain("Missed. Run it now?");
     click(testids.runLeave);
@@ -323,10 +323,10 @@ describe("the form of a task", () => {
     await until(() => expect(answers).toHaveLength(1));
     type(testids.scheduleTime, "10");
     await until(() => expect(answers).toHaveLength(2));
-    const at = (hour: number): number => new Date(2030, 0, 1, hour).getTime();
-    answers[1]?.([at(10)]);
+    const time = (hour: number): number => new Date(2030, 0, 1, hour).getTime();
+    answers[1]?.([time(10)]);
     await until(() => expect(words(get(testids.schedulePreview))).toContain("10:00"));
-    answers[0]?.([at(9)]);
+    answers[0]?.([time(9)]);
     await Promise.resolve();
     await until(() => expect(words(get(testids.schedulePreview))).toMatch(/Jan 2030 10:00$/));
   });
@@ -408,8 +408,8 @@ describe("the form of a task", () => {
     click(testids.scheduleSave);
     await until(() => expect(words(get(testids.scheduleForm))).toContain("The disk is full."));
     expect(words(get(testids.scheduleForm))).toContain("Your text is kept here.");
-    if (shown) await unmount(shown);
-    shown = mount(TasksView, { target });
+    if (mounted) await unmount(mounted);
+    mounted = mount(TasksView, { target });
     await until(() => expect(rows().length).toBeGreaterThan(5));
     expect(words(target)).toContain("ReportNot saved");
     click(testids.tasksNew);
@@ -419,7 +419,7 @@ describe("the form of a task", () => {
   });
 
   it("changes the version it was read with, and nothing somebody else wrote meanwhile", async () => {
-    await look("back-up-notes");
+    await select("back-up-notes");
     click(testids.scheduleEdit);
     expect(get(testids.scheduleSave)).toHaveProperty("disabled", true);
     type(testids.scheduleName, "Notes");
@@ -434,7 +434,7 @@ describe("the form of a task", () => {
   });
 
   it("takes what somebody else wrote meanwhile", async () => {
-    await look("back-up-notes");
+    await select("back-up-notes");
     click(testids.scheduleEdit);
     replayed.core.schedule.touch("back-up-notes", { prompt: "Theirs." });
     await until(() => get(testids.scheduleMeanwhile));
@@ -447,7 +447,7 @@ describe("the form of a task", () => {
   });
 
   it("of a task that was deleted meanwhile writes it anew", async () => {
-    await look("back-up-notes");
+    await select("back-up-notes");
     click(testids.scheduleEdit);
     type(testids.scheduleName, "Notes again");
     await replayed.core.answer({ domain: "schedule", call: { type: "delete_task", task: "back-up-notes" } });
@@ -460,7 +460,7 @@ describe("the form of a task", () => {
 
 describe("where there is no task", () => {
   it("three things are proposed, and begun with what they would be", async () => {
-    if (shown) await unmount(shown);
+    if (mounted) await unmount(mounted);
     await begin("&no-tasks");
     await until(() => expect(all(testids.tasksExample)).toHaveLength(3));
     expect(words(get(testids.tasksExample))).toContain("Mon–Fri, 08:00");

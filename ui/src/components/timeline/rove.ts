@@ -11,11 +11,12 @@ export function rove(list: HTMLElement): { destroy(): void } {
     const next = rows[rows.indexOf(from) + step];
     event.preventDefault();
     if (!next) return;
-    const wanted = event.target instanceof HTMLElement && event.target.matches('[role="checkbox"]') ? "" : ".file-open";
+    const selector =
+      event.target instanceof HTMLElement && event.target.matches('[role="checkbox"]') ? "" : ".file-open";
     const open = next.querySelector<HTMLElement>(".file-open");
     const check = next.querySelector<HTMLButtonElement>('[role="checkbox"]:not(:disabled)');
     open?.click();
-    (wanted === "" && check ? check : open)?.focus();
+    (selector === "" && check ? check : open)?.focus();
   };
   list.addEventListener("keydown", key);
   return { destroy: () => list.removeEventListener("keydown", key) };

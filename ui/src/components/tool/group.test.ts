@@ -21,8 +21,8 @@ const OTHER = "d0000000000000000000000000000002";
 const replayed = new ReplayCore();
 const target = document.createElement("div");
 const { all, get } = within(target);
-let shown: Record<string, unknown>[] = [];
-let here: Conversation;
+let mounted: Record<string, unknown>[] = [];
+let session: Conversation;
 let round = 0;
 
 beforeAll(() => {
@@ -36,17 +36,17 @@ beforeEach(async () => {
   await setLanguage("en");
   await replayed.begin("main");
   await preferences.begin();
-  here = await open(MAIN);
+  session = await open(MAIN);
   round += 1;
 });
 afterEach(async () => {
   await clear();
-  here.close();
+  session.close();
 });
 
 async function clear(): Promise<void> {
-  for (const each of shown) await unmount(each);
-  shown = [];
+  for (const component of mounted) await unmount(component);
+  mounted = [];
 }
 
 async function open(id: string): Promise<Conversation> {
@@ -57,11 +57,11 @@ async function open(id: string): Promise<Conversation> {
 
 /** Mounts a part of a transcript as the session view does. */
 function show<Props extends Record<string, unknown>>(component: Component<Props>, props: Props): void {
-  const within: Component<Props> = (internals, given) => {
-    provideConversation(() => here);
-    return component(internals, given);
+  const within: Component<Props> = (internals, props) => {
+    provideConversation(() => session);
+    return component(internals, props);
   };
-  shown.push(mount(within, { target, props, context: new Map() }));
+  mounted.push(mount(within, { target, props, context: new Map() }));
   flushSync();
 }
 
@@ -99,8 +99,9 @@ const step = (name: string, view: ToolView, state?: CallView["state"]): Step => 
   argumentText: "{}",
   result: null,
 });
-const reads = (count: number): Step[] => Array.from({ length: count }, (_, at) => step(`r${at}`, read));
-const group = (steps: Step[], over = true): void => show(StepGroup, { key: `${round}:r0`, steps, over });
+const reads = (count: number): Step[] => Array.from({ length: count }, (_, index) => step(`r${index}`, read));
+const group = (steps: Step[], isTurnOver = true): void =>
+  show(StepGroup, { key: `${round}:r0`, steps, over: isTurnOver });
 const head = (): HTMLElement => get(testids.stepGroup);
 const press = (element: HTMLElement): void => {
   element.click();
@@ -141,7 +142,7 @@ describe("a run of tool calls", () => {
 
   it("about a file that is there has a button, in the order of keys, that shows it in its folder", async () => {
     const buttons = (): HTMLElement[] => [...target.querySelectorAll<HTMLElement>(".step-show")];
-    const ended = (status: "failed" | "denied") => ({ type: "ended", status, at: 1, duration_ms: 1 }) as const;
+    const endState = (status: "failed" | "denied") => ({ type: "ended", status, at: 1, duration_ms: 1 }) as const;
     group([step("r", read), step("e", edit), step("c", run(0))]);
     expect(buttons().map((button) => [button.ariaLabel ?? button.getAttribute("aria-label"), button.tabIndex])).toEqual(
       [
@@ -150,13 +151,13 @@ describe("a run of tool calls", () => {
       ],
     );
     buttons()[1]?.click();
-    const { folder } = here.state?.info ?? {};
+    const { folder } = session.state?.info ?? {};
     await until(() => expect(replayed.last("reveal_file")).toEqual({ type: "reveal_file", path: "/x/a.rs", folder }));
     await clear();
     const before = [
       step("p", edit, { type: "planned" }),
-      step("f", edit, ended("failed")),
-      step("d", edit, ended("denied")),
+      step("f", edit, endState("failed")),
+      step("d", edit, endState("denied")),
     ];
     group(before);
     expect(buttons()).toEqual([]);
@@ -183,10 +184,10 @@ describe("a run of tool calls", () => {
     press(head());
     expect(all(testids.stepRow).length).toBe(0);
     await clear();
-    here.close();
-    here = await open(OTHER);
-    here.close();
-    here = await open(MAIN);
+    session.close();
+    session = await open(OTHER);
+    session.close();
+    session = await open(MAIN);
     group(reads(7), false);
     expect([words(head()), all(testids.stepRow).length]).toEqual(["7 steps, 0.7 s 7 reads", 0]);
   });
@@ -236,19 +237,19 @@ describe("a command that offers a page of the settings", () => {
 });
 
 describe("reasoning", () => {
-  const think = (key: string): void => show(Reasoning, { key, text: "First the reader.", streaming: false });
+  const showReasoning = (key: string): void => show(Reasoning, { key, text: "First the reader.", streaming: false });
   const open_ = (): (string | null)[] => all(testids.reasoning).map((fold) => fold.getAttribute("aria-expanded"));
 
   it("is shown or not as the person chose last, in other sessions and after a restart", async () => {
-    think("a:0");
-    think("b:0");
+    showReasoning("a:0");
+    showReasoning("b:0");
     expect(open_()).toEqual(["false", "false"]);
     press(get(testids.reasoning));
     expect(open_()).toEqual(["true", "true"]);
     await clear();
-    here.close();
-    here = await open(OTHER);
-    think("c:0");
+    session.close();
+    session = await open(OTHER);
+    showReasoning("c:0");
     expect(open_()).toEqual(["true"]);
     // A fresh page load reads the stored state.
     vi.resetModules();

@@ -14,8 +14,8 @@ const MAIN = "d0000000000000000000000000000001";
 const FOLDER = "/home/mei/code/harbor";
 
 const { replayed, target } = mountStage();
-let shown: Record<string, unknown>[] = [];
-let here: Conversation;
+let mounted: Record<string, unknown>[] = [];
+let session: Conversation;
 /** Whether loaded files decode as pictures. */
 let drawable = true;
 
@@ -26,11 +26,11 @@ beforeAll(() => {
 beforeEach(async () => {
   drawable = true;
   await replayed.begin("main");
-  here = await open();
+  session = await open();
 });
 afterEach(async () => {
   await clear();
-  here.close();
+  session.close();
   toasts.list = [];
 });
 
@@ -41,17 +41,17 @@ async function open(): Promise<Conversation> {
 }
 
 async function clear(): Promise<void> {
-  for (const each of shown) await unmount(each);
-  shown = [];
+  for (const component of mounted) await unmount(component);
+  mounted = [];
 }
 
 /** Mounts a part of the session's transcript. */
-function show<Props extends object>(part: Component<Props>, props: Props): void {
-  const inSession: Component<Props> = (internals, given) => {
-    provideConversation(() => here);
-    return part(internals, given);
+function show<Props extends object>(component: Component<Props>, props: Props): void {
+  const inSession: Component<Props> = (internals, props) => {
+    provideConversation(() => session);
+    return component(internals, props);
   };
-  shown.push(mount(inSession, { target, props, context: new Map() }));
+  mounted.push(mount(inSession, { target, props, context: new Map() }));
   flushSync();
 }
 
@@ -59,16 +59,16 @@ const answer = (text: string, message = "m1"): void =>
   show<ComponentProps<typeof Markdown>>(Markdown, { text, message });
 const images = (): HTMLImageElement[] => [...target.querySelectorAll("img")];
 const chips = (): string[] => [...target.querySelectorAll(".chip")].map(words);
-const named = (name: string): HTMLElement => {
-  const found = [...target.querySelectorAll("button")].find((button) => words(button) === name);
-  if (!found) throw new Error(`no button ${name}`);
-  return found;
+const findByName = (name: string): HTMLElement => {
+  const match = [...target.querySelectorAll("button")].find((button) => words(button) === name);
+  if (!match) throw new Error(`no button ${name}`);
+  return match;
 };
 
 describe("a file that is named", () => {
   it("in an answer is shown in its folder, and nothing else is done with it", async () => {
     answer("See [the loop](src/main.rs:42).");
-    named("the loop").click();
+    findByName("the loop").click();
     await until(() =>
       expect(replayed.last("reveal_file")).toEqual({ type: "reveal_file", path: "src/main.rs", folder: FOLDER }),
     );
@@ -77,12 +77,12 @@ describe("a file that is named", () => {
 
   it("and is gone is told of", async () => {
     answer("See [the loop](gone.rs).");
-    named("the loop").click();
+    findByName("the loop").click();
     await until(() => expect(toasts.list.length).toBe(1));
   });
 
   it("outside of a session is text", () => {
-    shown.push(mount(Markdown, { target, props: { text: "See [the loop](src/main.rs)." } }));
+    mounted.push(mount(Markdown, { target, props: { text: "See [the loop](src/main.rs)." } }));
     flushSync();
     expect(target.querySelector("button")).toBeNull();
   });
@@ -90,7 +90,7 @@ describe("a file that is named", () => {
   it("as an attachment is shown in its folder", async () => {
     const path = "/home/mei/notes/plan.txt";
     show<ComponentProps<typeof UserMessage>>(UserMessage, { blocks: [{ type: "file", path }], at: 1, message: null });
-    named("plan.txt").click();
+    findByName("plan.txt").click();
     await until(() => expect(replayed.last("reveal_file")).toMatchObject({ path }));
   });
 });
@@ -114,7 +114,7 @@ describe("a picture of a file", () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     flushSync();
     expect([chips(), toasts.list.length]).toEqual([["Picture: One", "Picture: Two", "Picture: Three"], 0]);
-    named("Picture: Two").click();
+    findByName("Picture: Two").click();
     await until(() => expect(replayed.last("reveal_file")).toMatchObject({ path: "large.png" }));
   });
 
@@ -153,8 +153,8 @@ describe("a picture of a file", () => {
     await until(() => expect(images().length).toBe(3));
     expect(replayed.of("get_picture").length).toBe(2);
     await clear();
-    here.close();
-    here = await open();
+    session.close();
+    session = await open();
     replayed.instead = (call) => {
       if (call.type === "get_picture") throw failure("picture.missing");
       return undefined;

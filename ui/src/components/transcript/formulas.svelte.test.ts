@@ -10,24 +10,24 @@ const text = "The roots of $ax^2 + bx + c$ cost $5:\n\n$$\nx = \\frac{-b}{2a}\n-
 
 it("formulas of an answer that streams are set once they are whole, and stay as they are", async () => {
   const props = $state({ text: "", streaming: true });
-  const shown = mount(Markdown, { target, props });
-  const at = (length: number): void => {
+  const mounted = mount(Markdown, { target, props });
+  const show = (length: number): void => {
     props.text = text.slice(0, length);
     flushSync();
   };
-  at(text.indexOf(" cost"));
+  show(text.indexOf(" cost"));
   expect(words(target)).toBe("The roots of ax^2 + bx + c");
   await until(() => expect(target.querySelectorAll(".katex").length).toBe(1));
-  at(text.indexOf("- c"));
+  show(text.indexOf("- c"));
   // Incomplete TeX is shown as plain text.
   expect([...target.querySelectorAll("li, code")].map(words)).toEqual(["$$ x = \\frac{-b}{2a}"]);
-  at(text.indexOf("That"));
+  show(text.indexOf("That"));
   expect(target.querySelectorAll(".katex-display").length).toBe(1);
-  at(text.indexOf("all"));
+  show(text.indexOf("all"));
   const [first, second] = target.querySelectorAll(".katex");
-  at(text.length);
+  show(text.length);
   expect([...target.querySelectorAll(".katex")]).toEqual([first, second]);
   expect(first?.isConnected && second?.isConnected).toBe(true);
   expect(words(target)).toContain("cost $5:");
-  await unmount(shown);
+  await unmount(mounted);
 });

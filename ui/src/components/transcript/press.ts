@@ -11,22 +11,22 @@ export interface Press {
 }
 
 /** Watches presses in `element`; calls `over` when one has ended and its click was handled. */
-export function watchPress(element: HTMLElement, over: () => void): Press {
-  let lasts = false;
+export function watchPress(element: HTMLElement, isTurnOver: () => void): Press {
+  let continues = false;
   let ending: ReturnType<typeof setTimeout> | undefined;
   const begin = ({ pointerType, button }: PointerEvent): void => {
     // Touch scrolls the list itself, and the system menu may swallow the release of other buttons.
     if (pointerType === "touch" || button !== 0) return;
     clearTimeout(ending);
     ending = undefined;
-    lasts = true;
+    continues = true;
   };
   const end = (): void => {
-    if (!lasts || ending !== undefined) return;
+    if (!continues || ending !== undefined) return;
     ending = setTimeout(() => {
       ending = undefined;
-      lasts = false;
-      over();
+      continues = false;
+      isTurnOver();
     }, AGAIN);
   };
   // A missed release, for example over another window, shows in the next move event.
@@ -38,7 +38,7 @@ export function watchPress(element: HTMLElement, over: () => void): Press {
   addEventListener("pointermove", move);
   return {
     get lasts() {
-      return lasts;
+      return continues;
     },
     stop() {
       clearTimeout(ending);

@@ -16,31 +16,31 @@ import TurnFooter from "./TurnFooter.svelte";
 const MAIN = "d0000000000000000000000000000001";
 
 const { replayed, target, all, get } = mountStage();
-let shown: Record<string, unknown> | null = null;
-let here: Conversation;
+let mounted: Record<string, unknown> | null = null;
+let session: Conversation;
 
 afterEach(async () => {
-  if (shown) await unmount(shown);
-  here.close();
+  if (mounted) await unmount(mounted);
+  session.close();
   navigation.fresh();
 });
 
 /** Mounts a part of the session's transcript. */
-function show<Props extends object>(part: Component<Props>, props: Props): void {
-  const inSession: Component<Props> = (internals, given) => {
-    provideConversation(() => here);
-    return part(internals, given);
+function show<Props extends object>(component: Component<Props>, props: Props): void {
+  const inSession: Component<Props> = (internals, props) => {
+    provideConversation(() => session);
+    return component(internals, props);
   };
-  shown = mount(inSession, { target, props, context: new Map() });
+  mounted = mount(inSession, { target, props, context: new Map() });
   flushSync();
 }
 
 async function rows(): Promise<readonly Row[]> {
   await replayed.begin("main");
   await preferences.begin();
-  here = new Conversation(MAIN, () => undefined);
-  await until(() => expect(here.state).not.toBeNull());
-  return here.state ? rowsOf(here.state) : [];
+  session = new Conversation(MAIN, () => undefined);
+  await until(() => expect(session.state).not.toBeNull());
+  return session.state ? rowsOf(session.state) : [];
 }
 
 type Props = ComponentProps<typeof TurnFooter>;
@@ -59,7 +59,9 @@ describe("the end of a turn", () => {
     const turn = await open();
     const button = get(testids.branchAnswer);
     expect([words(button), button.title, button.tabIndex]).toEqual([t("message.branch"), t("turn.branch_title"), 0]);
-    const last = here.state?.messages.findLast((message) => message.turn === turn.id && message.role === "assistant");
+    const last = session.state?.messages.findLast(
+      (message) => message.turn === turn.id && message.role === "assistant",
+    );
     button.click();
     await until(() => expect(navigation.current?.state?.messages.at(-1)?.id).toBe(last?.id));
     expect(replayed.last("branch_session")).toMatchObject({
@@ -71,9 +73,9 @@ describe("the end of a turn", () => {
 
   it("has none where no session can go on from it", async () => {
     await open();
-    const state = here.state;
+    const state = session.state;
     if (!state) throw new Error("no state");
-    here.state = { ...state, info: { ...state.info, source: "demo" } };
+    session.state = { ...state, info: { ...state.info, source: "demo" } };
     flushSync();
     expect(all(testids.branchAnswer)).toEqual([]);
   });
@@ -85,7 +87,7 @@ describe("an answer on the way", () => {
     if (!between) throw new Error("nothing was said on the way");
     show(TranscriptRow, { row: { ...between, over: false }, marked: false });
     expect(all(testids.branchBetween)).toEqual([]);
-    if (shown) await unmount(shown);
+    if (mounted) await unmount(mounted);
     show(TranscriptRow, { row: { ...between, over: true }, marked: false });
     get(testids.branchBetween).click();
     await until(() => expect(navigation.current?.id).not.toBe(MAIN));

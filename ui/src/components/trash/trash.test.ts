@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 
 const dialog = () => get(testids.trashDialog) as HTMLDialogElement;
-const asked = () => replayed.last("restore_trash");
+const restoreRequest = () => replayed.last("restore_trash");
 function picks(path: string | null): void {
   replayed.instead = (call) => (call.type === "pick_folder" ? { type: "folder", path } : undefined);
 }
@@ -40,7 +40,7 @@ describe("a thing whose place is taken", () => {
     const id = row.dataset["entry"] ?? "";
     press(row, "Enter");
     await until(() => expect(dialog().open).toBe(true));
-    expect(asked()).toMatchObject({ ids: [id], to: null, on_conflict: "ask" });
+    expect(restoreRequest()).toMatchObject({ ids: [id], to: null, on_conflict: "ask" });
 
     // Cancelling the folder picker keeps the question open.
     picks(null);
@@ -51,8 +51,8 @@ describe("a thing whose place is taken", () => {
 
     picks(PICKED);
     click(dialog(), testids.trashElsewhere);
-    await until(() => expect(asked()).toMatchObject({ ids: [id], to: PICKED, on_conflict: "ask" }));
-    await until(() => expect(all(testids.trashRow).some((known) => known.dataset["entry"] === id)).toBe(false));
+    await until(() => expect(restoreRequest()).toMatchObject({ ids: [id], to: PICKED, on_conflict: "ask" }));
+    await until(() => expect(all(testids.trashRow).some((row) => row.dataset["entry"] === id)).toBe(false));
     expect(dialog().open).toBe(false);
   });
 
@@ -61,7 +61,7 @@ describe("a thing whose place is taken", () => {
     await until(() => get(testids.trashElsewhere));
     picks(PICKED);
     click(get(testids.trashPreview), testids.trashElsewhere);
-    await until(() => expect(asked()).toMatchObject({ ids: [id], to: PICKED, on_conflict: "ask" }));
+    await until(() => expect(restoreRequest()).toMatchObject({ ids: [id], to: PICKED, on_conflict: "ask" }));
   });
 
   it("that is taken in the other place too is asked about again, for that place", async () => {
@@ -76,9 +76,9 @@ describe("a thing whose place is taken", () => {
     press(row, "Enter");
     await until(() => expect(dialog().open).toBe(true));
     click(dialog(), testids.trashElsewhere);
-    await until(() => expect(asked()?.to).toBe(PICKED));
+    await until(() => expect(restoreRequest()?.to).toBe(PICKED));
     await until(() => expect(dialog().open).toBe(true));
     click(dialog(), testids.trashKeepBoth);
-    await until(() => expect(asked()).toMatchObject({ ids: [id], to: PICKED, on_conflict: "keep_both" }));
+    await until(() => expect(restoreRequest()).toMatchObject({ ids: [id], to: PICKED, on_conflict: "keep_both" }));
   });
 });

@@ -12,7 +12,7 @@ export function partName(name: string | null, split: Split): string {
 }
 
 /** Formats an amount of a measure. */
-export function written(amount: number, measure: Measure): string {
+export function formatAmount(amount: number, measure: Measure): string {
   if (measure === "cost") return dollars(amount);
   return measure === "tokens" ? tokens(amount) : Math.round(amount).toLocaleString("en");
 }

@@ -40,28 +40,28 @@ const THEMES = [
 
 /** Returns the commands available now. */
 export function commands(): readonly Action[] {
-  const here = navigation.current;
-  const info = here?.state?.info ?? null;
+  const session = navigation.current;
+  const info = session?.state?.info ?? null;
   const list = [
     action("side.new", { id: "new", icon: "plus", shortcut: "new", run: () => navigation.fresh() }),
     action("search.label", { id: "search", icon: "search", shortcut: "search", run: () => navigation.search() }),
   ];
-  if (here?.busy)
-    list.push(action("keys.stop", { id: "stop", icon: "stop", shortcut: "stop", run: () => void here.stop() }));
-  if (here && info) {
+  if (session?.busy)
+    list.push(action("keys.stop", { id: "stop", icon: "stop", shortcut: "stop", run: () => void session.stop() }));
+  if (session && info) {
     list.push(
       action("time.title", {
         id: "time",
         icon: "history",
         shortcut: "time",
-        run: () => here.openTime({ type: "now" }),
+        run: () => session.openTime({ type: "now" }),
       }),
       // The entries of the session row's menu.
       action("palette.rename", {
         id: "rename",
         icon: "pencil",
         run: () => {
-          here.closeTime();
+          session.closeTime();
           dialogs.renaming = info.id;
         },
       }),
@@ -71,7 +71,7 @@ export function commands(): readonly Action[] {
         run: () => void sessionList.pin(info.id, !info.pinned),
       }),
     );
-    if (here.mayBranch)
+    if (session.mayBranch)
       list.push(
         action("palette.duplicate", {
           id: "duplicate",
@@ -117,7 +117,7 @@ export function commands(): readonly Action[] {
 }
 
 async function remove(id: string): Promise<void> {
-  if (await sessionList.remove(id, (restored) => navigation.session(restored.id))) navigation.home(id);
+  if (await sessionList.remove(id, (onrestore) => navigation.session(onrestore.id))) navigation.home(id);
 }
 
 async function quit(): Promise<void> {

@@ -9,8 +9,8 @@ export class AnswerDrafts {
 
   /** Drops the unsent answers of questions that are no longer open. */
   keep(open: readonly string[]): void {
-    for (const begun of [this.words, this.choices]) {
-      for (const question of [...begun.keys()]) if (!open.includes(question)) begun.delete(question);
+    for (const map of [this.words, this.choices]) {
+      for (const question of [...map.keys()]) if (!open.includes(question)) map.delete(question);
     }
   }
 }
@@ -20,7 +20,7 @@ const bySession = new Map<string, AnswerDrafts>();
 
 /** Returns the unsent answers of a session; the same object as long as the window lives. */
 export function answerDraftsOf(session: string): AnswerDrafts {
-  const known = bySession.get(session) ?? new AnswerDrafts();
-  bySession.set(session, known);
-  return known;
+  const drafts = bySession.get(session) ?? new AnswerDrafts();
+  bySession.set(session, drafts);
+  return drafts;
 }

@@ -3,15 +3,15 @@ import { answerDraftsOf } from "./answer-drafts.svelte";
 
 describe("answers that were begun", () => {
   it("are the session's own, and stay as long as their questions are open", () => {
-    const begun = answerDraftsOf("a");
-    begun.words.set("1", "because");
-    begun.words.set("2", "not that");
-    begun.choices.set("2", "the first");
+    const drafts = answerDraftsOf("a");
+    drafts.words.set("1", "because");
+    drafts.words.set("2", "not that");
+    drafts.choices.set("2", "the first");
     expect(answerDraftsOf("b").words.size).toBe(0);
     answerDraftsOf("a").keep(["2"]);
     expect([...answerDraftsOf("a").words]).toEqual([["2", "not that"]]);
     expect([...answerDraftsOf("a").choices]).toEqual([["2", "the first"]]);
     answerDraftsOf("a").keep([]);
-    expect([begun.words.size, begun.choices.size]).toEqual([0, 0]);
+    expect([drafts.words.size, drafts.choices.size]).toEqual([0, 0]);
   });
 });

@@ -20,7 +20,7 @@ interface Asked {
 }
 
 /** Keyed by conversation, which is created again whenever a session opens: until then nothing is requested twice. */
-const asked = new WeakMap<Conversation, Map<string, Asked>>();
+const readings = new WeakMap<Conversation, Map<string, Asked>>();
 
 async function read(session: string, path: string, picture: Asked): Promise<void> {
   try {
@@ -42,10 +42,10 @@ async function decoded(url: string): Promise<HTMLImageElement> {
 }
 
 /** Drops the oldest pictures above the limit, but never the newest, which is about to be shown. */
-export function forgetOldest(pictures: Map<string, { readonly url: string }>, newest: string, most = KEPT): void {
+export function forgetOldest(pictures: Map<string, { readonly url: string }>, newest: string, limit = KEPT): void {
   let size = [...pictures.values()].reduce((sum, { url }) => sum + url.length, 0);
   for (const [key, { url }] of pictures) {
-    if (size <= most) return;
+    if (size <= limit) return;
     if (url === "" || key === newest) continue;
     pictures.delete(key);
     size -= url.length;
@@ -59,8 +59,8 @@ export class AnswerPictures {
   /** The pictures being loaded. */
   readonly #awaited = new Set<Asked>();
 
-  constructor(here: Conversation, answer: string) {
-    this.#here = here;
+  constructor(session: Conversation, answer: string) {
+    this.#here = session;
     this.#answer = answer;
   }
 
@@ -79,11 +79,11 @@ export class AnswerPictures {
   }
 
   #ask(path: string): Asked {
-    const pictures = asked.get(this.#here) ?? new Map<string, Asked>();
-    asked.set(this.#here, pictures);
+    const pictures = readings.get(this.#here) ?? new Map<string, Asked>();
+    readings.set(this.#here, pictures);
     const key = `${this.#answer} ${path}`;
-    const known = pictures.get(key);
-    if (known) return known;
+    const cached = pictures.get(key);
+    if (cached) return cached;
     const picture: Asked = { url: "", images: [], over: Promise.resolve() };
     picture.over = read(this.#here.id, path, picture).then(() => forgetOldest(pictures, key));
     pictures.set(key, picture);
@@ -92,7 +92,7 @@ export class AnswerPictures {
 }
 
 function draw(chip: HTMLElement, picture: Asked): void {
-  let image = picture.images.find((known) => !known.isConnected);
+  let image = picture.images.find((image) => !image.isConnected);
   if (!image) {
     // The same picture in two positions.
     image = new Image();

@@ -20,7 +20,7 @@ const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /** Stores pictures without a path: pasted, or dropped from another application. Shows the name of each that fails. */
 export async function keepPictures(files: readonly File[]): Promise<Attachment[]> {
-  const kept: Attachment[] = [];
+  const unsent: Attachment[] = [];
   for (const file of files) {
     const name = file.name || t("attach.pasted");
     if (!PICTURES.includes(file.type)) {
@@ -29,13 +29,13 @@ export async function keepPictures(files: readonly File[]): Promise<Attachment[]
       toasts.show(t("attach.too_large", { name, limit: LIMIT }));
     } else {
       try {
-        kept.push(await keep(await base64(file), name));
+        unsent.push(await keep(await base64(file), name));
       } catch (error) {
         toasts.fail(error);
       }
     }
   }
-  return kept;
+  return unsent;
 }
 
 /**
@@ -62,8 +62,8 @@ export async function readPasted(): Promise<{ attachments: Attachment[]; text: s
 }
 
 async function keep(base64: string, name: string): Promise<Attachment> {
-  const { blob, media_type, name: kept } = await call("app", "put_blob", { base64, name });
-  return { type: "image", blob, media_type, name: kept };
+  const { blob, media_type, name: storedName } = await call("app", "put_blob", { base64, name });
+  return { type: "image", blob, media_type, name: storedName };
 }
 
 /**

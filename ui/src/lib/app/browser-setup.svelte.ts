@@ -41,9 +41,9 @@ export class BrowserSetup {
     this.looking = true;
     this.problem = null;
     try {
-      const { browsers, own } = await call("browser", "find_browsers", {});
+      const { browsers, own: ownProfile } = await call("browser", "find_browsers", {});
       this.found = browsers;
-      this.own = own;
+      this.own = ownProfile;
     } catch (error) {
       this.problem = asApiError(error);
     } finally {

@@ -6,19 +6,19 @@ import { browser } from "./browser.svelte";
 import { BrowserSetup } from "./browser-setup.svelte";
 import { toasts } from "./toasts.svelte";
 
-const found = (id: string, door: FoundBrowser["door"]): FoundBrowser => ({
+const foundBrowser = (id: string, door: FoundBrowser["door"]): FoundBrowser => ({
   id,
   name: id,
   folder: `/${id}`,
   door,
   allow_address: `${id}://inspect`,
 });
-let asked: Request["call"][] = [];
+let calls: Request["call"][] = [];
 let answers: Partial<Record<string, () => unknown>> = {};
 const settings = { settings: { language: "en", theme: "system" }, models: [], keychain: "available" };
 const transport: Transport = {
   request: async (request) => {
-    asked.push(request.call);
+    calls.push(request.call);
     await Promise.resolve();
     return answers[request.call.type]?.() ?? (request.call.type === "get_settings" ? settings : {});
   },
@@ -26,15 +26,15 @@ const transport: Transport = {
   onFileDrop: () => () => undefined,
   blobUrl: (path) => path,
 };
-const types = () => asked.map(({ type }) => type);
+const types = () => calls.map(({ type }) => type);
 const refused = () => {
   throw { key: "internal", args: {}, retryable: false };
 };
 
 beforeEach(() => {
-  asked = [];
+  calls = [];
   answers = {
-    find_browsers: () => ({ browsers: [found("edge", "closed"), found("chrome", "asks")], own: true }),
+    find_browsers: () => ({ browsers: [foundBrowser("edge", "closed"), foundBrowser("chrome", "asks")], own: true }),
     list_sites: () => ({ sites: [] }),
     examine_browser: () => ({ checks: [{ about: "installed", result: "fine", note: {}, repair: null }] }),
   };
@@ -50,7 +50,7 @@ describe("the page about the browser", () => {
     expect(types().sort()).toEqual(["find_browsers", "list_sites"]);
     expect([setup.guide?.id, setup.address]).toEqual(["chrome", "chrome://inspect"]);
     expect(setup.own).toBe(true);
-    answers["find_browsers"] = () => ({ browsers: [found("edge", "closed")], own: false });
+    answers["find_browsers"] = () => ({ browsers: [foundBrowser("edge", "closed")], own: false });
     await setup.look();
     expect([setup.address, setup.own]).toEqual(["edge://inspect", false]);
   });
@@ -61,7 +61,7 @@ describe("the page about the browser", () => {
     expect(setup.checks?.length).toBe(1);
     await setup.choose({ type: "off" });
     expect(setup.checks).toBeNull();
-    asked = [];
+    calls = [];
     await setup.repair({ type: "use_own" });
     expect(types()).toEqual(["choose_browser", "get_settings", "examine_browser"]);
   });
@@ -76,7 +76,7 @@ describe("the page about the browser", () => {
     await setup.repair({ type: "stop_waiting" });
     expect(types()).toEqual(["examine_browser", "attach_browser", "examine_browser", "detach_browser"]);
     // A change during the check triggers another check.
-    asked = [];
+    calls = [];
     answers["examine_browser"] = () => {
       if (types().length === 1) browser.state = { type: "looking" };
       return { checks: [] };
@@ -91,9 +91,9 @@ describe("the page about the browser", () => {
     await setup.repair({ type: "choose_folder" });
     expect(types()).toEqual(["pick_folder"]);
     answers["pick_folder"] = () => ({ type: "folder", path: "/mine" });
-    asked = [];
+    calls = [];
     await setup.repair({ type: "choose_folder" });
-    const chosen = asked.find(
+    const chosen = calls.find(
       (call): call is Extract<BrowserRequest, { type: "choose_browser" }> => call.type === "choose_browser",
     );
     expect(chosen?.choice).toEqual({ type: "folder", path: "/mine" });
@@ -112,7 +112,7 @@ describe("the page about the browser", () => {
     answers["list_sites"] = () => ({ sites: [] });
     await setup.forget(site);
     expect(setup.sites).toEqual([]);
-    expect(asked.at(-2)).toEqual({ type: "forget_site", site });
+    expect(calls.at(-2)).toEqual({ type: "forget_site", site });
   });
 
   it("says what could not be looked at, and no more once it could", async () => {

@@ -38,11 +38,11 @@ export class TelegramForm {
 
   /** Shows the form with the saved values, or with the defaults. */
   edit(): void {
-    const { kept } = this;
+    const { kept: saved } = this;
     this.token = "";
-    this.server = kept?.server ?? "";
-    this.folder = kept?.folder ?? preferences.settings?.recent_folders[0] ?? preferences.userHome;
-    this.mode = kept?.mode ?? "ask_risky";
+    this.server = saved?.server ?? "";
+    this.folder = saved?.folder ?? preferences.settings?.recent_folders[0] ?? preferences.userHome;
+    this.mode = saved?.mode ?? "ask_risky";
     this.problem = null;
     this.#check = null;
     this.open = true;
@@ -59,11 +59,15 @@ export class TelegramForm {
     if (this.busy) return;
     this.busy = true;
     this.problem = null;
-    const of = this.#tested;
+    const testedModel = this.#tested;
     try {
-      this.#check = { of, bot: await call("chats", "test_telegram", { draft: this.#draft }), failure: null };
+      this.#check = {
+        of: testedModel,
+        bot: await call("chats", "test_telegram", { draft: this.#draft }),
+        failure: null,
+      };
     } catch (error) {
-      this.#check = { of, bot: null, failure: asApiError(error) };
+      this.#check = { of: testedModel, bot: null, failure: asApiError(error) };
     }
     this.busy = false;
   }
@@ -71,9 +75,9 @@ export class TelegramForm {
   /** Tests an untested draft and saves it if it works. */
   async save(): Promise<void> {
     if (!this.complete || this.busy) return;
-    const untested = !this.check?.bot && (this.#draft.token !== null || this.#draft.server !== this.kept?.server);
-    if (untested) await this.test();
-    if (!untested || this.check?.bot) await this.saveAnyway();
+    const isUntested = !this.check?.bot && (this.#draft.token !== null || this.#draft.server !== this.kept?.server);
+    if (isUntested) await this.test();
+    if (!isUntested || this.check?.bot) await this.saveAnyway();
   }
 
   /** Saves regardless of a test: the network may be down. */

@@ -5,17 +5,17 @@ import { everySecond, startOfToday } from "./clock.svelte";
 
 const EVENING = new Date(2026, 4, 9, 23, 58, 30).getTime();
 const MIDNIGHT = new Date(2026, 4, 10).getTime();
-const seen = vi.spyOn(document, "visibilityState", "get");
+const visibility = vi.spyOn(document, "visibilityState", "get");
 let end = (): void => undefined;
 
 function become(state: DocumentVisibilityState): void {
-  seen.mockReturnValue(state);
+  visibility.mockReturnValue(state);
   document.dispatchEvent(new Event("visibilitychange"));
   flushSync();
 }
 
 /** Collects the values a reader yields as it reruns. */
-function drawn(read: () => () => number): number[] {
+function track(read: () => () => number): number[] {
   const all: number[] = [];
   end = $effect.root(() => {
     const now = read();
@@ -43,7 +43,7 @@ afterEach(() => {
 
 it("a counter has a timer only while it runs and can be seen", () => {
   let runs = $state(false);
-  const seconds = drawn(() => everySecond(() => runs));
+  const seconds = track(() => everySecond(() => runs));
   pass(10_000);
   expect([seconds, vi.getTimerCount()]).toEqual([[EVENING], 0]);
   runs = true;
@@ -60,7 +60,7 @@ it("a counter has a timer only while it runs and can be seen", () => {
 });
 
 it("the day is drawn once, and again at midnight", () => {
-  const days = drawn(startOfToday);
+  const days = track(startOfToday);
   pass(89_999);
   expect(days).toEqual([new Date(2026, 4, 9).getTime() + 1]);
   pass(1);
@@ -70,7 +70,7 @@ it("the day is drawn once, and again at midnight", () => {
 });
 
 it("a computer that slept past midnight shows the new day within a minute", () => {
-  const days = drawn(startOfToday);
+  const days = track(startOfToday);
   // The timers' own clock was suspended in the meantime.
   vi.setSystemTime(MIDNIGHT + 8 * 3_600_000);
   pass(60_000);
@@ -78,7 +78,7 @@ it("a computer that slept past midnight shows the new day within a minute", () =
 });
 
 it("a hidden window waits for no day, and shows the present one when it comes back", () => {
-  const days = drawn(startOfToday);
+  const days = track(startOfToday);
   become("hidden");
   expect(vi.getTimerCount()).toBe(0);
   pass(3_600_000);

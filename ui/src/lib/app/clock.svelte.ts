@@ -26,12 +26,12 @@ export function startOfToday(): () => number {
   $effect(() => {
     if (!windowVisibility.visible) return;
     let timer: ReturnType<typeof setTimeout>;
-    const look = (): void => {
+    const update = (): void => {
       const now = Date.now();
       day = midnight(now);
-      timer = setTimeout(look, Math.min(LONGEST, nextMidnight(now) - now));
+      timer = setTimeout(update, Math.min(LONGEST, nextMidnight(now) - now));
     };
-    look();
+    update();
     return () => clearTimeout(timer);
   });
   return () => day + 1;

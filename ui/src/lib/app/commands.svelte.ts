@@ -4,7 +4,7 @@ import type { CommandInfo } from "$lib/ipc/types";
 import { toasts } from "./toasts.svelte";
 
 /** The commands read last, so that a new composer's menu is not empty at first. */
-let known: readonly CommandInfo[] = [];
+let catalogue: readonly CommandInfo[] = [];
 
 /** Loads the commands that need no folder, once at start. */
 export function prepareCommands(): void {
@@ -13,16 +13,16 @@ export function prepareCommands(): void {
 
 /** The menu entries of one composer. */
 export class SlashCommands {
-  list = $state.raw<readonly CommandInfo[]>(known);
+  list = $state.raw<readonly CommandInfo[]>(catalogue);
   #asked = 0;
 
   /** Loads a folder's commands. Until they arrive, the previous ones are offered. */
   async read(folder: string): Promise<void> {
     const turn = ++this.#asked;
-    const wanted = folder.trim() === "" ? null : folder.trim();
+    const folderPath = folder.trim() === "" ? null : folder.trim();
     try {
-      const { commands } = await call("app", "list_commands", { folder: wanted });
-      if (turn === this.#asked) known = this.list = commands;
+      const { commands } = await call("app", "list_commands", { folder: folderPath });
+      if (turn === this.#asked) catalogue = this.list = commands;
     } catch (error) {
       if (turn === this.#asked) toasts.fail(error);
     }

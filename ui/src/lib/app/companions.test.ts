@@ -24,21 +24,21 @@ const entry: ModelEntry = {
   facts,
   fallback: null,
 };
-const said = (...given: Parameters<typeof offersFor>) => offersFor(...given).map(({ role, name }) => [role, name]);
+const roles = (...args: Parameters<typeof offersFor>) => offersFor(...args).map(({ role, name }) => [role, name]);
 
 describe("models beside another", () => {
   it("are offered while nobody chose one", () => {
-    expect(said(entry, preset, null)).toEqual([
+    expect(roles(entry, preset, null)).toEqual([
       ["light", "claude-haiku-4-5"],
       ["fallback", "claude-haiku-4-5"],
     ]);
-    expect(said(entry, preset, "2")).toEqual([["fallback", "claude-haiku-4-5"]]);
-    expect(said({ ...entry, fallback: "2" }, preset, null)).toEqual([["light", "claude-haiku-4-5"]]);
+    expect(roles(entry, preset, "2")).toEqual([["fallback", "claude-haiku-4-5"]]);
+    expect(roles({ ...entry, fallback: "2" }, preset, null)).toEqual([["light", "claude-haiku-4-5"]]);
   });
 
   it("are not offered where the presets name none", () => {
-    expect(said({ ...entry, model: "claude-haiku-4-5" }, preset, null)).toEqual([]);
-    expect(said({ ...entry, model: "mystery" }, preset, null)).toEqual([]);
-    expect(said(entry, null, null)).toEqual([]);
+    expect(roles({ ...entry, model: "claude-haiku-4-5" }, preset, null)).toEqual([]);
+    expect(roles({ ...entry, model: "mystery" }, preset, null)).toEqual([]);
+    expect(roles(entry, null, null)).toEqual([]);
   });
 });

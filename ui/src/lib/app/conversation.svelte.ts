@@ -116,11 +116,11 @@ export class Conversation {
     return `${this.#taskChanges} ${last?.id ?? ""} ${last?.ended_at ?? ""}`;
   });
 
-  constructor(id: string, ended: () => void) {
+  constructor(id: string, onend: () => void) {
     this.id = id;
     this.begun = answerDraftsOf(id);
     this.folds = foldsOf(id);
-    this.#ended = ended;
+    this.#ended = onend;
     this.begin();
   }
 
@@ -139,9 +139,9 @@ export class Conversation {
       state: (state) => {
         if (state.questions !== this.state?.questions) this.begun.keep(state.questions.map((question) => question.id));
         this.state = state;
-        const wanted = this.#wanted;
+        const target = this.#wanted;
         this.#wanted = null;
-        if (wanted !== null) void this.jump(wanted);
+        if (target !== null) void this.jump(target);
       },
       ended: () => this.#ended(),
       fault: (error) => {
@@ -158,8 +158,8 @@ export class Conversation {
   }
 
   /** Opens the time machine. */
-  openTime(at: TimeMachineTarget): void {
-    this.timeAt ??= at;
+  openTime(target: TimeMachineTarget): void {
+    this.timeAt ??= target;
   }
 
   /** Closes the time machine. */
@@ -199,8 +199,12 @@ export class Conversation {
     if (!part || !last || this.loadingLater) return;
     this.loadingLater = true;
     try {
-      const place = { type: "after", message: last.id } as const;
-      const { page, later } = await call("transcripts", "read_transcript", { session: this.id, place, limit: PAGE });
+      const position = { type: "after", message: last.id } as const;
+      const { page, later } = await call("transcripts", "read_transcript", {
+        session: this.id,
+        place: position,
+        limit: PAGE,
+      });
       if (this.away === part) this.#show(after(part, page), later);
     } catch (error) {
       toasts.fail(error);
@@ -211,15 +215,15 @@ export class Conversation {
 
   /** Scrolls to a message; loads the part around it if needed. */
   async jump(message: string): Promise<void> {
-    const shown = (part: { messages: readonly Message[] } | null): boolean =>
-      part?.messages.some((known) => known.id === message) ?? false;
-    if (!shown(this.away)) {
-      if (shown(this.state)) this.away = null;
+    const containsMessage = (part: { messages: readonly Message[] } | null): boolean =>
+      part?.messages.some((candidate) => candidate.id === message) ?? false;
+    if (!containsMessage(this.away)) {
+      if (containsMessage(this.state)) this.away = null;
       else if (this.state?.earlier) {
         try {
-          const place = { type: "around", message } as const;
-          const found = await call("transcripts", "read_transcript", { session: this.id, place, limit: PAGE });
-          this.#show(partOf(found.page), found.later);
+          const position = { type: "around", message } as const;
+          const part = await call("transcripts", "read_transcript", { session: this.id, place: position, limit: PAGE });
+          this.#show(partOf(part.page), part.later);
         } catch (error) {
           toasts.fail(error);
           return;
@@ -271,10 +275,10 @@ export class Conversation {
   async answer(question: string, answer: Answer): Promise<boolean> {
     if (this.#given.has(question)) return true;
     this.#given.add(question);
-    const asked = call("sessions", "answer_question", { session: this.id, question, answer });
-    const taken = await this.#answered(asked, { type: "question", id: question });
-    if (!taken) this.#given.delete(question);
-    return taken;
+    const request = call("sessions", "answer_question", { session: this.id, question, answer });
+    const answered = await this.#answered(request, { type: "question", id: question });
+    if (!answered) this.#given.delete(question);
+    return answered;
   }
 
   editQueued(queued: string, blocks: Block[]): Promise<boolean> {
@@ -307,9 +311,9 @@ export class Conversation {
   }
 
   async #answered(request: Promise<unknown>, about: Answered): Promise<boolean> {
-    const taken = await this.#try(request);
-    if (taken) this.answered = { about };
-    return taken;
+    const accepted = await this.#try(request);
+    if (accepted) this.answered = { about };
+    return accepted;
   }
 
   /** Returns the model calls of a turn, oldest first. */

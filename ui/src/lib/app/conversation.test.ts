@@ -31,11 +31,11 @@ const turn: TurnView = {
   usage: { input: 0, cache_read: 0, cache_write: 0, output: 0 },
 };
 
-let asked: unknown[] = [];
+let calls: unknown[] = [];
 let answer: (request: Request) => unknown = () => ({});
 const transport: Transport = {
   request: (request) => {
-    asked.push(request.call);
+    calls.push(request.call);
     return Promise.resolve().then(() => answer(request));
   },
   subscribe: () => Promise.resolve(() => undefined),
@@ -45,7 +45,7 @@ const transport: Transport = {
 const open = () => new Conversation("s", () => undefined);
 
 beforeEach(() => {
-  asked = [];
+  calls = [];
   toasts.list = [];
   useTransport(transport);
 });
@@ -53,25 +53,25 @@ beforeEach(() => {
 describe("what a turn cost", () => {
   it("is read once, and again when the turn was tried again and ended anew", async () => {
     answer = () => ({ calls: [call, { ...call, cost: null }] });
-    const here = open();
-    expect(here.costOf(turn)).toBeNull();
-    await Promise.all([here.readCost(turn), here.readCost(turn)]);
-    expect(here.costOf(turn)).toMatchObject({ calls: 2, cost: 70, unpriced: 1 });
-    expect(asked).toEqual([{ type: "calls_of_turn", session: "s", turn: "t" }]);
-    const again = { ...turn, ended_at: 9 };
-    expect(here.costOf(again)).toBeNull();
-    await here.readCost(again);
-    expect(asked.length).toBe(2);
+    const session = open();
+    expect(session.costOf(turn)).toBeNull();
+    await Promise.all([session.readCost(turn), session.readCost(turn)]);
+    expect(session.costOf(turn)).toMatchObject({ calls: 2, cost: 70, unpriced: 1 });
+    expect(calls).toEqual([{ type: "calls_of_turn", session: "s", turn: "t" }]);
+    const repeatedTurn = { ...turn, ended_at: 9 };
+    expect(session.costOf(repeatedTurn)).toBeNull();
+    await session.readCost(repeatedTurn);
+    expect(calls.length).toBe(2);
   });
 
   it("that could not be read is left out without a word, and read when it is next in view", async () => {
     answer = () => Promise.reject({ key: "store.busy", args: {}, retryable: true });
-    const here = open();
-    await here.readCost(turn);
-    expect([here.costOf(turn), toasts.list]).toEqual([null, []]);
+    const session = open();
+    await session.readCost(turn);
+    expect([session.costOf(turn), toasts.list]).toEqual([null, []]);
     answer = () => ({ calls: [call] });
-    await here.readCost(turn);
-    expect(here.costOf(turn)?.calls).toBe(1);
+    await session.readCost(turn);
+    expect(session.costOf(turn)?.calls).toBe(1);
   });
 });
 
@@ -85,21 +85,21 @@ describe("what a turn's task changed", () => {
 
   it("is read once for all turns, and is not known of one that runs", async () => {
     answer = () => ({ tasks: [task(0, null, 0, 1), task(1, "t", 0, 2), task(2, "u", 3, 4), task(3, "v", 0, null)] });
-    const here = open();
-    expect(here.changedBy("t")).toBeNull();
-    await Promise.all([here.readTasks(), here.readTasks()]);
-    expect(["t", "u", "v"].map((turn) => here.changedBy(turn))).toEqual([0, 3, null]);
-    expect(asked).toEqual([{ type: "get_task_tree", session: "s" }]);
+    const session = open();
+    expect(session.changedBy("t")).toBeNull();
+    await Promise.all([session.readTasks(), session.readTasks()]);
+    expect(["t", "u", "v"].map((turn) => session.changedBy(turn))).toEqual([0, 3, null]);
+    expect(calls).toEqual([{ type: "get_task_tree", session: "s" }]);
   });
 
   it("that could not be read is said nothing of", async () => {
     answer = () => Promise.reject({ key: "store.busy", args: {}, retryable: true });
-    const here = open();
-    await here.readTasks();
-    expect([here.changedBy("t"), toasts.list]).toEqual([null, []]);
+    const session = open();
+    await session.readTasks();
+    expect([session.changedBy("t"), toasts.list]).toEqual([null, []]);
     answer = () => ({ tasks: [task(1, "t", 2, 2)] });
-    await here.readTasks();
-    expect(here.changedBy("t")).toBe(2);
+    await session.readTasks();
+    expect(session.changedBy("t")).toBe(2);
   });
 });
 
@@ -117,24 +117,24 @@ describe("a budget's answer", () => {
     answer = () => Promise.reject({ key: "budget.none", args: {}, retryable: false });
     expect(await open().answerBudget("more")).toBe(false);
     expect(toasts.list.length).toBe(1);
-    expect(asked).toEqual([{ type: "answer_budget", session: "s", answer: "more" }]);
+    expect(calls).toEqual([{ type: "answer_budget", session: "s", answer: "more" }]);
   });
 });
 
 describe("a question", () => {
   it("is answered once, and again only where the first answer did not arrive", async () => {
-    const here = open();
-    let fails = true;
+    const session = open();
+    let isFailing = true;
     answer = () => {
-      if (fails) throw { key: "store.full", args: {}, retryable: true };
+      if (isFailing) throw { key: "store.full", args: {}, retryable: true };
       return {};
     };
     const yes = { type: "once" } as const;
-    expect(await Promise.all([here.answer("q", yes), here.answer("q", yes)])).toEqual([false, true]);
-    fails = false;
-    expect(await here.answer("q", yes)).toBe(true);
-    expect(await here.answer("q", { type: "no", reason: null })).toBe(true);
-    expect(await here.answer("r", yes)).toBe(true);
-    expect(asked.map((call) => (call as { question: string }).question)).toEqual(["q", "q", "r"]);
+    expect(await Promise.all([session.answer("q", yes), session.answer("q", yes)])).toEqual([false, true]);
+    isFailing = false;
+    expect(await session.answer("q", yes)).toBe(true);
+    expect(await session.answer("q", { type: "no", reason: null })).toBe(true);
+    expect(await session.answer("r", yes)).toBe(true);
+    expect(calls.map((call) => (call as { question: string }).question)).toEqual(["q", "q", "r"]);
   });
 });

@@ -21,13 +21,13 @@ export class Damage extends RequestGuard<"looking" | "replacing"> {
    * failure.
    */
   async replace(): Promise<string | null> {
-    let aside: string | null = null;
+    let movedTo: string | null = null;
     await this.while("replacing", async () => {
-      aside = (await call("home", "replace_database", { backup: this.backup?.path ?? null })).aside;
+      movedTo = (await call("home", "replace_database", { backup: this.backup?.path ?? null })).aside;
     });
     // The inspected copy may have been removed.
-    if (aside === null) await this.#lookAgain();
-    return aside;
+    if (movedTo === null) await this.#lookAgain();
+    return movedTo;
   }
 
   async #lookAgain(): Promise<void> {

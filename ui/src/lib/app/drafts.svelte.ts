@@ -42,11 +42,11 @@ export class Draft {
   ) {}
 
   /** Loads the core's draft, once. Text typed in the meantime is appended. */
-  begin(kept: KeptDraft): void {
-    const typed = { text: this.text, attachments: this.attachments };
-    this.#read(kept);
-    this.text += typed.text;
-    this.attachments = [...this.attachments, ...typed.attachments];
+  begin(storedDraft: KeptDraft): void {
+    const draft = { text: this.text, attachments: this.attachments };
+    this.#read(storedDraft);
+    this.text += draft.text;
+    this.attachments = [...this.attachments, ...draft.attachments];
     if (this.#command !== null) this.head(this.#command);
     if (this.#brought !== null) this.bring(this.#brought.text, this.#brought.foreign);
   }
@@ -77,17 +77,17 @@ export class Draft {
   /** Adds attachments, without duplicates. */
   attach(more: readonly Attachment[]): void {
     // eslint-disable-next-line svelte/prefer-svelte-reactivity
-    const known = new Set(this.attachments.map(identity));
+    const present = new Set(this.attachments.map(identity));
     this.attachments = [
       ...this.attachments,
-      ...more.filter((attachment) => !known.has(identity(attachment)) && known.add(identity(attachment))),
+      ...more.filter((attachment) => !present.has(identity(attachment)) && present.add(identity(attachment))),
     ];
     this.changed();
   }
 
   /** Removes the attachment at an index. */
-  detach(at: number): void {
-    this.attachments = this.attachments.filter((_, place) => place !== at);
+  detach(index: number): void {
+    this.attachments = this.attachments.filter((_, position) => position !== index);
     this.changed();
   }
 
@@ -102,12 +102,12 @@ export class Draft {
   }
 
   /** Puts back content that could not be sent, before newer text. */
-  restore(taken: Taken): void {
-    this.text = [taken.text, this.text].filter((text) => text !== "").join("\n");
-    this.foreign ||= taken.foreign;
-    const typed = this.attachments;
-    this.attachments = taken.attachments;
-    this.attach(typed);
+  restore(snapshot: Taken): void {
+    this.text = [snapshot.text, this.text].filter((text) => text !== "").join("\n");
+    this.foreign ||= snapshot.foreign;
+    const attachments = this.attachments;
+    this.attachments = snapshot.attachments;
+    this.attach(attachments);
   }
 
   /** Clears the draft if another window sent it in the stored form, so that it is not sent twice. */
@@ -131,10 +131,10 @@ export class Draft {
    * Adopts the core's draft. A text field drops its undo history when its text changes, but not when it is set to the
    * same text.
    */
-  #read(kept: KeptDraft): void {
-    this.foreign = kept.foreign || (this.foreign && this.text === kept.text);
-    this.text = kept.text;
-    this.attachments = kept.attachments.filter(isAttachment);
+  #read(storedDraft: KeptDraft): void {
+    this.foreign = storedDraft.foreign || (this.foreign && this.text === storedDraft.text);
+    this.text = storedDraft.text;
+    this.attachments = storedDraft.attachments.filter(isAttachment);
     this.#kept = this.#now;
   }
 
@@ -143,11 +143,11 @@ export class Draft {
     const { session } = this;
     const before = this.#kept;
     if (before === null || this.#keeping > 0 || before !== this.#now) return;
-    const kept = await (session === null
+    const storedDraft = await (session === null
       ? call("sessions", "get_new_draft", {})
       : call("sessions", "get_draft", { session }));
     if (this.#kept !== before || before !== this.#now) return;
-    this.#read(kept);
+    this.#read(storedDraft);
   }
 
   /** Stores it in the core now. */
@@ -183,11 +183,11 @@ function identity(attachment: Attachment): string {
 const drafts = new Map<string | null, Draft>();
 
 /** Returns the draft of a session; the same object as long as the window lives. */
-export function draftOf(session: string, kept: () => KeptDraft): Draft {
-  const known = drafts.get(session);
-  if (known) return known;
+export function draftOf(session: string, readStored: () => KeptDraft): Draft {
+  const existing = drafts.get(session);
+  if (existing) return existing;
   const draft = new Draft(session);
-  draft.begin(kept());
+  draft.begin(readStored());
   drafts.set(session, draft);
   return draft;
 }
@@ -200,12 +200,12 @@ export function sentElsewhere(session: string, { role, blocks }: Message): void 
 
 /** Returns the draft of the session not started yet. */
 export function newDraft(): Draft {
-  const known = drafts.get(null);
-  if (known) return known;
+  const existing = drafts.get(null);
+  if (existing) return existing;
   const draft = new Draft(null);
   drafts.set(null, draft);
   call("sessions", "get_new_draft", {}).then(
-    (kept) => draft.begin(kept),
+    (storedDraft) => draft.begin(storedDraft),
     (error: unknown) => toasts.fail(error),
   );
   return draft;

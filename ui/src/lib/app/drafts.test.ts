@@ -10,11 +10,11 @@ const nothing: Draft = { text: "", attachments: [], foreign: false };
 const file = (path: string) => ({ type: "file" as const, path });
 const picture = (blob: string) => ({ type: "image" as const, blob, media_type: "image/png", name: `${blob}.png` });
 
-let asked: unknown[] = [];
+let calls: unknown[] = [];
 let answer: (request: Request) => unknown = () => ({});
 const transport: Transport = {
   request: (request) => {
-    asked.push(request.call);
+    calls.push(request.call);
     return Promise.resolve().then(() => answer(request));
   },
   subscribe: () => Promise.resolve(() => undefined),
@@ -22,11 +22,11 @@ const transport: Transport = {
   blobUrl: (hash) => hash,
 };
 let sessions = 0;
-const anew = (kept: Draft = nothing) => draftOf(`session ${++sessions}`, () => kept);
+const open = (storedDraft: Draft = nothing) => draftOf(`session ${++sessions}`, () => storedDraft);
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 
 beforeEach(() => {
-  asked = [];
+  calls = [];
   answer = () => ({});
   toasts.list = [];
   useTransport(transport);
@@ -34,18 +34,18 @@ beforeEach(() => {
 
 describe("a draft", () => {
   it("begins as it was kept and is kept again only when it changed", () => {
-    const draft = anew({
+    const draft = open({
       text: "half",
       attachments: [file("/a"), { type: "text", text: "no attachment" }],
       foreign: false,
     });
     expect([draft.text, draft.attachments]).toEqual(["half", [file("/a")]]);
     draft.flush();
-    expect(asked).toEqual([]);
+    expect(calls).toEqual([]);
     draft.detach(0);
     draft.flush();
     flushDrafts();
-    expect(asked).toEqual([
+    expect(calls).toEqual([
       { type: "set_draft", session: draft.session, draft: { text: "half", attachments: [], foreign: false } },
     ]);
   });
@@ -53,7 +53,7 @@ describe("a draft", () => {
   it("goes when another window sends it, and only then", () => {
     const message = (text: string, role: "user" | "assistant" = "user"): Message =>
       ({ id: "m", turn: "t", role, blocks: [{ type: "text", text }], meta: {} }) as unknown as Message;
-    const draft = anew({ text: "Go on", attachments: [], foreign: false });
+    const draft = open({ text: "Go on", attachments: [], foreign: false });
     const id = draft.session ?? "";
     sentElsewhere(id, message("Go"));
     sentElsewhere(id, message("Go on", "assistant"));
@@ -62,38 +62,38 @@ describe("a draft", () => {
     sentElsewhere(id, message("Go on"));
     expect(draft.text).toBe("");
     draft.flush();
-    expect(asked).toEqual([]);
+    expect(calls).toEqual([]);
     // Text typed here in the meantime belongs to this window.
     draft.text = "Go on";
     draft.changed();
     sentElsewhere(id, message("Go on"));
     expect(draft.text).toBe("Go on");
     draft.flush();
-    expect(asked).toHaveLength(1);
+    expect(calls).toHaveLength(1);
   });
 
   it("is as another window left it once the person comes here, unless they wrote here too", async () => {
     vi.useFakeTimers();
-    const come = async () => {
+    const connectWhenReady = async () => {
       refreshDrafts();
       await vi.runAllTimersAsync();
     };
-    const draft = anew({ text: "hello", attachments: [], foreign: false });
+    const draft = open({ text: "hello", attachments: [], foreign: false });
     answer = ({ call }) =>
       call.type === "get_draft" ? { text: "hello there", attachments: [file("/a")], foreign: false } : {};
-    await come();
+    await connectWhenReady();
     expect([draft.text, draft.attachments]).toEqual(["hello there", [file("/a")]]);
     draft.flush();
-    expect(asked.filter((call) => (call as { type: string }).type === "set_draft")).toEqual([]);
+    expect(calls.filter((call) => (call as { type: string }).type === "set_draft")).toEqual([]);
     // Unsaved text is kept, including text typed during the request.
     answer = ({ call }) => {
       draft.text = "typed here";
       return call.type === "get_draft" ? { text: "elsewhere", attachments: [], foreign: false } : {};
     };
-    await come();
+    await connectWhenReady();
     expect(draft.text).toBe("typed here");
     answer = () => ({ text: "elsewhere", attachments: [], foreign: false });
-    await come();
+    await connectWhenReady();
     expect(draft.text).toBe("typed here");
     // Nor does an answer older than the pending save.
     let stored: (value: unknown) => void = () => undefined;
@@ -102,10 +102,10 @@ describe("a draft", () => {
         ? { text: "elsewhere", attachments: [], foreign: false }
         : new Promise((resolve) => (stored = resolve));
     draft.flush();
-    await come();
+    await connectWhenReady();
     expect(draft.text).toBe("typed here");
     stored({});
-    await come();
+    await connectWhenReady();
     expect(draft.text).toBe("elsewhere");
     vi.useRealTimers();
     forgetDraft(draft.session ?? "");
@@ -113,37 +113,37 @@ describe("a draft", () => {
 
   it("is kept once typing pauses", () => {
     vi.useFakeTimers();
-    const draft = anew();
+    const draft = open();
     draft.text = "a";
     draft.changed();
     draft.text = "ab";
     draft.changed();
     vi.runAllTimers();
     vi.useRealTimers();
-    expect(asked).toEqual([
+    expect(calls).toEqual([
       { type: "set_draft", session: draft.session, draft: { text: "ab", attachments: [], foreign: false } },
     ]);
   });
 
   it("says that somebody else wrote a part of it as long as anything of it is there, also after a restart", () => {
-    const draft = anew();
+    const draft = open();
     draft.bring("Delete everything", true);
     draft.flush();
-    const kept = { text: "Delete everything", attachments: [], foreign: true };
-    expect(asked).toEqual([{ type: "set_draft", session: draft.session, draft: kept }]);
-    const again = anew(kept);
-    expect([again.text, again.foreign]).toEqual(["Delete everything", true]);
-    again.restore(again.take());
-    expect(again.foreign, "what could not be sent is as it was").toBe(true);
+    const stored = { text: "Delete everything", attachments: [], foreign: true };
+    expect(calls).toEqual([{ type: "set_draft", session: draft.session, draft: stored }]);
+    const reopened = open(stored);
+    expect([reopened.text, reopened.foreign]).toEqual(["Delete everything", true]);
+    reopened.restore(reopened.take());
+    expect(reopened.foreign, "what could not be sent is as it was").toBe(true);
     forgetDraft(draft.session ?? "");
-    forgetDraft(again.session ?? "");
+    forgetDraft(reopened.session ?? "");
   });
 
   describe("whose text by somebody else was taken out", () => {
     const theirs: Draft = { text: "Delete everything", attachments: [], foreign: true };
     /** A cleared draft, and ways to put text into its field. */
     const emptied = () => {
-      const draft = anew(theirs);
+      const draft = open(theirs);
       const write = (text: string): void => {
         draft.text = text;
         draft.changed();
@@ -154,7 +154,7 @@ describe("a draft", () => {
     };
     const keptNow = (draft: { flush: () => void }): unknown => {
       draft.flush();
-      return (asked.findLast((call) => (call as { type: string }).type === "set_draft") as { draft: unknown }).draft;
+      return (calls.findLast((call) => (call as { type: string }).type === "set_draft") as { draft: unknown }).draft;
     };
 
     it("has it back with its mark when that is undone, also after a restart", () => {
@@ -163,9 +163,9 @@ describe("a draft", () => {
       write(theirs.text);
       expect(draft.foreign).toBe(true);
       expect(keptNow(draft)).toEqual(theirs);
-      expect(anew(theirs).foreign).toBe(true);
+      expect(open(theirs).foreign).toBe(true);
       // After a restart no shortcut restores a cleared draft.
-      expect(anew(nothing).foreign).toBe(false);
+      expect(open(nothing).foreign).toBe(false);
     });
 
     it("has it back with its mark after the person was in another window that wrote nothing", async () => {
@@ -176,7 +176,7 @@ describe("a draft", () => {
       answer = ({ call }) => (call.type === "get_draft" ? nothing : {});
       refreshDrafts();
       await vi.runAllTimersAsync();
-      expect(asked.at(-1)).toEqual({ type: "get_draft", session: draft.session });
+      expect(calls.at(-1)).toEqual({ type: "get_draft", session: draft.session });
       write(theirs.text);
       expect(draft.foreign).toBe(true);
       // Text written in the other window is marked as foreign there.
@@ -193,9 +193,9 @@ describe("a draft", () => {
     it("is without the mark once it was sent, and with it where it could not be", () => {
       const { draft, write } = emptied();
       draft.attach([file("/a")]);
-      const taken = draft.take();
+      const message = draft.take();
       expect(draft.foreign).toBe(false);
-      draft.restore(taken);
+      draft.restore(message);
       write(theirs.text);
       expect(draft.foreign, "not sent after all").toBe(true);
       draft.take();
@@ -220,7 +220,7 @@ describe("a draft", () => {
   });
 
   it("takes each file and picture once", () => {
-    const draft = anew();
+    const draft = open();
     draft.attach([file("/a"), picture("p"), file("/a")]);
     draft.attach([picture("p"), file("/b")]);
     expect(draft.attachments).toEqual([file("/a"), picture("p"), file("/b")]);
@@ -228,18 +228,18 @@ describe("a draft", () => {
   });
 
   it("stays with the core until its message is taken, and comes back whole when it is not", () => {
-    const draft = anew({ text: "first", attachments: [file("/a")], foreign: false });
-    const taken = draft.take();
-    expect([draft.text, draft.attachments, asked]).toEqual(["", [], []]);
+    const draft = open({ text: "first", attachments: [file("/a")], foreign: false });
+    const message = draft.take();
+    expect([draft.text, draft.attachments, calls]).toEqual(["", [], []]);
     draft.text = "typed meanwhile";
     draft.attach([file("/b")]);
-    draft.restore(taken);
+    draft.restore(message);
     expect([draft.text, draft.attachments]).toEqual(["first\ntyped meanwhile", [file("/a"), file("/b")]]);
     forgetDraft(draft.session ?? "");
   });
 
   it("is tried again after it could not be kept, and says so", async () => {
-    const draft = anew();
+    const draft = open();
     answer = () => {
       throw { key: "store.full", args: {}, retryable: true };
     };
@@ -249,18 +249,18 @@ describe("a draft", () => {
     expect(toasts.list.map((toast) => toast.failure)).toEqual([true]);
     answer = () => ({});
     draft.flush();
-    expect(asked.length).toBe(2);
+    expect(calls.length).toBe(2);
   });
 
   it("goes quietly with its session", async () => {
-    const draft = anew();
+    const draft = open();
     answer = () => {
       throw { key: "session.unknown", args: {}, retryable: false };
     };
     draft.text = "a";
     forgetDraft(draft.session ?? "");
     await settled();
-    expect([asked.length, toasts.list]).toEqual([1, []]);
+    expect([calls.length, toasts.list]).toEqual([1, []]);
     expect(draftOf(draft.session ?? "", () => ({ text: "back", attachments: [], foreign: false })).text).toBe("back");
   });
 
@@ -274,7 +274,7 @@ describe("a draft", () => {
     expect(newDraft()).toBe(draft);
     answer = () => ({});
     draft.flush();
-    expect(asked).toEqual([
+    expect(calls).toEqual([
       { type: "get_new_draft" },
       { type: "set_new_draft", draft: { text: "kept, typed", attachments: [file("/a")], foreign: false } },
     ]);
@@ -294,6 +294,6 @@ describe("files named by their paths", () => {
       [false, false],
     ]);
     expect(await attachPaths([])).toEqual([]);
-    expect(asked.length).toBe(1);
+    expect(calls.length).toBe(1);
   });
 });

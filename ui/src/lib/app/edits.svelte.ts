@@ -22,9 +22,9 @@ export const edits = new SvelteMap<string, Edit>();
 
 /** Starts editing a text, or resumes its edit. */
 export function edit(key: string, base: string): Edit {
-  const known = edits.get(key);
-  if (known) return known;
-  const begun = new Edit(base);
-  edits.set(key, begun);
-  return begun;
+  const stored = edits.get(key);
+  if (stored) return stored;
+  const edit = new Edit(base);
+  edits.set(key, edit);
+  return edit;
 }

@@ -36,15 +36,17 @@ class FolderList {
   }
 
   hasMore(path: string): boolean {
-    const shelf = this.#shelves.get(path);
-    return shelf !== undefined && shelf.sessions.length < shelf.total;
+    const sessions = this.#shelves.get(path);
+    return sessions !== undefined && sessions.sessions.length < sessions.total;
   }
 
   /** The sessions in display order. */
   get inView(): readonly SessionInfo[] {
-    const apart = grouped(sessionList.sessions, 0).filter(({ name }) => name === "needs_you" || name === "pinned");
+    const topSessions = grouped(sessionList.sessions, 0).filter(
+      ({ name }) => name === "needs_you" || name === "pinned",
+    );
     const open = this.folders.filter(({ path }) => this.isOpen(path));
-    return [...apart.flatMap(({ sessions }) => sessions), ...open.flatMap(({ path }) => this.sessionsOf(path))];
+    return [...topSessions.flatMap(({ sessions }) => sessions), ...open.flatMap(({ path }) => this.sessionsOf(path))];
   }
 
   /** Schedules a reload of everything shown; the returned function cancels it. */
@@ -63,19 +65,19 @@ class FolderList {
       this.folders = folders;
       this.known = true;
       const open = folders.map(({ path }) => path).filter((path) => this.#open.has(path));
-      const shelves = await Promise.all(
+      const pages = await Promise.all(
         open.map(async (path): Promise<[string, Shelf]> => [path, await this.#shelf(path, "as_far")]),
       );
-      if (round === this.#round) this.#shelves = new Map(shelves);
+      if (round === this.#round) this.#shelves = new Map(pages);
     } catch (error) {
       if (round === this.#round) toasts.fail(error);
     }
   }
 
   /** Loads a folder's sessions from the start: as many as were loaded, or one page more. */
-  async #shelf(path: string, how: "as_far" | "further"): Promise<Shelf> {
-    const had = this.#shelves.get(path)?.sessions.length ?? 0;
-    const wanted = Math.max(PAGE, how === "further" ? had + PAGE : had);
+  async #shelf(path: string, extent: "as_far" | "further"): Promise<Shelf> {
+    const loadedCount = this.#shelves.get(path)?.sessions.length ?? 0;
+    const limit = Math.max(PAGE, extent === "further" ? loadedCount + PAGE : loadedCount);
     const sessions: SessionInfo[] = [];
     let total: number;
     do {
@@ -87,7 +89,7 @@ class FolderList {
       });
       sessions.push(...page.sessions);
       total = page.sessions.length === 0 ? sessions.length : page.total;
-    } while (sessions.length < Math.min(wanted, total));
+    } while (sessions.length < Math.min(limit, total));
     return { sessions, total };
   }
 
@@ -101,8 +103,8 @@ class FolderList {
   /** Loads another page of a folder's sessions. */
   async more(path: string): Promise<void> {
     try {
-      const shelf = await this.#shelf(path, "further");
-      this.#shelves = new Map([...this.#shelves, [path, shelf]]);
+      const sessions = await this.#shelf(path, "further");
+      this.#shelves = new Map([...this.#shelves, [path, sessions]]);
     } catch (error) {
       toasts.fail(error);
     }

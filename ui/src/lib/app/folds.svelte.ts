@@ -9,9 +9,9 @@ const bySession = new Map<string, SvelteMap<string, boolean>>();
 
 /** Returns the rows opened or closed in a session, by key; the same map as long as the window lives. */
 export function foldsOf(session: string): SvelteMap<string, boolean> {
-  const known = bySession.get(session) ?? new SvelteMap<string, boolean>();
-  bySession.set(session, known);
-  return known;
+  const folds = bySession.get(session) ?? new SvelteMap<string, boolean>();
+  bySession.set(session, folds);
+  return folds;
 }
 
 class ReasoningShown {

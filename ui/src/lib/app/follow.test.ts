@@ -22,14 +22,14 @@ const listed = (seq: number): Update => ({
 });
 
 /** The subscriptions made, oldest first. */
-let begun: { deliver: (...batch: Update[]) => void; ended: boolean }[] = [];
+let subscriptions: { deliver: (...batch: Update[]) => void; ended: boolean }[] = [];
 let refused = false;
 const transport: Transport = {
   request: () => Promise.resolve({}),
   subscribe: (_: Topic, onBatch) => {
-    const one = { deliver: (...batch: Update[]) => onBatch(batch), ended: false };
-    begun.push(one);
-    return refused ? Promise.reject(error) : Promise.resolve(() => void (one.ended = true));
+    const subscription = { deliver: (...batch: Update[]) => onBatch(batch), ended: false };
+    subscriptions.push(subscription);
+    return refused ? Promise.reject(error) : Promise.resolve(() => void (subscription.ended = true));
   },
   onFileDrop: () => () => undefined,
   blobUrl: (hash) => hash,
@@ -49,14 +49,14 @@ function begin(after: AfterFault): void {
   });
 }
 const latest = () => {
-  const one = begun.at(-1);
-  if (!one) throw new Error("nothing was begun");
-  return one;
+  const subscription = subscriptions.at(-1);
+  if (!subscription) throw new Error("nothing was begun");
+  return subscription;
 };
 
 beforeEach(() => {
   vi.useFakeTimers();
-  begun = [];
+  subscriptions = [];
   states = [];
   faults = 0;
   refused = false;
@@ -73,9 +73,9 @@ describe("after a fault", () => {
     await vi.advanceTimersByTimeAsync(0);
     latest().deliver(snapshot(1));
     latest().deliver(fault, listed(2));
-    expect([begun[0]?.ended, faults, states]).toEqual([true, 1, [1]]);
+    expect([subscriptions[0]?.ended, faults, states]).toEqual([true, 1, [1]]);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(begun.length).toBe(2);
+    expect(subscriptions.length).toBe(2);
     latest().deliver(snapshot(7), listed(8));
     expect(states).toEqual([1, 8]);
   });
@@ -83,23 +83,30 @@ describe("after a fault", () => {
   it("it waits longer each time, and says so once until it works", async () => {
     refused = true;
     begin("again");
-    const at = async (ms: number): Promise<number> => {
+    const after = async (ms: number): Promise<number> => {
       await vi.advanceTimersByTimeAsync(ms);
-      return begun.length;
+      return subscriptions.length;
     };
-    const counts = [await at(0), await at(1_000), await at(1_000), await at(1_000), await at(3_999), await at(1)];
+    const counts = [
+      await after(0),
+      await after(1_000),
+      await after(1_000),
+      await after(1_000),
+      await after(3_999),
+      await after(1),
+    ];
     expect(counts).toEqual([1, 2, 2, 3, 3, 4]);
-    await at(600_000);
-    const before = begun.length;
-    expect([await at(30_000), faults]).toEqual([before + 1, 1]);
+    await after(600_000);
+    const before = subscriptions.length;
+    expect([await after(30_000), faults]).toEqual([before + 1, 1]);
     refused = false;
-    await at(30_000);
+    await after(30_000);
     latest().deliver(snapshot(1));
     latest().deliver(fault);
     expect(faults).toBe(2);
     // Starts from the shortest delay again.
-    const count = begun.length;
-    expect(await at(1_000)).toBe(count + 1);
+    const count = subscriptions.length;
+    expect(await after(1_000)).toBe(count + 1);
   });
 
   it("it stays as it is where the person begins it anew, and once it was stopped", async () => {
@@ -108,12 +115,12 @@ describe("after a fault", () => {
     latest().deliver(fault);
     latest().deliver(fault);
     await vi.advanceTimersByTimeAsync(600_000);
-    expect([begun.length, faults]).toEqual([1, 2]);
+    expect([subscriptions.length, faults]).toEqual([1, 2]);
     following.stop();
     begin("again");
     latest().deliver(fault);
     following.stop();
     await vi.advanceTimersByTimeAsync(600_000);
-    expect(begun.length).toBe(2);
+    expect(subscriptions.length).toBe(2);
   });
 });

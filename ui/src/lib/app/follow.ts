@@ -33,7 +33,7 @@ export function follow<S>(
   follower: Follower<S>,
 ): Following<S> {
   let state: S | null = null;
-  let over = false;
+  let stopped = false;
   let end: () => void = () => undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let missedAt = -Infinity;
@@ -54,14 +54,14 @@ export function follow<S>(
         const before = state;
         for (const update of batch) {
           // Later events of a subscription that missed some are part of the next snapshot.
-          if (missed || over) return;
+          if (missed || stopped) return;
           const outcome = apply(state, update);
           if (outcome.type === "applied") {
             state = outcome.state;
             faults = 0;
           } else if (outcome.type === "gap") {
             missed = true;
-            again();
+            reconnect();
           } else if (outcome.type === "ended") {
             stop();
             follower.ended();
@@ -72,7 +72,7 @@ export function follow<S>(
       failed,
     );
   };
-  const again = (): void => {
+  const reconnect = (): void => {
     end();
     const now = performance.now();
     const wait = now - missedAt < PAUSE ? PAUSE : 0;
@@ -80,13 +80,13 @@ export function follow<S>(
     timer = setTimeout(begin, wait);
   };
   const stop = (): void => {
-    over = true;
+    stopped = true;
     clearTimeout(timer);
     end();
   };
-  const change = (by: (state: S) => S): void => {
-    if (state === null || over) return;
-    state = by(state);
+  const change = (update: (state: S) => S): void => {
+    if (state === null || stopped) return;
+    state = update(state);
     follower.state(state);
   };
   begin();

@@ -63,8 +63,8 @@ export class Residence extends RequestGuard<"loading" | "picking" | "looking" | 
 
   drop(path: string): Promise<void> {
     return this.while("changing", async () => {
-      const { left, state } = await call("home", "drop_kept_home", { path });
-      this.left = left.length > 0 ? { path, names: left } : null;
+      const { left: remainingFiles, state } = await call("home", "drop_kept_home", { path });
+      this.left = remainingFiles.length > 0 ? { path, names: remainingFiles } : null;
       this.state = state;
     });
   }

@@ -62,10 +62,10 @@ export class Report extends RequestGuard<"making" | "saving"> {
   /** Saves the report on screen into a folder the person picks. */
   save(): Promise<void> {
     return this.while("saving", async () => {
-      const { made } = this;
-      const to = made && (await pick());
-      if (!made || to === null) return;
-      this.saved = (await call("home", "save_diagnostics", { id: made.id, to })).path;
+      const { made: report } = this;
+      const to = report && (await pick());
+      if (!report || to === null) return;
+      this.saved = (await call("home", "save_diagnostics", { id: report.id, to })).path;
     });
   }
 }

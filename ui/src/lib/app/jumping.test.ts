@@ -16,12 +16,12 @@ const message = (n: number): Message => ({
 /** Returns the messages of a range as the core gives them; `to` is exclusive. */
 function page(from: number, to: number): TranscriptPage {
   const [first, end] = [Math.max(0, from), Math.min(COUNT, to)];
-  const messages = Array.from({ length: Math.max(0, end - first) }, (_, at) => message(first + at));
+  const messages = Array.from({ length: Math.max(0, end - first) }, (_, index) => message(first + index));
   return { messages, turns: [], calls: [], earlier: first > 0 };
 }
 const numberOf = (name: string): number => Number(name.slice(1));
 
-let asked: Request["call"][] = [];
+let calls: Request["call"][] = [];
 let deliver: (batch: Update[]) => void = () => undefined;
 
 function answer(request: Request): unknown {
@@ -29,13 +29,13 @@ function answer(request: Request): unknown {
   if (call.type === "messages") return page(numberOf(call.before) - call.limit, numberOf(call.before));
   if (call.type !== "read_transcript") return {};
   const from = numberOf(call.place.message) + (call.place.type === "after" ? 1 : -call.limit / 2);
-  const found = page(from, Math.max(0, from) + call.limit);
-  return { page: found, later: Math.max(0, from) + call.limit < COUNT };
+  const part = page(from, Math.max(0, from) + call.limit);
+  return { page: part, later: Math.max(0, from) + call.limit < COUNT };
 }
 
 const transport: Transport = {
   request: (request) => {
-    asked.push(request.call);
+    calls.push(request.call);
     return Promise.resolve().then(() => answer(request));
   },
   subscribe: (_, onBatch) => {
@@ -82,70 +82,70 @@ function snapshot(): Update {
 }
 
 function open(): Conversation {
-  const here = new Conversation("s", () => undefined);
+  const session = new Conversation("s", () => undefined);
   deliver([snapshot()]);
-  return here;
+  return session;
 }
-const shown = (here: Conversation): number[] =>
-  here.rows.flatMap((row) => (row.kind === "user" && row.message !== null ? [numberOf(row.message)] : []));
+const indexes = (session: Conversation): number[] =>
+  session.rows.flatMap((row) => (row.kind === "user" && row.message !== null ? [numberOf(row.message)] : []));
 
 beforeEach(() => {
-  asked = [];
+  calls = [];
   useTransport(transport);
 });
 
 describe("a jump into a conversation of ten thousand messages", () => {
   it("reads the part around the message, and no more", async () => {
-    const here = open();
-    await here.jump(id(5_000));
-    expect(asked).toHaveLength(1);
-    expect(here.target).toEqual({ message: id(5_000) });
-    expect(shown(here)).toContain(5_000);
-    expect(shown(here).length).toBe(200);
+    const session = open();
+    await session.jump(id(5_000));
+    expect(calls).toHaveLength(1);
+    expect(session.target).toEqual({ message: id(5_000) });
+    expect(indexes(session)).toContain(5_000);
+    expect(indexes(session).length).toBe(200);
     // A loaded part is not read again.
-    await here.jump(id(5_010));
-    expect(asked).toHaveLength(1);
-    await here.jump(id(COUNT - 10));
-    expect(here.away).toBeNull();
-    expect(asked).toHaveLength(1);
-    expect(shown(here).at(-1)).toBe(COUNT - 1);
+    await session.jump(id(5_010));
+    expect(calls).toHaveLength(1);
+    await session.jump(id(COUNT - 10));
+    expect(session.away).toBeNull();
+    expect(calls).toHaveLength(1);
+    expect(indexes(session).at(-1)).toBe(COUNT - 1);
   });
 
   it("goes on in both directions until it meets the newest messages", async () => {
-    const here = open();
-    await here.jump(id(9_500));
-    const first = shown(here)[0] ?? 0;
-    await here.loadEarlier();
-    expect(shown(here)[0]).toBe(first - 200);
-    for (let rounds = 0; here.away !== null && rounds < 10; rounds += 1) await here.loadLater();
-    expect(here.away).toBeNull();
-    const all = shown(here);
-    expect(all).toEqual(Array.from({ length: COUNT - (first - 200) }, (_, at) => first - 200 + at));
-    expect(here.state?.earlier).toBe(true);
+    const session = open();
+    await session.jump(id(9_500));
+    const first = indexes(session)[0] ?? 0;
+    await session.loadEarlier();
+    expect(indexes(session)[0]).toBe(first - 200);
+    for (let rounds = 0; session.away !== null && rounds < 10; rounds += 1) await session.loadLater();
+    expect(session.away).toBeNull();
+    const all = indexes(session);
+    expect(all).toEqual(Array.from({ length: COUNT - (first - 200) }, (_, index) => first - 200 + index));
+    expect(session.state?.earlier).toBe(true);
   });
 
   it("hides nothing that happens meanwhile, and comes back to it", async () => {
-    const here = open();
-    await here.jump(id(10));
-    expect(shown(here)[0]).toBe(0);
+    const session = open();
+    await session.jump(id(10));
+    expect(indexes(session)[0]).toBe(0);
     const added = { ...message(COUNT), id: id(COUNT) };
     const envelope = { topic: { type: "session", id: "s" } as const, seq: 2, at: 1, v: 1 };
     deliver([{ type: "event", envelope: { ...envelope, event: { type: "message_added", message: added } } }]);
-    expect(shown(here)).not.toContain(COUNT);
-    here.comeBack();
-    expect(shown(here).at(-1)).toBe(COUNT);
-    expect(here.target).toBeNull();
+    expect(indexes(session)).not.toContain(COUNT);
+    session.comeBack();
+    expect(indexes(session).at(-1)).toBe(COUNT);
+    expect(session.target).toBeNull();
     // Sending returns to the end.
-    await here.jump(id(10));
-    await here.send([{ type: "text", text: "x" }]);
-    expect(here.away).toBeNull();
+    await session.jump(id(10));
+    await session.send([{ type: "text", text: "x" }]);
+    expect(session.away).toBeNull();
   });
 
   it("that finds the message in the newest part's neighbour joins the two", async () => {
-    const here = open();
-    await here.jump(id(COUNT - 250));
-    expect(here.away).toBeNull();
-    expect(shown(here)).toContain(COUNT - 250);
-    expect(shown(here).at(-1)).toBe(COUNT - 1);
+    const session = open();
+    await session.jump(id(COUNT - 250));
+    expect(session.away).toBeNull();
+    expect(indexes(session)).toContain(COUNT - 250);
+    expect(indexes(session).at(-1)).toBe(COUNT - 1);
   });
 });

@@ -120,12 +120,13 @@ export class MemoriesPage {
 
   async #read(file: string): Promise<void> {
     const turn = ++this.#sheetTurn;
-    const still = (): boolean => turn === this.#sheetTurn && this.look?.type === "memory" && this.look.file === file;
+    const isCurrent = (): boolean =>
+      turn === this.#sheetTurn && this.look?.type === "memory" && this.look.file === file;
     try {
       const value = await call("memory", "get_memory", { file });
-      if (still()) this.sheet = { type: "read", value };
+      if (isCurrent()) this.sheet = { type: "read", value };
     } catch (error) {
-      if (still()) this.sheet = { type: "failed", error: asApiError(error) };
+      if (isCurrent()) this.sheet = { type: "failed", error: asApiError(error) };
     }
   }
 
@@ -200,16 +201,16 @@ export class MemoriesPage {
   }
 
   /** Saves SOUL.md or USER.md and offers to undo it; an empty text restores Octo's default. */
-  async savePersona(kind: PersonaKind, text: string, how: "written" | "taken_back" = "written"): Promise<void> {
+  async savePersona(kind: PersonaKind, text: string, origin: "written" | "taken_back" = "written"): Promise<void> {
     if (this.busy) return;
     this.busy = true;
     try {
-      const before = this.persona.find((known) => known.kind === kind);
+      const before = this.persona.find((file) => file.kind === kind);
       this.persona = (await call("memory", "save_persona", { kind, text })).files;
       edits.delete(personaKey(kind));
       const file = t(`persona.${kind}`);
       // The emptied text is in the trash.
-      if (how === "written" && before && before.text.trim() !== "" && text.trim() === "")
+      if (origin === "written" && before && before.text.trim() !== "" && text.trim() === "")
         await offerUndo("file", [baseName(before.path)], t("persona.emptied", { file }));
       else {
         const undo = (): void => void this.savePersona(kind, before?.text ?? "", "taken_back");

@@ -76,16 +76,16 @@ export class ModelEdit {
 
   /** Returns whether a header keeps its saved value: same name and nothing typed. */
   keeps(header: HeaderEdit): boolean {
-    const known = this.entry?.headers.find(({ name }) => name === header.name.trim().toLowerCase());
-    return header.value === "" && known !== undefined && known.value.type !== "missing";
+    const saved = this.entry?.headers.find(({ name }) => name === header.name.trim().toLowerCase());
+    return header.value === "" && saved !== undefined && saved.value.type !== "missing";
   }
 
   get #changedHeaders(): boolean {
     const saved = this.entry?.headers ?? [];
-    const named = this.headers.filter(({ name, value }) => name.trim() !== "" || value !== "");
+    const namedHeaders = this.headers.filter(({ name, value }) => name.trim() !== "" || value !== "");
     return (
-      named.length !== saved.length ||
-      named.some(({ name, value }, at) => value !== "" || name.trim().toLowerCase() !== saved[at]?.name)
+      namedHeaders.length !== saved.length ||
+      namedHeaders.some(({ name, value }, index) => value !== "" || name.trim().toLowerCase() !== saved[index]?.name)
     );
   }
 
@@ -185,8 +185,8 @@ export class ModelEdit {
    */
   #asking(part: (draft: ModelDraft) => unknown): readonly [draft: ModelDraft, still: () => boolean] {
     const now = (): string => JSON.stringify([this.preset, part(this.#draft())]);
-    const asked = now();
-    return [this.#draft(), () => now() === asked];
+    const requested = now();
+    return [this.#draft(), () => now() === requested];
   }
 
   /** Detects model servers on this machine. */
@@ -205,12 +205,12 @@ export class ModelEdit {
     this.busy = "names";
     this.check = null;
     // Changing the model name does not invalidate a request for the list of models.
-    const [draft, still] = this.#asking(({ model: _, ...place }) => place);
+    const [draft, isCurrent] = this.#asking(({ model: _, ...address }) => address);
     try {
       const { models } = await call("models", "list_remote_models", { draft });
-      if (still()) this.names = models;
+      if (isCurrent()) this.names = models;
     } catch (error) {
-      if (still()) this.#fail(error);
+      if (isCurrent()) this.#fail(error);
     }
     this.busy = null;
   }
@@ -219,15 +219,15 @@ export class ModelEdit {
   async test(): Promise<void> {
     this.busy = "test";
     this.check = null;
-    const [draft, still] = this.#asking((whole) => whole);
+    const [draft, isCurrent] = this.#asking((draft) => draft);
     try {
       const check = await call("models", "test_model", { draft });
-      if (still()) {
+      if (isCurrent()) {
         this.check = check;
         this.tested = true;
       }
     } catch (error) {
-      if (still()) {
+      if (isCurrent()) {
         this.#fail(error);
         this.tested = true;
       }
@@ -262,7 +262,7 @@ export class ModelEdit {
 /** Returns a provider's protocol for a model: that of the longest matching name prefix. */
 export function protocolOf(preset: PresetInfo, model: string): Protocol {
   const name = model.trim().toLowerCase();
-  const begins = Object.keys(preset.spoken).filter((begin) => name.startsWith(begin));
-  const longest = begins.sort((a, b) => b.length - a.length)[0];
+  const matchingPrefixes = Object.keys(preset.spoken).filter((begin) => name.startsWith(begin));
+  const longest = matchingPrefixes.sort((a, b) => b.length - a.length)[0];
   return (longest === undefined ? undefined : preset.spoken[longest]) ?? preset.protocol;
 }

@@ -7,12 +7,12 @@ import { speedTests, rate } from "./speed-test.svelte";
 import { ModelEdit, protocolOf } from "./model-edit.svelte";
 import { presets } from "./presets.svelte";
 
-let asked: ModelRequest[] = [];
+let calls: ModelRequest[] = [];
 let answer: (call: ModelRequest) => unknown;
 const transport: Transport = {
   request: (request: Request) => {
     if (request.domain !== "models") return Promise.resolve({ settings: {}, models: [], keychain: "available" });
-    asked.push(request.call);
+    calls.push(request.call);
     const call = request.call;
     return Promise.resolve().then(() => answer(call));
   },
@@ -22,9 +22,9 @@ const transport: Transport = {
 };
 
 const preset = (id: string): PresetInfo => {
-  const found = presets.find(id);
-  if (!found) throw new Error(id);
-  return found;
+  const preset = presets.find(id);
+  if (!preset) throw new Error(id);
+  return preset;
 };
 const draft: ModelDraft = {
   id: null,
@@ -49,11 +49,11 @@ const entry: ModelEntry = {
   facts: factsOf(draft),
   fallback: null,
 };
-const drafts = () => asked.flatMap((call) => ("draft" in call ? [call.draft] : []));
+const drafts = () => calls.flatMap((call) => ("draft" in call ? [call.draft] : []));
 
 beforeEach(() => {
   useTransport(transport);
-  asked = [];
+  calls = [];
   answer = (call) => {
     if (call.type === "list_presets") return fakePresets;
     if (call.type === "find_local_servers") return fakeServers;
@@ -68,7 +68,7 @@ describe("a new model", () => {
     await edit.begin();
     expect([edit.preset, edit.address, edit.model]).toEqual(["anthropic", draft.base_url, draft.model]);
     expect(edit.facts?.price?.input).toBe(3e9);
-    expect([edit.local, asked.some((call) => call.type === "find_local_servers")]).toEqual([null, false]);
+    expect([edit.local, calls.some((call) => call.type === "find_local_servers")]).toEqual([null, false]);
     await edit.look();
     expect(edit.local).toEqual(fakeServers.servers);
   });
@@ -137,11 +137,11 @@ describe("a new model", () => {
 
 describe("an answer that comes after the draft changed", () => {
   /** Holds back an answer until it is released. */
-  function later(): (how: "taken" | "refused", value: unknown) => void {
+  function deferred(): (settle: "taken" | "refused", value: unknown) => void {
     let take: (value: unknown) => void = () => undefined;
     let refuse: (error: unknown) => void = () => undefined;
     answer = () => new Promise((resolve, reject) => ([take, refuse] = [resolve, reject]));
-    return (how, value) => (how === "taken" ? take(value) : refuse(value));
+    return (outcome, value) => (outcome === "taken" ? take(value) : refuse(value));
   }
   const refused = { key: "provider.auth", args: {}, retryable: false };
 
@@ -150,23 +150,23 @@ describe("an answer that comes after the draft changed", () => {
     ["another address", (edit: ModelEdit) => (edit.address = "https://elsewhere.example")],
     ["another key", (edit: ModelEdit) => (edit.key = "sk-2")],
   ])("is none: %s", async (_, change) => {
-    for (const how of ["taken", "refused"] as const) {
+    for (const outcome of ["taken", "refused"] as const) {
       const edit = new ModelEdit(null);
       await edit.begin();
-      const names = later();
+      const names = deferred();
       const asking = edit.ask();
       await Promise.resolve();
       await Promise.resolve();
       change(edit);
-      names(how, how === "taken" ? { models: ["of the other"] } : refused);
+      names(outcome, outcome === "taken" ? { models: ["of the other"] } : refused);
       await asking;
       expect([edit.names, edit.check, edit.busy]).toEqual([null, null, null]);
-      const check = later();
+      const check = deferred();
       const testing = edit.test();
       await Promise.resolve();
       await Promise.resolve();
       edit.call("another");
-      check(how, how === "taken" ? { type: "works", first_byte_ms: 1 } : refused);
+      check(outcome, outcome === "taken" ? { type: "works", first_byte_ms: 1 } : refused);
       await testing;
       expect([edit.check, edit.busy]).toEqual([null, null]);
       answer = (call) => (call.type === "list_presets" ? fakePresets : {});
@@ -176,7 +176,7 @@ describe("an answer that comes after the draft changed", () => {
   it("counts where it is about something else: all models, while another one is named", async () => {
     const edit = new ModelEdit(null);
     await edit.begin();
-    const names = later();
+    const names = deferred();
     const asking = edit.ask();
     await Promise.resolve();
     await Promise.resolve();
@@ -192,57 +192,57 @@ describe("a saved model", () => {
     const edit = new ModelEdit(entry);
     await edit.begin();
     expect([edit.preset, edit.changed, edit.facts]).toEqual(["anthropic", false, entry.facts]);
-    expect(asked.some((call) => call.type === "find_local_servers")).toBe(false);
+    expect(calls.some((call) => call.type === "find_local_servers")).toBe(false);
     edit.address = "https://elsewhere.example";
     expect(edit.changed).toBe(true);
   });
 });
 
 describe("headers", () => {
-  const said = async (edit: ModelEdit) => {
+  const test = async (edit: ModelEdit) => {
     await edit.test();
     return drafts().at(-1)?.headers;
   };
 
-  const at = (edit: ModelEdit, place: number) => {
-    const header = edit.headers[place];
-    if (!header) throw new Error(`no header at ${place}`);
+  const headerAt = (edit: ModelEdit, index: number) => {
+    const header = edit.headers[index];
+    if (!header) throw new Error(`no header at ${index}`);
     return header;
   };
 
   it("are left as they are until one is changed", async () => {
     const edit = new ModelEdit(entry);
-    expect([edit.changed, await said(edit)]).toEqual([false, undefined]);
+    expect([edit.changed, await test(edit)]).toEqual([false, undefined]);
     expect(edit.headers.map((header) => [header.name, edit.keeps(header)])).toEqual([
       ["x-tenant", true],
       ["x-team", false],
     ]);
     // An added but empty row counts as no row.
     edit.addHeader();
-    expect([edit.changed, await said(edit)]).toEqual([false, undefined]);
+    expect([edit.changed, await test(edit)]).toEqual([false, undefined]);
   });
 
   it("go with the values that were typed, and keep the others by name", async () => {
     const edit = new ModelEdit(entry);
     edit.addHeader();
-    const added = at(edit, 2);
+    const added = headerAt(edit, 2);
     added.name = " X-New ";
     added.value = " three ";
     expect(edit.changed).toBe(true);
-    expect(await said(edit)).toEqual([
+    expect(await test(edit)).toEqual([
       { name: "x-tenant", value: null },
       { name: "x-team", value: null },
       { name: "X-New", value: "three" },
     ]);
-    at(edit, 0).name = "x-other";
-    expect(edit.keeps(at(edit, 0))).toBe(false);
+    headerAt(edit, 0).name = "x-other";
+    expect(edit.keeps(headerAt(edit, 0))).toBe(false);
     for (const { key } of [...edit.headers]) edit.removeHeader(key);
-    expect(await said(edit)).toEqual([]);
+    expect(await test(edit)).toEqual([]);
   });
 
   it("that were typed do not go with another provider", async () => {
     const edit = new ModelEdit(entry);
-    at(edit, 0).value = "secret";
+    headerAt(edit, 0).value = "secret";
     edit.addHeader();
     edit.choose(preset("glm"));
     expect(edit.headers.map(({ name, value }) => [name, value])).toEqual([
@@ -284,7 +284,7 @@ describe("timing models", () => {
     await speedTests.stop();
     await all;
     expect([speedTests.now, speedTests.results.size]).toEqual([null, 0]);
-    expect(asked.map((call) => call.type)).toEqual(["measure_model", "stop_measuring"]);
+    expect(calls.map((call) => call.type)).toEqual(["measure_model", "stop_measuring"]);
   });
 
   it("knows the rate only where the provider counted", () => {

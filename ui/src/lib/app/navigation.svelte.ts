@@ -116,26 +116,30 @@ class Navigation {
   }
 
   /** Goes to the nearest earlier or later history entry, skipping deleted sessions. */
-  step(way: "back" | "forward"): void {
-    const trail = move(this.#trail, way, (spot) => spot.page !== "session" || !sessionList.isGone(spot.session));
-    const spot = trail?.spots[trail.at];
-    if (!trail || !spot) return;
-    if (spot.page === "session") this.session(spot.session, spot.message);
-    else if (spot.page === "new") this.fresh();
-    else if (spot.page === "settings") this.settings(spot.section);
-    else this.#go(spot);
+  step(direction: "back" | "forward"): void {
+    const history = move(
+      this.#trail,
+      direction,
+      (entry) => entry.page !== "session" || !sessionList.isGone(entry.session),
+    );
+    const entry = history?.spots[history.at];
+    if (!history || !entry) return;
+    if (entry.page === "session") this.session(entry.session, entry.message);
+    else if (entry.page === "new") this.fresh();
+    else if (entry.page === "settings") this.settings(entry.section);
+    else this.#go(entry);
     // Moving through the history adds no entry.
-    this.#trail = trail;
+    this.#trail = history;
   }
 
   /** Opens the default page: the session open last, else the newest, else a new one. */
-  home(gone: string | null = null): void {
+  home(deletedSession: string | null = null): void {
     const last = localStorage.getItem(LAST);
     // The list may still contain the removed session.
-    const sessions = sessionList.sessions.filter((info) => info.id !== gone);
+    const sessions = sessionList.sessions.filter((info) => info.id !== deletedSession);
     const newest = sessions.toSorted((a, b) => b.updated_at - a.updated_at)[0];
-    const known = sessions.find((info) => info.id === last) ?? newest;
-    if (known) this.session(known.id);
+    const session = sessions.find((info) => info.id === last) ?? newest;
+    if (session) this.session(session.id);
     else this.fresh();
   }
 
@@ -160,8 +164,8 @@ class Navigation {
   /** The folder of the session on screen, else of the one open last, else the one used last. */
   get folder(): string | null {
     const last = localStorage.getItem(LAST);
-    const known = sessionList.sessions.find((info) => info.id === (this.current?.id ?? last));
-    return known?.folder ?? preferences.settings?.recent_folders[0] ?? null;
+    const session = sessionList.sessions.find((info) => info.id === (this.current?.id ?? last));
+    return session?.folder ?? preferences.settings?.recent_folders[0] ?? null;
   }
 
   /** The session on screen. */

@@ -7,7 +7,7 @@ import { navigation } from "./navigation.svelte";
 
 const replayed = new ReplayCore();
 /** Returns the current page as a word. */
-const here = (): string => {
+const location = (): string => {
   const { place } = navigation;
   if (place.page === "session") return place.conversation.id;
   return place.page === "settings" ? `settings ${place.section}` : place.page;
@@ -28,21 +28,21 @@ it("goes back through what one was at, and forward again", () => {
   navigation.settings("data");
   // The settings' own back button returns to the previous page and adds a history entry.
   navigation.back();
-  const seen = [here()];
+  const visited = [location()];
   for (let step = 0; step < 5; step += 1) {
     navigation.step("back");
-    seen.push(here());
+    visited.push(location());
   }
-  expect(seen).toEqual(["new", "settings data", "settings rules", "new", second, first]);
+  expect(visited).toEqual(["new", "settings data", "settings rules", "new", second, first]);
   // The chosen folder stays, and a session reopens at its message.
   navigation.step("forward");
-  expect(here()).toBe(second);
+  expect(location()).toBe(second);
   navigation.step("forward");
   expect(navigation.place).toEqual({ page: "new", folder: null });
   // From here the history takes another branch.
   navigation.trash();
   navigation.step("forward");
-  expect(here()).toBe("trash");
+  expect(location()).toBe("trash");
 });
 
 it("leaves out a session that was deleted, until it is restored", async () => {
@@ -54,11 +54,11 @@ it("leaves out a session that was deleted, until it is restored", async () => {
   replayed.core.emit({ type: "sessions" }, { type: "session_removed", id: second.id });
   await until(() => expect(sessionList.isGone(second.id)).toBe(true));
   navigation.step("back");
-  expect(here()).toBe(first.id);
+  expect(location()).toBe(first.id);
   replayed.core.emit({ type: "sessions" }, { type: "session_listed", info: second });
   await until(() => expect(sessionList.isGone(second.id)).toBe(false));
   navigation.step("forward");
-  expect(here()).toBe(second.id);
+  expect(location()).toBe(second.id);
 });
 
 it("does not lead back to the first run", () => {
@@ -66,5 +66,5 @@ it("does not lead back to the first run", () => {
   navigation.welcome();
   navigation.skills();
   navigation.step("back");
-  expect(here()).toBe("usage");
+  expect(location()).toBe("usage");
 });

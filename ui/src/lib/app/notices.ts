@@ -40,7 +40,7 @@ export async function readNotices(): Promise<Notices> {
   const parts: Part[] = [
     ...(crates?.parts ?? []).map((part) => ({
       ...part,
-      texts: part.texts.flatMap((at) => crates?.texts[at] ?? []),
+      texts: part.texts.flatMap((index) => crates?.texts[index] ?? []),
     })),
     ...(packages ?? []).map(({ name, version, identifier, text }) => ({
       name,

@@ -31,20 +31,20 @@ export class OnboardingRun {
   #over = false;
 
   constructor() {
-    const kept = preferences.settings?.onboarding ?? NOTHING;
-    this.step = kept.step ?? beginning(navigator.languages);
-    this.name = kept.name;
-    this.manner = kept.manner;
-    this.mannerWords = kept.manner_words;
-    this.about = kept.about;
-    this.soul = kept.soul;
-    this.user = kept.user;
-    this.folder = kept.folder === "" ? (preferences.settings?.recent_folders[0] ?? "") : kept.folder;
-    if (kept.model) {
-      this.edit.preset = kept.model.preset;
-      this.edit.protocol = kept.model.protocol;
-      this.edit.address = kept.model.base_url;
-      this.edit.model = kept.model.model;
+    const progress = preferences.settings?.onboarding ?? NOTHING;
+    this.step = progress.step ?? beginning(navigator.languages);
+    this.name = progress.name;
+    this.manner = progress.manner;
+    this.mannerWords = progress.manner_words;
+    this.about = progress.about;
+    this.soul = progress.soul;
+    this.user = progress.user;
+    this.folder = progress.folder === "" ? (preferences.settings?.recent_folders[0] ?? "") : progress.folder;
+    if (progress.model) {
+      this.edit.preset = progress.model.preset;
+      this.edit.protocol = progress.model.protocol;
+      this.edit.address = progress.model.base_url;
+      this.edit.model = progress.model.model;
     }
     this.#kept = JSON.stringify(this.answers);
   }
@@ -143,8 +143,8 @@ export class OnboardingRun {
 
   /** Returns the proposed SOUL.md or USER.md. */
   proposal(kind: PersonaKind): string {
-    const written = kind === "soul" ? this.soul : this.user;
-    if (written !== null) return written;
+    const text = kind === "soul" ? this.soul : this.user;
+    if (text !== null) return text;
     const proposed = kind === "soul" ? this.proposedSoul : this.about.trim();
     // The person's earlier text stays until they answer otherwise.
     return proposed === "" ? this.#present(kind) : proposed;
@@ -206,7 +206,7 @@ export class OnboardingRun {
 
 /** Restarts onboarding from its first step, keeping the answers if it was left before its end. */
 export async function setUpAgain(): Promise<void> {
-  const begun = preferences.settings?.onboarding ?? NOTHING;
-  await preferences.change({ onboarding: { ...begun, step: "language" } });
+  const answers = preferences.settings?.onboarding ?? NOTHING;
+  await preferences.change({ onboarding: { ...answers, step: "language" } });
   navigation.welcome();
 }

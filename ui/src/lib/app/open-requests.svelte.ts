@@ -104,12 +104,12 @@ class OpenRequests {
 
   /** Sets the action of the close button and runs it now; null cancels. */
   async close(choice: Exclude<CloseAction, "ask"> | null): Promise<void> {
-    const back = this.closing;
+    const goBack = this.closing;
     this.closing = null;
     try {
       const { desktop, welcomed } = preferences.settings ?? {};
       // Onboarding has no palette to quit from: without a tray it asks every time.
-      const lasting = welcomed === true || back === "tray";
+      const lasting = welcomed === true || goBack === "tray";
       if (choice !== null && desktop && lasting) await preferences.change({ desktop: { ...desktop, closing: choice } });
       await host({ type: choice === null ? "stay_open" : choice === "hide" ? "hide_window" : "quit" });
     } catch (error) {

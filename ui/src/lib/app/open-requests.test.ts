@@ -8,20 +8,20 @@ import { openRequests } from "./open-requests.svelte";
 import { navigation } from "./navigation.svelte";
 import { toasts } from "./toasts.svelte";
 
-let asked: Request["call"][] = [];
+let calls: Request["call"][] = [];
 let waiting: OpenRequest[] = [];
 let poke: () => void = () => undefined;
-let kept: (draft: unknown) => void = () => undefined;
+let deliverDraft: (draft: unknown) => void = () => undefined;
 const transport: Transport = {
   request: (request) => {
-    asked.push(request.call);
+    calls.push(request.call);
     const { call } = request;
     if (call.type === "take_errands") {
-      const taken = waiting;
+      const requests = waiting;
       waiting = [];
-      return Promise.resolve({ type: "errands", errands: taken });
+      return Promise.resolve({ type: "errands", errands: requests });
     }
-    if (call.type === "get_new_draft") return new Promise((done) => (kept = done));
+    if (call.type === "get_new_draft") return new Promise((done) => (deliverDraft = done));
     if (call.type === "open_session") return Promise.reject({ key: "session.unknown", args: {}, retryable: false });
     return Promise.resolve({ type: "done" });
   },
@@ -33,11 +33,11 @@ const transport: Transport = {
   },
   blobUrl: (hash) => hash,
 };
-const of = (type: string) => asked.filter((call) => call.type === type);
+const callsOf = (type: string) => calls.filter((call) => call.type === type);
 
 beforeEach(async () => {
   await setLanguage("en");
-  asked = [];
+  calls = [];
   toasts.list = [];
   useTransport(transport);
 });
@@ -51,7 +51,7 @@ describe("errands", () => {
     waiting = [{ type: "open_settings", page: "no_such_page" }];
     poke();
     await vi.waitFor(() => expect(navigation.place).toEqual({ page: "settings", section: "models" }));
-    expect(of("take_errands")).toHaveLength(2);
+    expect(callsOf("take_errands")).toHaveLength(2);
   });
 
   it("wait for the end of the first run, where they would lead away from it", async () => {
@@ -80,10 +80,10 @@ describe("errands", () => {
     await openRequests.run({ type: "new_session", prompt: "Delete everything", folder: "/srv", from: "link" });
     expect(navigation.place).toEqual({ page: "new", folder: "/srv" });
     expect([draft.text, draft.foreign], "the kept draft is not there yet").toEqual(["My own words", false]);
-    kept({ text: "Kept. ", attachments: [], foreign: false });
+    deliverDraft({ text: "Kept. ", attachments: [], foreign: false });
     await vi.waitFor(() => expect(draft.text).toBe("Kept. My own words\n\nDelete everything"));
     expect(draft.foreign).toBe(true);
-    expect(asked.map((call) => call.type)).not.toContain("start_session");
+    expect(calls.map((call) => call.type)).not.toContain("start_session");
     draft.take();
     await openRequests.run({ type: "new_session", prompt: "Mine", folder: null, from: "person" });
     expect([draft.text, draft.foreign]).toEqual(["Mine", false]);
@@ -101,16 +101,16 @@ describe("errands", () => {
     await openRequests.run({ type: "ask_closing", back: "tray" });
     expect(openRequests.closing).toBe("tray");
     await openRequests.close(null);
-    expect([openRequests.closing, of("stay_open").length, of("quit").length]).toEqual([null, 1, 0]);
+    expect([openRequests.closing, callsOf("stay_open").length, callsOf("quit").length]).toEqual([null, 1, 0]);
     await openRequests.close("quit");
-    expect(of("quit")).toHaveLength(1);
+    expect(callsOf("quit")).toHaveLength(1);
   });
 
   it("tell which session is on screen, once", () => {
     openRequests.look("a");
     openRequests.look("a");
     openRequests.look(null);
-    expect(of("look")).toEqual([
+    expect(callsOf("look")).toEqual([
       { type: "look", window: 0, session: "a" },
       { type: "look", window: 0, session: null },
     ]);

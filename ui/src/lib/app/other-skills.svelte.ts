@@ -63,8 +63,8 @@ export class OtherSkillsImport {
     return this.#taken.get(keyOf(folder, skill)) ?? "rename";
   }
 
-  decide(folder: OtherSkills, skill: OfferedSkill, taken: NameConflictAction): void {
-    this.#taken.set(keyOf(folder, skill), taken);
+  decide(folder: OtherSkills, skill: OfferedSkill, action: NameConflictAction): void {
+    this.#taken.set(keyOf(folder, skill), action);
   }
 
   /** Imports the selected skills; returns whether the request succeeded. */

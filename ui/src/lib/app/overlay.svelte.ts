@@ -16,13 +16,13 @@ class Overlay {
    * Closes the `nth` overlay. A dialog reports closing after it returned the focus; one opened by a key in between
    * stays open.
    */
-  closed(nth: number): void {
-    if (this.open?.nth === nth) this.open = null;
+  closed(id: number): void {
+    if (this.open?.nth === id) this.open = null;
   }
 
-  #show(what: "palette" | "shortcuts"): void {
+  #show(overlay: "palette" | "shortcuts"): void {
     this.#nth += 1;
-    this.open = { what, nth: this.#nth };
+    this.open = { what: overlay, nth: this.#nth };
   }
 }
 

@@ -64,34 +64,34 @@ export class Palette {
       this.searching = false;
       return undefined;
     }
-    let over = false;
+    let superseded = false;
     const fail = (error: unknown): void => {
-      if (!over) toasts.fail(error);
+      if (!superseded) toasts.fail(error);
     };
-    const titles = call("sessions", "list_sessions", { query: wanted, offset: 0, limit: SHOWN }).then((found) => {
-      if (!over) this.#titles = found.sessions;
+    const titles = call("sessions", "list_sessions", { query: wanted, offset: 0, limit: SHOWN }).then((page) => {
+      if (!superseded) this.#titles = page.sessions;
     }, fail);
     this.searching = true;
     const timer = setTimeout(() => {
-      const texts = call("sessions", "search_sessions", { query: wanted, limit: HITS }).then((found) => {
-        if (!over) this.#hits = found.hits.filter((hit) => hit.message !== null);
+      const texts = call("sessions", "search_sessions", { query: wanted, limit: HITS }).then((hits) => {
+        if (!superseded) this.#hits = hits.hits.filter((hit) => hit.message !== null);
       }, fail);
       void Promise.all([titles, texts]).then(() => {
-        if (!over) this.searching = false;
+        if (!superseded) this.searching = false;
       });
     }, PAUSE);
     return () => {
-      over = true;
+      superseded = true;
       clearTimeout(timer);
     };
   }
 
   #sessions(): readonly Choice[] {
-    const here = navigation.current?.id;
+    const currentId = navigation.current?.id;
     const loaded = sessionList.inView.slice(0, COMPARED);
-    const older = this.#titles.filter((info) => !loaded.some((known) => known.id === info.id));
+    const older = this.#titles.filter((info) => !loaded.some((session) => session.id === info.id));
     return [...loaded, ...older]
-      .filter((info) => info.id !== here)
+      .filter((info) => info.id !== currentId)
       .map((info) => ({
         id: info.id,
         icon: "chat",
@@ -127,12 +127,12 @@ export class Palette {
   readonly groups = $derived.by((): readonly ChoiceGroup[] => {
     const { wanted, only } = this.wanted;
     const limit = only === "commands" ? 40 : SHOWN;
-    const near = <T extends Action | Choice>(choices: readonly T[]) => bestMatch(wanted, choices, limit);
+    const rank = <T extends Action | Choice>(choices: readonly T[]) => bestMatch(wanted, choices, limit);
     const all: ChoiceGroup[] = [
-      { name: "sessions", label: t("palette.sessions"), choices: only === "commands" ? [] : near(this.#sessions()) },
-      { name: "commands", label: t("palette.commands"), choices: near(commands()) },
-      { name: "places", label: t("palette.places"), choices: near(places()) },
-      { name: "skills", label: t("side.skills"), choices: only === "commands" ? [] : near(this.#skills()) },
+      { name: "sessions", label: t("palette.sessions"), choices: only === "commands" ? [] : rank(this.#sessions()) },
+      { name: "commands", label: t("palette.commands"), choices: rank(commands()) },
+      { name: "places", label: t("palette.places"), choices: rank(places()) },
+      { name: "skills", label: t("side.skills"), choices: only === "commands" ? [] : rank(this.#skills()) },
     ];
     const messages: ChoiceGroup = { name: "messages", label: t("search.messages"), choices: this.#messages() };
     // A group with only scattered letter matches ranks after a group that contains the word.

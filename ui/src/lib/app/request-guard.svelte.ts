@@ -9,9 +9,9 @@ export abstract class RequestGuard<What extends string> {
   problem = $state.raw<ApiError | null>(null);
 
   /** Runs a request unless another one is running. */
-  protected async while(what: What, work: () => Promise<void>): Promise<void> {
+  protected async while(operation: What, work: () => Promise<void>): Promise<void> {
     if (this.busy !== null) return;
-    this.busy = what;
+    this.busy = operation;
     this.problem = null;
     try {
       await work();

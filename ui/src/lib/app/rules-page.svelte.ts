@@ -86,8 +86,8 @@ export class RulesPage {
     const turn = ++this.#trying;
     this.notTried = null;
     try {
-      const found = await call("policy", "try_command", { line, folder: null });
-      if (turn === this.#trying) this.trial = { line, found };
+      const trial = await call("policy", "try_command", { line, folder: null });
+      if (turn === this.#trying) this.trial = { line, found: trial };
     } catch (error) {
       if (turn !== this.#trying) return;
       this.trial = null;

@@ -7,12 +7,12 @@ import { preferences } from "./preferences.svelte";
 import { RulesPage } from "./rules-page.svelte";
 import { toasts } from "./toasts.svelte";
 
-let asked: PolicyRequest[] = [];
+let calls: PolicyRequest[] = [];
 let fake: FakeRules;
 const transport: Transport = {
   request: (request: Request) => {
     if (request.domain !== "policy") return Promise.reject(new Error(request.domain));
-    asked.push(request.call);
+    calls.push(request.call);
     const { call } = request;
     return Promise.resolve().then(() => fake.answer(call));
   },
@@ -26,7 +26,7 @@ beforeEach(() => {
   history.replaceState(null, "", "/");
   fake = new FakeRules(() => undefined);
   useTransport(transport);
-  asked = [];
+  calls = [];
   preferences.policy = null;
   toasts.list = [];
 });
@@ -47,7 +47,7 @@ describe("the rules' page", () => {
     const before = preferences.policy?.stamp;
     book.drafts.commands.text = "  git push ";
     await book.add("commands");
-    expect(asked.at(-1)).toEqual({ type: "add_policy_rule", rule: { list: "deny", text: "git push" }, stamp: before });
+    expect(calls.at(-1)).toEqual({ type: "add_policy_rule", rule: { list: "deny", text: "git push" }, stamp: before });
     expect([book.drafts.commands.text, book.drafts.commands.refused]).toEqual(["", null]);
     expect(texts(book)).toContain("deny git push");
   });
@@ -80,13 +80,13 @@ describe("the rules' page", () => {
     book.line = "docker ps";
     await book.look();
     expect(book.trial?.found.outcome.type).toBe("refused");
-    const rule = book.rules("commands").find((known) => known.text === "docker");
+    const rule = book.rules("commands").find((rule) => rule.text === "docker");
     if (rule) await book.remove(rule);
     expect(book.trial?.found.outcome.type).toBe("asks");
     const first = book.grants?.[0];
     if (first) await book.takeBack(first);
     expect(book.grants).toHaveLength(2);
-    expect(asked.filter((call) => call.type === "try_command")).toHaveLength(3);
+    expect(calls.filter((call) => call.type === "try_command")).toHaveLength(3);
   });
 
   it("writes nothing while the file is broken", async () => {

@@ -19,8 +19,8 @@ class RunFolds {
   }
 
   /** Toggles the folding of a stretch. */
-  turn(stretch: RunGroup): void {
-    this.#open = toggled(this.#open, stretch);
+  turn(group: RunGroup): void {
+    this.#open = toggled(this.#open, group);
   }
 
   /** The sessions that have a row in the list, in its order. */

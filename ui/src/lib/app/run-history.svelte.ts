@@ -30,11 +30,11 @@ export class RunHistory {
     try {
       const { runs, month } = await call("schedule", "list_runs", { task: this.task, after: null, limit });
       if (turn !== this.#turn) return;
-      const whole = runs.length < limit;
-      this.runs = whole ? runs : mergeRuns(runs, this.runs);
+      const reachedEnd = runs.length < limit;
+      this.runs = reachedEnd ? runs : mergeRuns(runs, this.runs);
       this.month = month;
       // Older runs were not requested again: whether more exist is known only if they were read before.
-      if (whole) this.more = false;
+      if (reachedEnd) this.more = false;
       else if (this.runs.length === runs.length) this.more = true;
       this.problem = null;
     } catch (error) {
@@ -51,7 +51,7 @@ export class RunHistory {
     try {
       const { runs } = await call("schedule", "list_runs", { task: this.task, after: last.id, limit: PAGE });
       if (turn !== this.#turn) return;
-      this.runs = [...this.runs, ...runs.filter(({ id }) => !this.runs.some((known) => known.id === id))];
+      this.runs = [...this.runs, ...runs.filter(({ id }) => !this.runs.some((run) => run.id === id))];
       this.more = runs.length === PAGE;
     } catch (error) {
       toasts.fail(error);

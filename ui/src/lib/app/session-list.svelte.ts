@@ -21,17 +21,17 @@ class SessionList {
   begin(): Promise<void> {
     this.#following?.stop();
     return new Promise((resolve, reject) => {
-      let begun = false;
+      let started = false;
       this.#following = follow<ListState>({ type: "sessions" }, (state, update) => apply(state, this.#noted(update)), {
         state: (state) => {
           this.#state = state;
-          begun = true;
+          started = true;
           resolve();
         },
         ended: () => undefined,
         fault: (error) => {
           // A session started in this window announces itself and resubscribes.
-          if (!begun) {
+          if (!started) {
             reject(error);
             return "wait";
           }
@@ -94,9 +94,9 @@ class SessionList {
   }
 
   /** Creates a session with another one's conversation up to a point; null on failure. */
-  async branch(id: string, at: BranchPoint): Promise<SessionInfo | null> {
+  async branch(id: string, point: BranchPoint): Promise<SessionInfo | null> {
     try {
-      return await call("transcripts", "branch_session", { session: id, at });
+      return await call("transcripts", "branch_session", { session: id, at: point });
     } catch (error) {
       toasts.fail(error);
       return null;
@@ -112,13 +112,13 @@ class SessionList {
   }
 
   /** Moves a session to the trash and offers to undo it. */
-  async remove(id: string, restored: (info: SessionInfo) => void): Promise<boolean> {
+  async remove(id: string, onrestore: (info: SessionInfo) => void): Promise<boolean> {
     if (!(await this.#try(call("sessions", "delete_session", { session: id })))) return false;
     forgetDraft(id);
     toasts.show(t("toast.deleted"), {
       label: t("toast.undo"),
       run: () =>
-        void call("sessions", "restore_session", { session: id }).then(restored, (error: unknown) =>
+        void call("sessions", "restore_session", { session: id }).then(onrestore, (error: unknown) =>
           toasts.fail(error),
         ),
     });

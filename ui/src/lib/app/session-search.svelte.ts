@@ -51,29 +51,29 @@ export class SessionSearch {
       return () => undefined;
     }
     const now = performance.now();
-    let looked = this.#looked;
-    if (looked?.query !== query || looked.filter !== filter) {
-      looked = { query, filter, titles: true, texts: query !== "", due: now + PAUSE };
-      this.#looked = looked;
+    let lastSearch = this.#looked;
+    if (lastSearch?.query !== query || lastSearch.filter !== filter) {
+      lastSearch = { query, filter, titles: true, texts: query !== "", due: now + PAUSE };
+      this.#looked = lastSearch;
       this.looking = true;
     }
     const fail = (error: unknown): void => {
-      if (looked === this.#looked) toasts.fail(error);
+      if (lastSearch === this.#looked) toasts.fail(error);
     };
     // If only the list changed, the scroll position is kept.
-    void untrack(() => this.#read(round, looked.titles ? "first_page" : "as_far")).catch(fail);
+    void untrack(() => this.#read(round, lastSearch.titles ? "first_page" : "as_far")).catch(fail);
     if (query === "") {
       this.#show([]);
       return () => undefined;
     }
     // A constantly changing list must not delay the first search.
-    const pause = looked.texts && looked.due > now ? looked.due - now : PAUSE;
+    const pause = lastSearch.texts && lastSearch.due > now ? lastSearch.due - now : PAUSE;
     const timer = setTimeout(() => {
-      const nth = ++this.#search.asked;
+      const request = ++this.#search.asked;
       void call("sessions", "search_sessions", { query, filter, limit: HITS })
         .then(({ hits }) => {
-          if (looked !== this.#looked || nth < this.#search.shown) return;
-          this.#search.shown = nth;
+          if (lastSearch !== this.#looked || request < this.#search.shown) return;
+          this.#search.shown = request;
           this.#show(hits);
           this.#answered("texts");
         })
@@ -82,21 +82,21 @@ export class SessionSearch {
     return () => clearTimeout(timer);
   }
 
-  #show(found: readonly SessionHit[]): void {
-    const hits = found.filter((hit) => hit.message !== null);
-    this.cut = found.length >= HITS;
+  #show(matches: readonly SessionHit[]): void {
+    const hits = matches.filter((hit) => hit.message !== null);
+    this.cut = matches.length >= HITS;
     // The one extra hit shows that there are more.
     this.hits = this.cut ? hits.slice(0, -1) : hits;
   }
 
-  #answered(what: "titles" | "texts"): void {
+  #answered(source: "titles" | "texts"): void {
     if (!this.#looked) return;
-    this.#looked[what] = false;
+    this.#looked[source] = false;
     this.looking = this.#looked.titles || this.#looked.texts;
   }
 
   /** Loads the sessions from the start: one page, or as many as were loaded. */
-  async #read(round: number, how: "first_page" | "as_far"): Promise<void> {
+  async #read(round: number, extent: "first_page" | "as_far"): Promise<void> {
     const query = { query: this.#words, filter: this.filter, limit: PAGE };
     const sessions: SessionInfo[] = [];
     let total: number;
@@ -105,7 +105,7 @@ export class SessionSearch {
       if (round !== this.#round) return;
       sessions.push(...page.sessions);
       total = page.sessions.length === 0 ? sessions.length : page.total;
-    } while (how === "as_far" && sessions.length < Math.min(this.sessions.length, total));
+    } while (extent === "as_far" && sessions.length < Math.min(this.sessions.length, total));
     this.sessions = sessions;
     this.total = total;
     this.#answered("titles");
@@ -124,8 +124,8 @@ export class SessionSearch {
         limit: PAGE,
       });
       if (round !== this.#round) return;
-      const known = this.sessions.map((info) => info.id);
-      this.sessions = [...this.sessions, ...page.sessions.filter((info) => !known.includes(info.id))];
+      const ids = this.sessions.map((info) => info.id);
+      this.sessions = [...this.sessions, ...page.sessions.filter((info) => !ids.includes(info.id))];
       // A page without new sessions is the end, whatever the previous count.
       this.total = page.sessions.length === 0 ? this.sessions.length : page.total;
     } catch (error) {

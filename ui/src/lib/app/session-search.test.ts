@@ -16,7 +16,10 @@ const transport: Transport = {
     if (call.type !== "list_sessions") return Promise.reject(new Error(call.type));
     offsets.push(call.offset);
     const count = Math.max(0, Math.min(call.limit, COUNT - call.offset));
-    const sessions = Array.from({ length: count }, (_, at) => ({ id: `${call.offset + at}`, title }) as SessionInfo);
+    const sessions = Array.from(
+      { length: count },
+      (_, index) => ({ id: `${call.offset + index}`, title }) as SessionInfo,
+    );
     return Promise.resolve({ sessions, total: COUNT });
   },
   subscribe: () => Promise.resolve(() => undefined),
@@ -33,8 +36,8 @@ beforeEach(() => {
 });
 /** Returns hits in `count` texts after `titles` titles. */
 const hits = (count: number, titles = 0) => ({
-  hits: Array.from({ length: titles + count }, (_, at) => {
-    const hit = { info: { id: `${at}` }, message: at < titles ? null : `m${at}`, snippet: "", marks: [] };
+  hits: Array.from({ length: titles + count }, (_, index) => {
+    const hit = { info: { id: `${index}` }, message: index < titles ? null : `m${index}`, snippet: "", marks: [] };
     return hit as unknown as SessionHit;
   }),
 });
@@ -46,7 +49,7 @@ const searched = async (count = 1) => {
 };
 /** Searches as the sidebar does: the previous search is cancelled. */
 let end: () => void = () => undefined;
-function look(finding: SessionSearch): void {
+function startSearch(finding: SessionSearch): void {
   end();
   end = finding.look();
 }
@@ -58,7 +61,7 @@ const read = (finding: SessionSearch, count: number) => vi.waitFor(() => expect(
 it("keeps what was found as far as it was loaded when only the list changed", async () => {
   const finding = new SessionSearch();
   finding.query = "words";
-  look(finding);
+  startSearch(finding);
   await read(finding, 100);
   await finding.more();
   await finding.more();
@@ -67,13 +70,13 @@ it("keeps what was found as far as it was loaded when only the list changed", as
   await vi.waitFor(() => expect(finding.looking).toBe(false));
   title = "new";
   offsets = [];
-  look(finding);
+  startSearch(finding);
   expect(finding.looking).toBe(false);
   await vi.waitFor(() => expect(finding.sessions[0]?.title).toBe("new"));
   expect([finding.sessions.length, finding.sessions[299]?.title]).toEqual([300, "new"]);
   expect(offsets).toEqual([0, 100, 200]);
   // Pages loaded in the meantime are kept too.
-  look(finding);
+  startSearch(finding);
   await finding.more();
   await vi.waitFor(() => expect(offsets.at(-1)).toBe(300));
   await read(finding, 350);
@@ -82,7 +85,7 @@ it("keeps what was found as far as it was loaded when only the list changed", as
 it("begins with the first page when something else is looked for", async () => {
   const finding = new SessionSearch();
   finding.query = "words";
-  look(finding);
+  startSearch(finding);
   await read(finding, 100);
   await finding.more();
   for (const change of [
@@ -92,7 +95,7 @@ it("begins with the first page when something else is looked for", async () => {
   ]) {
     offsets = [];
     change();
-    look(finding);
+    startSearch(finding);
     if (finding.active) {
       expect(finding.looking).toBe(true);
       await read(finding, 100);
@@ -104,7 +107,7 @@ it("begins with the first page when something else is looked for", async () => {
 it("looks until titles and texts have answered, and shows the titles meanwhile", async () => {
   const finding = new SessionSearch();
   finding.query = "words";
-  look(finding);
+  startSearch(finding);
   await read(finding, 100);
   expect(finding.looking).toBe(true);
   const search = await searched();
@@ -115,7 +118,7 @@ it("looks until titles and texts have answered, and shows the titles meanwhile",
   // A filter alone has no words to search texts for.
   finding.query = "";
   finding.filter = { source: "task" };
-  look(finding);
+  startSearch(finding);
   await vi.waitFor(() => expect(finding.looking).toBe(false));
   expect([finding.hits.length, texts.length]).toEqual([0, 1]);
 });
@@ -123,7 +126,7 @@ it("looks until titles and texts have answered, and shows the titles meanwhile",
 it("does not say that nothing is there where texts could not be searched", async () => {
   const finding = new SessionSearch();
   finding.query = "words";
-  look(finding);
+  startSearch(finding);
   (await searched()).failed({ key: "store.busy", args: {}, retryable: true });
   await vi.waitFor(() => expect(toasts.list.length).toBe(1));
   expect(finding.looking).toBe(true);
@@ -131,29 +134,29 @@ it("does not say that nothing is there where texts could not be searched", async
 
 it("shows fewer hits than it is given where there are more than the core gives", async () => {
   const finding = new SessionSearch();
-  for (const [given, titles, shown, cut] of [
+  for (const [count, titles, expectedTitles, cut] of [
     [90, 9, 90, false],
     [90, 10, 89, true],
     [100, 0, 99, true],
   ] as const) {
-    finding.query = `${given} ${titles}`;
-    look(finding);
+    finding.query = `${count} ${titles}`;
+    startSearch(finding);
     const search = await searched(texts.length + 1);
     expect(search.call.limit).toBe(100);
-    search.done(hits(given, titles));
-    await vi.waitFor(() => expect([finding.hits.length, finding.cut]).toEqual([shown, cut]));
+    search.done(hits(count, titles));
+    await vi.waitFor(() => expect([finding.hits.length, finding.cut]).toEqual([expectedTitles, cut]));
   }
   finding.clear();
-  look(finding);
+  startSearch(finding);
   expect([finding.hits.length, finding.cut]).toEqual([0, false]);
 });
 
 it("searches texts in time though the list changes all the while", async () => {
   const finding = new SessionSearch();
   finding.query = "words";
-  look(finding);
+  startSearch(finding);
   const changing = setInterval(() => {
-    look(finding);
+    startSearch(finding);
   }, 40);
   const search = await searched().finally(() => clearInterval(changing));
   // A request sent before the last list change still answers the query.
@@ -164,12 +167,12 @@ it("searches texts in time though the list changes all the while", async () => {
 it("shows no answer to what was looked for before, nor an older one after a newer", async () => {
   const finding = new SessionSearch();
   finding.query = "old";
-  look(finding);
+  startSearch(finding);
   const old = await searched();
   finding.query = "new";
-  look(finding);
+  startSearch(finding);
   const first = await searched(2);
-  look(finding);
+  startSearch(finding);
   const second = await searched(3);
   old.done(hits(7));
   second.done(hits(2));

@@ -7,11 +7,11 @@ const ROW_TEXT_SELECTOR = "h1, h2, .block, .grow, .label, summary, b, dt, dd";
 
 /** Returns the row of a page with this text; null if it does not exist (yet). */
 export function rowOf(page: ParentNode, words: string): HTMLElement | null {
-  const bears = (element: Element): boolean =>
+  const containsText = (element: Element): boolean =>
     [...element.childNodes].some(
       (node) => node.nodeType === Node.TEXT_NODE && (node.textContent ?? "").replace(/\s+/g, " ").trim() === words,
     );
-  const bearer = [...page.querySelectorAll<HTMLElement>(ROW_TEXT_SELECTOR)].find(bears);
+  const bearer = [...page.querySelectorAll<HTMLElement>(ROW_TEXT_SELECTOR)].find(containsText);
   return bearer?.closest<HTMLElement>(".item, section") ?? bearer ?? null;
 }
 

@@ -4,7 +4,8 @@ import { ariaKeys, keyOf, pressed, shortcuts, writtenKeys } from "./shortcuts";
 
 const press = (key: string, more: KeyboardEventInit = {}) => new KeyboardEvent("keydown", { key, ...more });
 const ctrl = (key: string, more: KeyboardEventInit = {}) => press(key, { ctrlKey: true, ...more });
-const what = (event: KeyboardEvent, typing: "typing" | "not_typing" = "typing") => pressed(event, typing)?.id ?? null;
+const actionFor = (event: KeyboardEvent, typing: "typing" | "not_typing" = "typing") =>
+  pressed(event, typing)?.id ?? null;
 
 describe("shortcuts", () => {
   it("are written as each system writes them", () => {
@@ -19,41 +20,45 @@ describe("shortcuts", () => {
   });
 
   it("do not share a key where they are answered", () => {
-    const seen = new Map<string, string>();
+    const actionsByKeys = new Map<string, string>();
     for (const { id, place } of shortcuts) {
       for (const key of writtenKeys(id, "linux")) {
         // A part must not reuse a key the window handles; two parts never have the focus at once.
-        const where = `${key.startsWith("Ctrl") ? "all" : place} ${key}`;
-        expect(seen.get(where), `${id}: ${key}`).toBeUndefined();
-        seen.set(where, id);
+        const chord = `${key.startsWith("Ctrl") ? "all" : place} ${key}`;
+        expect(actionsByKeys.get(chord), `${id}: ${key}`).toBeUndefined();
+        actionsByKeys.set(chord, id);
       }
     }
-    expect(seen.size).toBeGreaterThan(shortcuts.length);
+    expect(actionsByKeys.size).toBeGreaterThan(shortcuts.length);
   });
 
   it("are known by their keys", () => {
-    expect(what(ctrl("k"))).toBe("palette");
-    expect(what(ctrl("F", { shiftKey: true }))).toBe("search");
-    expect(what(ctrl("f"))).toBeNull();
-    expect(what(ctrl("K", { shiftKey: true }))).toBeNull();
-    expect(what(press("k"))).toBeNull();
-    expect(what(ctrl("k", { altKey: true }))).toBeNull();
+    expect(actionFor(ctrl("k"))).toBe("palette");
+    expect(actionFor(ctrl("F", { shiftKey: true }))).toBe("search");
+    expect(actionFor(ctrl("f"))).toBeNull();
+    expect(actionFor(ctrl("K", { shiftKey: true }))).toBeNull();
+    expect(actionFor(press("k"))).toBeNull();
+    expect(actionFor(ctrl("k", { altKey: true }))).toBeNull();
     expect(pressed(ctrl("3"), "typing")).toEqual({ id: "nth", nth: 2 });
   });
 
   it("are found on keyboards of other scripts and layouts", () => {
-    expect(what(ctrl("л", { code: "KeyK" }))).toBe("palette");
+    expect(actionFor(ctrl("л", { code: "KeyK" }))).toBe("palette");
     // Keyboards where the slash needs Shift.
-    expect(what(ctrl("/", { shiftKey: true }))).toBe("overview");
+    expect(actionFor(ctrl("/", { shiftKey: true }))).toBe("overview");
   });
 
   it("go back and forward as the system's browsers do, with no key that edits text", async () => {
     const alt = (key: string, more: KeyboardEventInit = {}) => press(key, { altKey: true, ...more });
     const all = [alt("ArrowLeft"), alt("ArrowRight"), press("[", { metaKey: true }), press("]", { metaKey: true })];
-    expect(all.map((event) => what(event))).toEqual(["back", "forward", null, null]);
+    expect(all.map((event) => actionFor(event))).toEqual(["back", "forward", null, null]);
     for (const more of [{ shiftKey: true }, { ctrlKey: true }, { metaKey: true }])
-      expect(what(alt("ArrowLeft", more))).toBeNull();
-    expect([what(alt("ArrowUp")), what(press("ArrowLeft")), what(alt("?"), "not_typing")]).toEqual([null, null, null]);
+      expect(actionFor(alt("ArrowLeft", more))).toBeNull();
+    expect([actionFor(alt("ArrowUp")), actionFor(press("ArrowLeft")), actionFor(alt("?"), "not_typing")]).toEqual([
+      null,
+      null,
+      null,
+    ]);
     expect([keyOf("back", "mac"), keyOf("back", "linux"), keyOf("forward", "windows")]).toEqual([
       "⌘[",
       "Alt+←",
@@ -67,20 +72,20 @@ describe("shortcuts", () => {
     }));
     const mac = await import("./shortcuts");
     const { chooseKeys } = await import("./chosen-keys.svelte");
-    const there = (event: KeyboardEvent) => mac.pressed(event, "typing")?.id ?? null;
-    expect(all.map(there)).toEqual([null, null, "back", "forward"]);
+    const macActionFor = (event: KeyboardEvent) => mac.pressed(event, "typing")?.id ?? null;
+    expect(all.map(macActionFor)).toEqual([null, null, "back", "forward"]);
     // Keyboards with another letter on the bracket key.
-    expect(there(press("ü", { metaKey: true, code: "BracketLeft" }))).toBe("back");
+    expect(macActionFor(press("ü", { metaKey: true, code: "BracketLeft" }))).toBe("back");
     // They cannot be chosen for another action; a choice made before back/forward existed is kept.
     expect(mac.readChoice("side", press("[", { metaKey: true }))).toEqual({ type: "used", by: "back" });
     chooseKeys({ side: "Mod+[" });
-    expect(there(press("[", { metaKey: true }))).toBe("side");
+    expect(macActionFor(press("[", { metaKey: true }))).toBe("side");
     vi.doUnmock("./platform");
     vi.resetModules();
   });
 
   it("leave a question mark to whoever types", () => {
-    expect(what(press("?", { shiftKey: true }), "typing")).toBeNull();
-    expect(what(press("?", { shiftKey: true }), "not_typing")).toBe("overview");
+    expect(actionFor(press("?", { shiftKey: true }), "typing")).toBeNull();
+    expect(actionFor(press("?", { shiftKey: true }), "not_typing")).toBe("overview");
   });
 });

@@ -74,11 +74,11 @@ function writtenKey(key: string, system: Platform): string {
 
 /** Returns the keys of a shortcut formatted for a system, one entry per key. */
 export function writtenKeys(id: ShortcutId, system: Platform = platform): readonly string[] {
-  return keysOf(id, system).map((keys) => written(keys, system));
+  return keysOf(id, system).map((keys) => formatKeys(keys, system));
 }
 
 /** Formats a key sequence for a system. */
-export function written(keys: string, system: Platform = platform): string {
+export function formatKeys(keys: string, system: Platform = platform): string {
   return keys
     .split(" ")
     .map((part) => writtenKey(part, system))
@@ -107,7 +107,7 @@ export const shortcuts: readonly Shortcut[] = list.map(({ id, place, words }) =>
 
 function entry(id: ShortcutId): Entry {
   // Every id belongs to an entry.
-  return list.find((known) => known.id === id) ?? list[0];
+  return list.find((shortcut) => shortcut.id === id) ?? list[0];
 }
 
 /** Returns the default keys of a shortcut on a system. */
@@ -121,8 +121,8 @@ export function usualKeys(id: ShortcutId, system: Platform = platform): readonly
  */
 function keysOf(id: ShortcutId, system: Platform = platform): readonly string[] {
   const usual = usualKeys(id, system);
-  const own = isChoosable(id) ? chosenKeys()[id] : undefined;
-  return own === undefined ? usual : [own, ...usual.filter((key) => !key.startsWith("Mod+"))];
+  const ownKeys = isChoosable(id) ? chosenKeys()[id] : undefined;
+  return ownKeys === undefined ? usual : [ownKeys, ...usual.filter((key) => !key.startsWith("Mod+"))];
 }
 
 /** Returns the first key of a shortcut, for tooltips and menus. */
@@ -158,7 +158,7 @@ const steps = ["back", "forward"] as const satisfies readonly ShortcutId[];
 
 /** Returns whether the person may choose the keys of a shortcut. */
 export function isChoosable(id: ShortcutId): id is WindowShortcut {
-  return choosable.some((known) => known === id);
+  return choosable.some((shortcut) => shortcut === id);
 }
 
 /** Keys reserved for text editing, closing and quitting, and zoom; the same list as in the core. */
@@ -180,15 +180,15 @@ export function readChoice(id: WindowShortcut, event: KeyboardEvent): KeyChoice 
   if (keys === null) return { type: "none" };
   const rest = keys.slice("Mod+".length);
   if (TAKEN.includes(rest) || /^[0-9]$/.test(rest)) return { type: "taken", keys };
-  const by = [...choosable, ...steps].find((known) => known !== id && keysOf(known).includes(keys));
-  return by === undefined ? { type: "keys", keys } : { type: "used", by };
+  const conflicting = [...choosable, ...steps].find((shortcut) => shortcut !== id && keysOf(shortcut).includes(keys));
+  return conflicting === undefined ? { type: "keys", keys } : { type: "used", by: conflicting };
 }
 
 /** Returns the settings after a shortcut gets new keys; its default keys are stored as no choice. */
 export function withChoice(id: WindowShortcut, keys: string | null, chosen: ChosenKeys = chosenKeys()): ChosenKeys {
-  const others = Object.entries(chosen).filter(([known]) => known !== id);
-  const own = keys === null || usualKeys(id).includes(keys) ? [] : [[id, keys] as const];
-  return Object.fromEntries([...others, ...own]);
+  const others = Object.entries(chosen).filter(([otherId]) => otherId !== id);
+  const choice = keys === null || usualKeys(id).includes(keys) ? [] : [[id, keys] as const];
+  return Object.fromEntries([...others, ...choice]);
 }
 
 /** A pressed shortcut, and for sessions by number the index, from 0. */
@@ -202,8 +202,8 @@ const BRACKETS: Partial<Record<string, string>> = { BracketLeft: "[", BracketRig
 
 /** Returns the key's letter; on a keyboard without Latin letters, by its position. */
 function letter({ key, code }: Pick<KeyboardEvent, "key" | "code">): string {
-  const known = /^[\x21-\x7e]$/.test(key) ? key : (/^Key([A-Z])$/.exec(code)?.[1] ?? BRACKETS[code] ?? key);
-  return known.toUpperCase();
+  const character = /^[\x21-\x7e]$/.test(key) ? key : (/^Key([A-Z])$/.exec(code)?.[1] ?? BRACKETS[code] ?? key);
+  return character.toUpperCase();
 }
 
 /** Returns a letter or symbol with Mod in shortcut notation; null for all other keys. */
@@ -225,13 +225,13 @@ function altArrow({ key, altKey, ctrlKey, metaKey, shiftKey }: KeyboardEvent): s
 /** Returns the window shortcut of a key event; null if it is none. The caller tells whether text is being typed. */
 export function pressed(event: KeyboardEvent, typing: "typing" | "not_typing"): Pressed | null {
   const key = letter(event);
-  const wanted = altArrow(event) ?? modKeys(event);
-  if (event.altKey && wanted === null) return null;
-  if (wanted === null) {
+  const keys = altArrow(event) ?? modKeys(event);
+  if (event.altKey && keys === null) return null;
+  if (keys === null) {
     const plain = typing === "not_typing" && !event.ctrlKey && !event.metaKey;
     return plain && key === "?" ? { id: "overview", nth: 0 } : null;
   }
   if (/^[1-9]$/.test(key)) return { id: "nth", nth: Number(key) - 1 };
-  const id = [...choosable, ...steps].find((known) => keysOf(known).includes(wanted));
+  const id = [...choosable, ...steps].find((shortcut) => keysOf(shortcut).includes(keys));
   return id === undefined ? null : { id, nth: 0 };
 }

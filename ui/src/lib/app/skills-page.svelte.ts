@@ -11,7 +11,7 @@ import type {
   Switch,
 } from "$lib/ipc/types";
 import { baseName } from "$lib/format/figures";
-import { found, keyOf, type SkillSource } from "$lib/state/skills";
+import { matchingCards, keyOf, type SkillSource } from "$lib/state/skills";
 import { t } from "$lib/words/words.svelte";
 import { edits } from "./edits.svelte";
 import { offerUndo } from "./trash-undo";
@@ -40,9 +40,9 @@ export class SkillsPage {
   sheet = $state.raw<Reading<SkillSheet>>({ type: "reading" });
   /** Whether a request is running, so that no second one is sent. */
   busy = $state(false);
-  readonly shown = $derived(found(this.skills, this.source, this.query));
+  readonly shown = $derived(matchingCards(this.skills, this.source, this.query));
   readonly current = $derived(
-    this.suggestions.find((known) => known.id === this.suggestion) ?? this.suggestions[0] ?? null,
+    this.suggestions.find((suggestion) => suggestion.id === this.suggestion) ?? this.suggestions[0] ?? null,
   );
   #turn = 0;
   #sheetTurn = 0;
@@ -72,8 +72,8 @@ export class SkillsPage {
 
   /** Reloads a skill; deselects it if it was removed, unless it has unsaved edits. */
   async #readAgain(skill: SkillRef): Promise<void> {
-    const there = this.skills.some((card) => keyOf(card.skill) === keyOf(skill));
-    if (there) await this.#read(skill);
+    const exists = this.skills.some((card) => keyOf(card.skill) === keyOf(skill));
+    if (exists) await this.#read(skill);
     else if (!edits.has(editKey(skill))) this.inbox();
   }
 
@@ -104,13 +104,13 @@ export class SkillsPage {
 
   async #read(skill: SkillRef): Promise<void> {
     const turn = ++this.#sheetTurn;
-    const still = (): boolean =>
+    const isCurrent = (): boolean =>
       turn === this.#sheetTurn && this.look.type === "skill" && keyOf(this.look.skill) === keyOf(skill);
     try {
       const value = await call("skills", "get_skill", { skill });
-      if (still()) this.sheet = { type: "read", value };
+      if (isCurrent()) this.sheet = { type: "read", value };
     } catch (error) {
-      if (still()) this.sheet = { type: "failed", error: asApiError(error) };
+      if (isCurrent()) this.sheet = { type: "failed", error: asApiError(error) };
     }
   }
 
@@ -133,8 +133,8 @@ export class SkillsPage {
   }
 
   /** Accepts a folder's skill in the version shown. */
-  async accept(skill: SkillRef, seen: string): Promise<void> {
-    await this.#do(() => call("skills", "accept_skill", { skill, seen }), "skills.accepted", skill.name);
+  async accept(skill: SkillRef, text: string): Promise<void> {
+    await this.#do(() => call("skills", "accept_skill", { skill, seen: text }), "skills.accepted", skill.name);
     await this.refresh();
   }
 
@@ -163,8 +163,8 @@ export class SkillsPage {
   /** Moves a skill to the trash and offers to undo it. */
   async remove(card: SkillCard): Promise<void> {
     const { skill, folder } = card;
-    const gone = await this.#do(() => call("skills", "delete_skill", { skill }));
-    if (!gone) return;
+    const deleted = await this.#do(() => call("skills", "delete_skill", { skill }));
+    if (!deleted) return;
     edits.delete(editKey(skill));
     this.inbox();
     await Promise.all([

@@ -17,42 +17,42 @@ export class Spent {
 
   /** Loads the figures of a range and follows them until the returned function is called. */
   follow(range: Range): () => void {
-    let over = false;
+    let disposed = false;
     let reading = false;
-    let again = false;
+    let isStale = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     this.failure = null;
 
     const read = async (): Promise<void> => {
       reading = true;
-      again = false;
+      isStale = false;
       const period = periodOf(range, Date.now());
       try {
-        const found = await call("ledger", "report_spending", { from: period.from, to: period.to });
-        if (!over) {
-          this.report = { ...found, period };
+        const report = await call("ledger", "report_spending", { from: period.from, to: period.to });
+        if (!disposed) {
+          this.report = { ...report, period };
           this.failure = null;
         }
       } catch (error) {
-        if (!over) this.failure = asApiError(error);
+        if (!disposed) this.failure = asApiError(error);
       }
       timer = setTimeout(() => {
         reading = false;
-        if (again && !over) void read();
+        if (isStale && !disposed) void read();
       }, GATHER);
     };
     // Subscribes before reading the figures, so that no call falls between the two.
     const end = subscribe(
       { type: "ledger" },
       (batch) => {
-        if (over || !batch.some(({ type }) => type === "billed" || type === "snapshot")) return;
-        if (reading) again = true;
+        if (disposed || !batch.some(({ type }) => type === "billed" || type === "snapshot")) return;
+        if (reading) isStale = true;
         else void read();
       },
       (error) => (this.failure = error),
     );
     return () => {
-      over = true;
+      disposed = true;
       clearTimeout(timer);
       end();
     };

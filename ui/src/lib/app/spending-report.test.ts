@@ -8,26 +8,26 @@ const billed = { type: "billed", session: "s", call: {} } as unknown as Update;
 const snapshot: Update = { type: "snapshot", snapshot: { topic: "ledger" } };
 
 describe("what was spent", () => {
-  let asked: Request[] = [];
-  let tell: (batch: Update[]) => void = () => undefined;
-  let watched = 0;
+  let calls: Request[] = [];
+  let publish: (batch: Update[]) => void = () => undefined;
+  let readCount = 0;
   let answer: () => Promise<unknown> = () => Promise.resolve(nothing);
 
   beforeEach(() => {
     vi.useFakeTimers();
-    asked = [];
-    watched = 0;
+    calls = [];
+    readCount = 0;
     answer = () => Promise.resolve(nothing);
     const transport: Transport = {
       request(request) {
-        asked.push(request);
+        calls.push(request);
         return answer();
       },
       subscribe(topic, onBatch) {
         expect(topic).toEqual({ type: "ledger" });
-        watched += 1;
-        tell = onBatch;
-        return Promise.resolve(() => (watched -= 1));
+        readCount += 1;
+        publish = onBatch;
+        return Promise.resolve(() => (readCount -= 1));
       },
       onFileDrop: () => () => undefined,
       blobUrl: () => "",
@@ -39,38 +39,38 @@ describe("what was spent", () => {
   it("is read once it is watched, and again when calls are billed, many at once as one", async () => {
     const spent = new Spent();
     const stop = spent.follow("30");
-    expect(asked.length).toBe(0);
-    tell([snapshot]);
+    expect(calls.length).toBe(0);
+    publish([snapshot]);
     await vi.advanceTimersByTimeAsync(0);
-    expect([asked.length, spent.report?.period.days.length]).toEqual([1, 30]);
+    expect([calls.length, spent.report?.period.days.length]).toEqual([1, 30]);
     // Time alone triggers nothing.
     await vi.advanceTimersByTimeAsync(3_600_000);
-    expect(asked.length).toBe(1);
-    for (let n = 0; n < 20; n += 1) tell([billed]);
+    expect(calls.length).toBe(1);
+    for (let n = 0; n < 20; n += 1) publish([billed]);
     await vi.advanceTimersByTimeAsync(0);
-    expect(asked.length).toBe(2);
+    expect(calls.length).toBe(2);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(asked.length).toBe(3);
+    expect(calls.length).toBe(3);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(asked.length).toBe(3);
+    expect(calls.length).toBe(3);
     stop();
-    expect(watched).toBe(0);
-    tell([billed]);
+    expect(readCount).toBe(0);
+    publish([billed]);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(asked.length).toBe(3);
+    expect(calls.length).toBe(3);
   });
 
   it("keeps the last figures beside what went wrong, and says it no more once it went well", async () => {
     const spent = new Spent();
     const stop = spent.follow("7");
-    tell([snapshot]);
+    publish([snapshot]);
     await vi.advanceTimersByTimeAsync(1_000);
     answer = () => Promise.reject({ key: "store.busy" });
-    tell([billed]);
+    publish([billed]);
     await vi.advanceTimersByTimeAsync(1_000);
     expect([spent.failure?.key, spent.report?.period.days.length]).toEqual(["store.busy", 7]);
     answer = () => Promise.resolve(nothing);
-    tell([billed]);
+    publish([billed]);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(spent.failure).toBeNull();
     stop();

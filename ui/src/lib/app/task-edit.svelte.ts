@@ -84,8 +84,8 @@ export class TaskEdit {
     if (!this.asked && !this.#touched.has(field)) return null;
     const fault = this.reading.faults.get(field);
     if (fault !== undefined) return { type: "form", fault };
-    const found = this.preview?.errors.find((known) => known.field === field);
-    return found ? { type: "core", error: found.error } : null;
+    const problem = this.preview?.errors.find((error) => error.field === field);
+    return problem ? { type: "core", error: problem.error } : null;
   }
 
   /** Errors the core found outside the form's fields. */

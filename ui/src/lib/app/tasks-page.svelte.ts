@@ -106,12 +106,12 @@ export class TasksPage {
     this.busy = true;
     edit.problem = null;
     // Creates the task again if its file was removed.
-    const there = this.cards.some((card) => card.file === edit.file);
+    const exists = this.cards.some((card) => card.file === edit.file);
     try {
       const card = await call("schedule", "save_task", {
-        task: there ? edit.file : null,
+        task: exists ? edit.file : null,
         plan,
-        version: there ? edit.version : null,
+        version: exists ? edit.version : null,
       });
       taskEdits.delete(edit.file);
       this.#put(card);
@@ -157,9 +157,9 @@ export class TasksPage {
   /** Creates a copy of a task and selects it. */
   async duplicate(card: TaskCard): Promise<void> {
     await this.#do(async () => {
-      const made = await call("schedule", "duplicate_task", { task: card.file });
-      this.#put(made);
-      this.show(made.file);
+      const copy = await call("schedule", "duplicate_task", { task: card.file });
+      this.#put(copy);
+      this.show(copy.file);
     });
     await this.refresh();
   }
@@ -167,8 +167,8 @@ export class TasksPage {
   /** Moves a task to the trash and offers to undo it. */
   async remove(card: TaskCard): Promise<void> {
     const name = nameOf(card);
-    const gone = await this.#do(() => call("schedule", "delete_task", { task: card.file }));
-    if (!gone) return;
+    const deleted = await this.#do(() => call("schedule", "delete_task", { task: card.file }));
+    if (!deleted) return;
     taskEdits.delete(card.file);
     this.close();
     await Promise.all([
@@ -178,8 +178,8 @@ export class TasksPage {
   }
 
   #put(card: TaskCard): void {
-    const known = this.cards.some(({ file }) => file === card.file);
-    this.cards = known ? this.cards.map((other) => (other.file === card.file ? card : other)) : [...this.cards, card];
+    const exists = this.cards.some(({ file }) => file === card.file);
+    this.cards = exists ? this.cards.map((other) => (other.file === card.file ? card : other)) : [...this.cards, card];
   }
 
   async #change(request: () => Promise<TaskCard>, words: WordKey | null = null, name = ""): Promise<void> {

@@ -72,9 +72,9 @@ export class Timeline {
 
   #closed = false;
 
-  constructor(session: string, place: TimeMachineTarget) {
+  constructor(session: string, target: TimeMachineTarget) {
     this.session = session;
-    this.#place = place;
+    this.#place = target;
   }
 
   // Not derived: the toast after a restore reads them after the page has closed.
@@ -102,20 +102,20 @@ export class Timeline {
   /** Reloads the tree and the selection after a change in the session. */
   async load(): Promise<void> {
     if (this.#closed) return;
-    const mine = ++this.#trees;
+    const request = ++this.#trees;
     let tree: Reading<StepTree>;
     try {
       tree = { type: "read", value: await call("time", "get_task_tree", { session: this.session }) };
     } catch (error) {
       tree = { type: "failed", error: asApiError(error) };
     }
-    if (mine !== this.#trees) return;
+    if (request !== this.#trees) return;
     // A failed refresh keeps the tree already shown.
     if (tree.type === "failed" && this.tree.type === "read") return;
     this.tree = tree;
     if (tree.type !== "read") return;
-    const there = tree.value.tasks.some((task) => task.number === this.selected);
-    if (there && this.selected !== null) await this.#look(this.selected);
+    const isSelectedPresent = tree.value.tasks.some((task) => task.number === this.selected);
+    if (isSelectedPresent && this.selected !== null) await this.#look(this.selected);
     else this.select(initialStep(tree.value, this.#place));
     // The plan depends on the current step of the session.
     if (this.proposal && this.proposal.from !== tree.value.active && !this.restoring) this.withdraw();
@@ -132,19 +132,19 @@ export class Timeline {
   }
 
   async #look(task: number): Promise<void> {
-    const mine = ++this.#looks;
+    const request = ++this.#looks;
     let changes: Reading<StepChanges>;
     try {
       changes = { type: "read", value: await call("time", "get_task_changes", { session: this.session, task }) };
     } catch (error) {
       changes = { type: "failed", error: asApiError(error) };
     }
-    if (mine !== this.#looks) return;
+    if (request !== this.#looks) return;
     this.changes = changes;
     if (changes.type !== "read") return;
     const paths = changes.value.paths;
-    for (const path of this.checked) if (!paths.some((known) => known.path === path)) this.checked.delete(path);
-    const first = paths.find((known) => known.path === this.path) ?? paths.find((known) => !known.folder) ?? paths[0];
+    for (const path of this.checked) if (!paths.some((entry) => entry.path === path)) this.checked.delete(path);
+    const first = paths.find((entry) => entry.path === this.path) ?? paths.find((entry) => !entry.folder) ?? paths[0];
     if (!this.proposal) this.compare(first?.path ?? null);
   }
 
@@ -158,7 +158,7 @@ export class Timeline {
   }
 
   async #compare(task: number, path: string, against: ComparisonTarget): Promise<void> {
-    const mine = ++this.#comparisons;
+    const ownRequest = ++this.#comparisons;
     this.comparison = READING;
     let comparison: Reading<FileComparison>;
     try {
@@ -167,7 +167,7 @@ export class Timeline {
     } catch (error) {
       comparison = { type: "failed", error: asApiError(error) };
     }
-    if (mine === this.#comparisons) this.comparison = comparison;
+    if (ownRequest === this.#comparisons) this.comparison = comparison;
   }
 
   /** Selects or deselects a file for the restore. */
@@ -180,13 +180,13 @@ export class Timeline {
   async propose(scope: RestoreScope, selection: FileSelection): Promise<void> {
     const task = this.selected;
     if (task === null || this.known === null) return;
-    const { active: from, conversation: said } = this.known;
-    const mine = ++this.#previews;
+    const { active: from, conversation: conversationEnd } = this.known;
+    const request = ++this.#previews;
     const restore: Restore = { task, scope, selection };
     this.refused = null;
     this.overwrite.clear();
     this.path = null;
-    this.proposal = { restore, from, said, preview: READING };
+    this.proposal = { restore, from, said: conversationEnd, preview: READING };
     let preview: Reading<RestorePreview>;
     if (scope === "conversation") {
       const none = { changes: [], conflicts: [], impossible: [], lasting: { marks: [], more: 0 } };
@@ -201,14 +201,14 @@ export class Timeline {
         preview = { type: "failed", error: asApiError(error) };
       }
     }
-    if (mine === this.#previews && this.proposal) this.proposal = { restore, from, said, preview };
+    if (request === this.#previews && this.proposal) this.proposal = { restore, from, said: conversationEnd, preview };
   }
 
   /** Returns from the preview to the step's files. */
   withdraw(): void {
     if (this.proposal === null) return;
     this.#drop();
-    const first = this.changes.type === "read" ? this.changes.value.paths.find((known) => !known.folder) : undefined;
+    const first = this.changes.type === "read" ? this.changes.value.paths.find((entry) => !entry.folder) : undefined;
     this.compare(first?.path ?? null);
   }
 
@@ -244,15 +244,15 @@ export class Timeline {
    * Carries out a restore; rejects with an [`ApiError`] if the core refuses. `said` is the conversation's step before
    * it.
    */
-  async carryOut(restore: Restore, overwrite: string[], said: number): Promise<Done> {
+  async carryOut(restore: Restore, overwrite: string[], conversationEnd: number): Promise<Done> {
     const report = await call("time", "restore_task", { session: this.session, ...restore, overwrite });
-    const task = this.known?.tasks.find((known) => known.number === restore.task) ?? null;
+    const task = this.known?.tasks.find((step) => step.number === restore.task) ?? null;
     return {
       restore,
       task,
       report,
-      undo: undoOf(restore, report, said),
-      said: movesSession(restore) ? restore.task : said,
+      undo: undoOf(restore, report, conversationEnd),
+      said: movesSession(restore) ? restore.task : conversationEnd,
     };
   }
 

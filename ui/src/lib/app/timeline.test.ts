@@ -50,20 +50,20 @@ const preview: RestorePreview = {
 };
 const refusal = { key: "store.busy", args: {}, retryable: true };
 
-let asked: TimeRequest[] = [];
+let calls: TimeRequest[] = [];
 /** The answer to each type of request; tests override the ones they need. */
 let answers: { [K in TimeRequest["type"]]: (call: TimeRequest) => unknown };
 const transport: Transport = {
   request: (request: Request) => {
     if (request.domain !== "time") throw new Error(request.domain);
-    asked.push(request.call);
+    calls.push(request.call);
     return Promise.resolve().then(() => answers[request.call.type](request.call));
   },
   subscribe: () => Promise.resolve(() => undefined),
   onFileDrop: () => () => undefined,
   blobUrl: (hash) => hash,
 };
-const of = (type: TimeRequest["type"]) => asked.filter((call) => call.type === type);
+const callsOf = (type: TimeRequest["type"]) => calls.filter((call) => call.type === type);
 /** Waits until all pending answers have arrived. */
 const settle = () => new Promise((resolve) => setTimeout(resolve));
 
@@ -76,7 +76,7 @@ async function opened(type: "now" | "before" = "before"): Promise<Timeline> {
 }
 
 beforeEach(() => {
-  asked = [];
+  calls = [];
   answers = {
     get_task_tree: () => tree,
     get_task_changes: () => changes("/p/a", "/p/b"),
@@ -94,8 +94,10 @@ describe("opening", () => {
   it("selects its place and compares the first file of it", async () => {
     const timeline = await opened();
     expect(timeline.selected).toBe(2);
-    expect(of("get_task_changes")).toEqual([{ type: "get_task_changes", session: "s", task: 2 }]);
-    expect(of("compare_file")).toEqual([{ type: "compare_file", session: "s", task: 2, path: "/p/a", with: "before" }]);
+    expect(callsOf("get_task_changes")).toEqual([{ type: "get_task_changes", session: "s", task: 2 }]);
+    expect(callsOf("compare_file")).toEqual([
+      { type: "compare_file", session: "s", task: 2, path: "/p/a", with: "before" },
+    ]);
     expect((await opened("now")).selected).toBe(3);
   });
 
@@ -153,7 +155,7 @@ describe("another task", () => {
     late({ old: { type: "link" }, new: { type: "link" }, diff: null });
     await settle();
     expect(timeline.comparison).toMatchObject({ type: "read", value: { old: { type: "folder" } } });
-    expect(of("compare_file").at(-1)).toMatchObject({ path: "/p/a", with: "present" });
+    expect(callsOf("compare_file").at(-1)).toMatchObject({ path: "/p/a", with: "present" });
   });
 });
 
@@ -162,9 +164,9 @@ describe("going elsewhere", () => {
     const timeline = await opened();
     expect(await timeline.restore()).toBeNull();
     await timeline.propose("both", { type: "all" });
-    expect(of("restore_task")).toEqual([]);
+    expect(callsOf("restore_task")).toEqual([]);
     const done = await timeline.restore();
-    expect(of("restore_task")).toEqual([
+    expect(callsOf("restore_task")).toEqual([
       { type: "restore_task", session: "s", task: 2, scope: "both", selection: { type: "all" }, overwrite: [] },
     ]);
     expect(done?.undo).toEqual({ task: 4, scope: "both", selection: { type: "all" } });
@@ -180,13 +182,13 @@ describe("going elsewhere", () => {
     expect([...timeline.overwrite]).toEqual([]);
     timeline.overwrite.add("/p/mine");
     await timeline.restore();
-    expect(of("restore_task")).toMatchObject([{ overwrite: ["/p/mine"] }]);
+    expect(callsOf("restore_task")).toMatchObject([{ overwrite: ["/p/mine"] }]);
   });
 
   it("asks for no files where only the conversation moves", async () => {
     const timeline = await opened();
     await timeline.propose("conversation", { type: "all" });
-    expect([of("preview_restore").length, timeline.plan?.changes.length]).toEqual([0, 0]);
+    expect([callsOf("preview_restore").length, timeline.plan?.changes.length]).toEqual([0, 0]);
     answers.restore_task = () => ({ active: 2, safety: null, changed: 0, kept: [], impossible: [] });
     expect((await timeline.restore())?.undo).toEqual({ task: 3, scope: "conversation", selection: { type: "all" } });
   });
@@ -195,9 +197,9 @@ describe("going elsewhere", () => {
     const timeline = await opened();
     await timeline.propose("both", { type: "all" });
     timeline.compare("/p/a");
-    expect(of("compare_file").at(-1)).toMatchObject({ path: "/p/a", with: "present" });
+    expect(callsOf("compare_file").at(-1)).toMatchObject({ path: "/p/a", with: "present" });
     timeline.withdraw();
-    expect(of("compare_file").at(-1)).toMatchObject({ path: "/p/a", with: "before" });
+    expect(callsOf("compare_file").at(-1)).toMatchObject({ path: "/p/a", with: "before" });
   });
 
   it("that is refused says why and stays to be tried again; it is done once, however often it is asked", async () => {
@@ -207,9 +209,9 @@ describe("going elsewhere", () => {
     expect(await timeline.restore()).toBeNull();
     expect([timeline.refused, timeline.proposal?.restore.task]).toEqual([refusal, 2]);
     answers.restore_task = () => ({ active: 2, safety: 4, changed: 1, kept: [], impossible: [] });
-    asked = [];
+    calls = [];
     await Promise.all([timeline.restore(), timeline.restore()]);
-    expect(of("restore_task").length).toBe(1);
+    expect(callsOf("restore_task").length).toBe(1);
     expect(timeline.refused).toBeNull();
   });
 
@@ -229,7 +231,7 @@ describe("going elsewhere", () => {
     await timeline.propose("both", { type: "all" });
     expect(timeline.proposal?.preview).toMatchObject({ type: "failed", error: refusal });
     expect(await timeline.restore()).toBeNull();
-    expect(of("restore_task")).toEqual([]);
+    expect(callsOf("restore_task")).toEqual([]);
   });
 });
 
@@ -240,15 +242,15 @@ describe("closed", () => {
     const done = await timeline.restore();
     timeline.close();
     await settle();
-    asked = [];
+    calls = [];
     await timeline.load();
-    expect(asked).toEqual([]);
+    expect(calls).toEqual([]);
     if (!done?.undo) throw new Error("no way back");
     answers.restore_task = () => ({ active: 4, safety: 5, changed: 1, kept: [], impossible: [] });
-    const back = await timeline.carryOut(done.undo, [], done.report.active);
-    expect(of("restore_task")).toMatchObject([{ task: 4, scope: "both", overwrite: [] }]);
+    const undone = await timeline.carryOut(done.undo, [], done.report.active);
+    expect(callsOf("restore_task")).toMatchObject([{ task: 4, scope: "both", overwrite: [] }]);
     // An undo can itself be undone.
-    expect(back.undo).toMatchObject({ task: 5 });
+    expect(undone.undo).toMatchObject({ task: 5 });
   });
 });
 
@@ -257,7 +259,7 @@ describe("a name", () => {
     const timeline = await opened();
     answers.get_task_tree = () => ({ ...tree, tasks: [...tree.tasks, task(4, "current")], active: 4 });
     await timeline.name("mine");
-    expect(of("add_checkpoint")).toEqual([{ type: "add_checkpoint", session: "s", name: "mine" }]);
+    expect(callsOf("add_checkpoint")).toEqual([{ type: "add_checkpoint", session: "s", name: "mine" }]);
     expect(timeline.selected).toBe(4);
     answers.add_checkpoint = () => Promise.reject(refusal);
     await expect(timeline.name("other")).rejects.toEqual(refusal);

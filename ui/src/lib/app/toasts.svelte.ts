@@ -34,9 +34,9 @@ class Toasts {
   }
 
   /** Pauses or resumes the timers while the pointer or the focus is among the toasts. */
-  hold(held: boolean): void {
-    if (held === this.#held) return;
-    this.#held = held;
+  hold(paused: boolean): void {
+    if (paused === this.#held) return;
+    this.#held = paused;
     this.list.forEach((toast) => this.#wait(toast));
   }
 
@@ -58,8 +58,8 @@ class Toasts {
 
   #add(toast: Toast): void {
     let more = this.#held ? 0 : this.list.length + 1 - ROOM;
-    const kept = this.list.filter((known) => known.failure || known.action !== undefined || more-- <= 0);
-    this.list = [...kept, toast];
+    const remaining = this.list.filter((toast) => toast.failure || toast.action !== undefined || more-- <= 0);
+    this.list = [...remaining, toast];
   }
 
   /** Closes a toast. */

@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => vi.useRealTimers());
 
 const texts = () => toasts.list.map(({ text }) => text);
-const fail = (what: string) => toasts.fail(new Error(what));
+const fail = (message: string) => toasts.fail(new Error(message));
 const undo = { label: "Undo", run: () => undefined };
 
 describe("remarks", () => {

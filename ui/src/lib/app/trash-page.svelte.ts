@@ -77,23 +77,23 @@ export class TrashPage {
     const turn = ++this.#loading;
     try {
       const overview = await call("trash", "get_trash", {});
-      const wanted = Math.max(PAGE, this.entries.length);
+      const limit = Math.max(PAGE, this.entries.length);
       const entries: TrashEntry[] = [];
-      let found = this.found;
-      while (entries.length < wanted) {
-        const page = await this.#page(entries.length, Math.min(PAGE, wanted - entries.length));
+      let total = this.found;
+      while (entries.length < limit) {
+        const page = await this.#page(entries.length, Math.min(PAGE, limit - entries.length));
         if (turn !== this.#loading) return;
         entries.push(...page.entries);
-        found = page.found;
+        total = page.found;
         if (page.entries.length < PAGE) break;
       }
       this.entries = entries;
-      this.found = found;
+      this.found = total;
       this.totals = overview.totals;
       this.projects = overview.projects;
-      const known = idsOf(entries);
-      for (const id of this.chosen) if (!known.has(id)) this.chosen.delete(id);
-      if (this.current !== null && !known.has(this.current)) this.current = null;
+      const ids = idsOf(entries);
+      for (const id of this.chosen) if (!ids.has(id)) this.chosen.delete(id);
+      if (this.current !== null && !ids.has(this.current)) this.current = null;
       this.opened = true;
     } catch (error) {
       toasts.fail(error);
@@ -114,8 +114,8 @@ export class TrashPage {
     try {
       const page = await this.#page(this.entries.length, PAGE);
       if (turn !== this.#loading) return;
-      const known = idsOf(this.entries);
-      this.entries = [...this.entries, ...page.entries.filter((entry) => !known.has(entry.id))];
+      const ids = idsOf(this.entries);
+      this.entries = [...this.entries, ...page.entries.filter((entry) => !ids.has(entry.id))];
       this.found = page.found;
     } catch (error) {
       toasts.fail(error);

@@ -15,17 +15,17 @@ const NEWEST = 20;
  */
 export async function offerUndo(kind: TrashKind | null, names: readonly string[], words: string): Promise<void> {
   const since = Date.now();
-  const look = { query: "", kind, project: null, offset: 0, limit: NEWEST };
-  const known = await call("trash", "list_trash", look).then(
+  const request = { query: "", kind, project: null, offset: 0, limit: NEWEST };
+  const storedEntries = await call("trash", "list_trash", request).then(
     ({ entries }) => entries.find((entry) => names.includes(entry.name) || names.includes(baseName(entry.name))),
     () => undefined,
   );
   // An older entry of that name may exist; the one just removed is at most a minute old.
-  if (!known || known.at < since - 60_000) {
+  if (!storedEntries || storedEntries.at < since - 60_000) {
     toasts.show(words, { label: t("toast.open_trash"), run: () => navigation.trash() });
     return;
   }
-  toasts.show(words, { label: t("toast.undo"), run: () => void bringBack(known.id) });
+  toasts.show(words, { label: t("toast.undo"), run: () => void bringBack(storedEntries.id) });
 }
 
 /** Shows which tasks came back paused because a scheduled time passed in the meantime. */

@@ -7,11 +7,11 @@ import { toasts } from "./toasts.svelte";
 import { updates } from "./updates.svelte";
 
 const offer = (version: string): UpdateOffer => ({ version, notes: "", released: null });
-const said = (): string[] => toasts.list.map(({ text }) => text);
-const seen = vi.spyOn(document, "visibilityState", "get");
+const toastTexts = (): string[] => toasts.list.map(({ text }) => text);
+const visibility = vi.spyOn(document, "visibilityState", "get");
 
 function become(state: DocumentVisibilityState): void {
-  seen.mockReturnValue(state);
+  visibility.mockReturnValue(state);
   document.dispatchEvent(new Event("visibilitychange"));
 }
 
@@ -28,7 +28,7 @@ afterEach(() => {
 
 it("is told at once to whoever can see it, with a way to what changed", () => {
   updates.found(offer("9.1.0"));
-  expect(said()).toEqual([expect.stringContaining("9.1.0")]);
+  expect(toastTexts()).toEqual([expect.stringContaining("9.1.0")]);
   toasts.list[0]?.action?.run();
   expect(navigation.place).toMatchObject({ page: "settings", section: "about" });
 });
@@ -37,15 +37,15 @@ it("that was found while the window was hidden is told once it can be seen, for 
   become("hidden");
   updates.found(offer("9.1.0"));
   vi.advanceTimersByTime(60_000);
-  expect([said(), updates.offer?.version]).toEqual([[], "9.1.0"]);
+  expect([toastTexts(), updates.offer?.version]).toEqual([[], "9.1.0"]);
   become("visible");
   vi.advanceTimersByTime(7_000);
-  expect(said()).toEqual([expect.stringContaining("9.1.0")]);
+  expect(toastTexts()).toEqual([expect.stringContaining("9.1.0")]);
   become("hidden");
   become("visible");
-  expect(said()).toHaveLength(1);
+  expect(toastTexts()).toHaveLength(1);
   vi.advanceTimersByTime(2_000);
-  expect(said()).toEqual([]);
+  expect(toastTexts()).toEqual([]);
 });
 
 it("is told as what it is when it can be seen: the newest, and none that is gone", () => {
@@ -53,11 +53,11 @@ it("is told as what it is when it can be seen: the newest, and none that is gone
   updates.found(offer("9.1.0"));
   updates.found(offer("9.2.0"));
   become("visible");
-  expect(said()).toEqual([expect.stringContaining("9.2.0")]);
+  expect(toastTexts()).toEqual([expect.stringContaining("9.2.0")]);
   toasts.list = [];
   become("hidden");
   updates.found(offer("9.3.0"));
   updates.offer = null;
   become("visible");
-  expect(said()).toEqual([]);
+  expect(toastTexts()).toEqual([]);
 });

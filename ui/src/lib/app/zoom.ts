@@ -7,7 +7,7 @@ export const ZOOMS = [75, 100, 125, 150, 175, 200] as const;
 const USUAL = 100;
 
 /** Returns the zoom action of a key event, or null. Keyboards differ in which symbols need Shift. */
-function wanted(event: KeyboardEvent): "larger" | "smaller" | "usual" | null {
+function zoomKey(event: KeyboardEvent): "larger" | "smaller" | "usual" | null {
   if (event.altKey || !commandKey(event)) return null;
   if (event.key === "+" || event.key === "=") return "larger";
   if (event.key === "-" || event.key === "_") return "smaller";
@@ -15,19 +15,19 @@ function wanted(event: KeyboardEvent): "larger" | "smaller" | "usual" | null {
 }
 
 /** Returns the next level from a zoom, which may lie between the levels. */
-export function zoomed(now: number, way: "larger" | "smaller" | "usual"): number {
-  if (way === "usual") return USUAL;
-  const next = way === "larger" ? ZOOMS.find((zoom) => zoom > now) : ZOOMS.findLast((zoom) => zoom < now);
+export function zoomed(now: number, change: "larger" | "smaller" | "usual"): number {
+  if (change === "usual") return USUAL;
+  const next = change === "larger" ? ZOOMS.find((zoom) => zoom > now) : ZOOMS.findLast((zoom) => zoom < now);
   return next ?? now;
 }
 
 /** Handles the zoom keys on every page: a person who cannot read the page cannot look for another one. */
 export function zoomBy(event: KeyboardEvent): boolean {
-  const way = wanted(event);
+  const change = zoomKey(event);
   const appearance = preferences.settings?.appearance;
-  if (way === null || !appearance) return false;
+  if (change === null || !appearance) return false;
   event.preventDefault();
-  const zoom = zoomed(appearance.zoom, way);
+  const zoom = zoomed(appearance.zoom, change);
   if (zoom !== appearance.zoom) void preferences.change({ appearance: { ...appearance, zoom } });
   return true;
 }

@@ -6,8 +6,8 @@ import { tokens } from "./figures";
 import { costBriefly, costWords } from "./ledger";
 
 /** Describes a turn's position in the queue. */
-export function queueWords(ahead: number): string {
-  return ahead === 0 ? t("activity.next") : tn("activity.ahead", ahead);
+export function queueWords(queuedBefore: number): string {
+  return queuedBefore === 0 ? t("activity.next") : tn("activity.ahead", queuedBefore);
 }
 
 /** Describes a status. */

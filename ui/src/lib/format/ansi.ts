@@ -22,11 +22,11 @@ const escape = /\u001b(?:\[([0-9;:]*)([@-~])|\][^\u0007\u001b]*(?:\u0007|\u001b\
 /** Splits text at its SGR escapes. */
 export function spans(text: string): readonly Span[] {
   const out: Span[] = [];
-  let look = plain;
+  let style = plain;
   let from = 0;
   const emit = (part: string): void => {
     if (part === "") return;
-    const classes = classesOf(look);
+    const classes = classesOf(style);
     const last = out.at(-1);
     if (last && last.classes === classes) out[out.length - 1] = { text: last.text + part, classes };
     else out.push({ text: part, classes });
@@ -34,46 +34,46 @@ export function spans(text: string): readonly Span[] {
   for (const match of text.matchAll(escape)) {
     emit(text.slice(from, match.index));
     from = match.index + match[0].length;
-    if (match[2] === "m") look = change(look, match[1] ?? "");
+    if (match[2] === "m") style = change(style, match[1] ?? "");
   }
   emit(text.slice(from));
   return out;
 }
 
 function change(before: Look, parameters: string): Look {
-  const look = { ...before };
+  const style = { ...before };
   const codes = parameters.split(";").map((code) => Number.parseInt(code || "0", 10));
   for (let i = 0; i < codes.length; i += 1) {
     const code = codes[i] ?? 0;
-    if (code === 0) Object.assign(look, plain);
-    else if (code === 1) look.bold = true;
-    else if (code === 2) look.dim = true;
-    else if (code === 3) look.italic = true;
-    else if (code === 4) look.underline = true;
-    else if (code === 22) look.bold = look.dim = false;
-    else if (code === 23) look.italic = false;
-    else if (code === 24) look.underline = false;
-    else if (code >= 30 && code <= 37) look.colour = names[code - 30] ?? "";
-    else if (code === 39) look.colour = "";
-    else if (code >= 90 && code <= 97) look.colour = names[code - 90] ?? "";
+    if (code === 0) Object.assign(style, plain);
+    else if (code === 1) style.bold = true;
+    else if (code === 2) style.dim = true;
+    else if (code === 3) style.italic = true;
+    else if (code === 4) style.underline = true;
+    else if (code === 22) style.bold = style.dim = false;
+    else if (code === 23) style.italic = false;
+    else if (code === 24) style.underline = false;
+    else if (code >= 30 && code <= 37) style.colour = names[code - 30] ?? "";
+    else if (code === 39) style.colour = "";
+    else if (code >= 90 && code <= 97) style.colour = names[code - 90] ?? "";
     else if (code === 38 || code === 48) {
       // 256-colour and true colour: the first sixteen of the palette are the named ones; the rest stay
       // uncoloured because their contrast on our backgrounds is unknown.
       const palette = codes[i + 1] === 5;
       const index = codes[i + 2] ?? 0;
-      if (code === 38) look.colour = palette && index < 16 ? (names[index % 8] ?? "") : "";
+      if (code === 38) style.colour = palette && index < 16 ? (names[index % 8] ?? "") : "";
       i += palette ? 2 : 4;
     }
   }
-  return look;
+  return style;
 }
 
-function classesOf(look: Look): string {
+function classesOf(style: Look): string {
   const classes: string[] = [];
-  if (look.colour) classes.push(`a-${look.colour}`);
-  if (look.dim) classes.push("a-d");
-  if (look.bold) classes.push("a-bold");
-  if (look.italic) classes.push("a-italic");
-  if (look.underline) classes.push("a-underline");
+  if (style.colour) classes.push(`a-${style.colour}`);
+  if (style.dim) classes.push("a-d");
+  if (style.bold) classes.push("a-bold");
+  if (style.italic) classes.push("a-italic");
+  if (style.underline) classes.push("a-underline");
   return classes.join(" ");
 }

@@ -25,8 +25,8 @@ export function unnamedObject(view: BrowserView): string {
 export function stepWords(view: BrowserView): readonly ObjectPart[] {
   const parts = objectParts(view);
   const instead = unnamedObject(view);
-  const named = parts.length > 0 && !(view.deed === "type" && view.target === null);
-  return named || instead === "" ? parts : [{ type: "text", text: instead }, ...parts];
+  const showsObject = parts.length > 0 && !(view.deed === "type" && view.target === null);
+  return showsObject || instead === "" ? parts : [{ type: "text", text: instead }, ...parts];
 }
 
 /** Returns the object of a step as one text, for a tooltip and for speech. */

@@ -4,8 +4,8 @@ import { language, lookUp } from "$lib/words/words.svelte";
 
 /** Describes a command. */
 export function commandWords(command: CommandInfo): string {
-  const own = (language() === "zh" ? command.description_zh : null) ?? command.description;
-  return own ?? lookUp(`command.${command.name}`) ?? "";
+  const translated = (language() === "zh" ? command.description_zh : null) ?? command.description;
+  return translated ?? lookUp(`command.${command.name}`) ?? "";
 }
 
 /** Describes its argument; empty if it takes none. */

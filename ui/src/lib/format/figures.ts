@@ -31,50 +31,52 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 function dateFormat(language: LanguageCode, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = language + JSON.stringify(options);
-  const known = formats.get(key);
-  if (known) return known;
-  const made = new Intl.DateTimeFormat(languageOf(language).dates, options);
-  formats.set(key, made);
-  return made;
+  const cached = formats.get(key);
+  if (cached) return cached;
+  const format = new Intl.DateTimeFormat(languageOf(language).dates, options);
+  formats.set(key, format);
+  return format;
 }
 
 /** Formats the time of day, 24 hours. */
-export function clock(at: number, language: LanguageCode): string {
-  return dateFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(at);
+export function clock(time: number, language: LanguageCode): string {
+  return dateFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(time);
 }
 
 /** Formats the day, with the year if it is not this year. */
-export function formatDay(at: number, now: number, language: LanguageCode): string {
-  const sameYear = new Date(at).getFullYear() === new Date(now).getFullYear();
-  return dateFormat(language, { day: "numeric", month: "short", ...(sameYear ? {} : { year: "numeric" }) }).format(at);
+export function formatDay(time: number, now: number, language: LanguageCode): string {
+  const sameYear = new Date(time).getFullYear() === new Date(now).getFullYear();
+  return dateFormat(language, { day: "numeric", month: "short", ...(sameYear ? {} : { year: "numeric" }) }).format(
+    time,
+  );
 }
 
 /** Formats the day without its year. */
-export function dayAndMonth(at: number, language: LanguageCode): string {
-  return dateFormat(language, { day: "numeric", month: "short" }).format(at);
+export function dayAndMonth(time: number, language: LanguageCode): string {
+  return dateFormat(language, { day: "numeric", month: "short" }).format(time);
 }
 
 /** Returns the midnight at the start of a moment's day. */
-export function midnight(at: number): number {
-  return new Date(at).setHours(0, 0, 0, 0);
+export function midnight(time: number): number {
+  return new Date(time).setHours(0, 0, 0, 0);
 }
 
 /** Returns the midnight at the end of a moment's day. */
-export function nextMidnight(at: number): number {
-  return new Date(at).setHours(24, 0, 0, 0);
+export function nextMidnight(time: number): number {
+  return new Date(time).setHours(24, 0, 0, 0);
 }
 
 /** Formats the time of day for today and yesterday, the day for anything earlier. */
-export function relativeTime(at: number, now: number, language: LanguageCode): string {
+export function relativeTime(time: number, now: number, language: LanguageCode): string {
   const midnight = new Date(now).setHours(0, 0, 0, 0);
   const before = new Date(midnight);
   before.setDate(before.getDate() - 1);
-  return at >= before.getTime() ? clock(at, language) : formatDay(at, now, language);
+  return time >= before.getTime() ? clock(time, language) : formatDay(time, now, language);
 }
 
 /** Formats day and time, for tooltips. */
-export function fullTime(at: number, language: LanguageCode): string {
-  return dateFormat(language, { dateStyle: "medium", timeStyle: "short", hourCycle: "h23" }).format(at);
+export function fullTime(time: number, language: LanguageCode): string {
+  return dateFormat(language, { dateStyle: "medium", timeStyle: "short", hourCycle: "h23" }).format(time);
 }
 
 /** Shortens a path in the person's home with `~`. */

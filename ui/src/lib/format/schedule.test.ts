@@ -7,7 +7,7 @@ import * as words from "./schedule";
 
 /** A Saturday. */
 const NOW = new Date(2026, 10, 21, 14, 2).getTime();
-const at = (day: number, hour: number, minute = 0, month = 10): number =>
+const dateAt = (day: number, hour: number, minute = 0, month = 10): number =>
   new Date(2026, month, day, hour, minute).getTime();
 afterEach(() => setLanguage("en"));
 
@@ -16,7 +16,7 @@ const weekly = (days: readonly number[], ...times: string[]): Timing => ({
   days: days.map((day) => WEEKDAYS[day] ?? "monday"),
   times,
 });
-const every = (count: number, unit: "minutes" | "hours" | "days", from: string, until: string | null): Timing => ({
+const everyCount = (count: number, unit: "minutes" | "hours" | "days", from: string, until: string | null): Timing => ({
   type: "every",
   count,
   unit,
@@ -28,12 +28,12 @@ describe("when a task runs", () => {
   const table: [Timing, string, string][] = [
     [{ type: "by_hand" }, "Manual", "手动"],
     [{ type: "once", at: "2026-11-24T22:00" }, "Once, 24 Nov 22:00", "仅一次，11月24日 22:00"],
-    [every(2, "hours", "08:00", "20:00"), "Every 2 hours, 8–20", "每 2 小时，8–20 点"],
-    [every(1, "hours", "00:00", null), "Every hour", "每小时"],
-    [every(3, "hours", "08:30", null), "Every 3 hours, from 08:30", "每 3 小时，从 08:30 起"],
-    [every(15, "minutes", "08:30", "17:45"), "Every 15 minutes, 08:30–17:45", "每 15 分钟，08:30至17:45"],
-    [every(1, "days", "08:00", null), "Every day, 08:00", "每天 08:00"],
-    [every(3, "days", "08:00", null), "Every 3 days, 08:00", "每 3 天，08:00"],
+    [everyCount(2, "hours", "08:00", "20:00"), "Every 2 hours, 8–20", "每 2 小时，8–20 点"],
+    [everyCount(1, "hours", "00:00", null), "Every hour", "每小时"],
+    [everyCount(3, "hours", "08:30", null), "Every 3 hours, from 08:30", "每 3 小时，从 08:30 起"],
+    [everyCount(15, "minutes", "08:30", "17:45"), "Every 15 minutes, 08:30–17:45", "每 15 分钟，08:30至17:45"],
+    [everyCount(1, "days", "08:00", null), "Every day, 08:00", "每天 08:00"],
+    [everyCount(3, "days", "08:00", null), "Every 3 days, 08:00", "每 3 天，08:00"],
     [weekly([0, 1, 2, 3, 4, 5, 6], "08:00"), "Every day, 08:00", "每天 08:00"],
     [weekly([0, 1, 2, 3, 4], "08:00", "20:00"), "Mon–Fri, 08:00, 20:00", "周一至周五 08:00、20:00"],
     [weekly([5, 6], "10:00"), "Weekends, 10:00", "周末 10:00"],
@@ -68,13 +68,13 @@ describe("when a task runs", () => {
 
 describe("moments", () => {
   it.each([
-    [at(21, 16), "Today 16:00", "今天 16:00"],
-    [at(22, 8), "Tomorrow 08:00", "明天 08:00"],
-    [at(20, 8), "Yesterday 08:00", "昨天 08:00"],
-    [at(27, 17), "Fri 17:00", "周五 17:00"],
-    [at(16, 17), "Mon 17:00", "周一 17:00"],
-    [at(1, 9, 0, 11), "1 Dec 09:00", "12月1日 09:00"],
-    [at(2, 9), "2 Nov", "11月2日"],
+    [dateAt(21, 16), "Today 16:00", "今天 16:00"],
+    [dateAt(22, 8), "Tomorrow 08:00", "明天 08:00"],
+    [dateAt(20, 8), "Yesterday 08:00", "昨天 08:00"],
+    [dateAt(27, 17), "Fri 17:00", "周五 17:00"],
+    [dateAt(16, 17), "Mon 17:00", "周一 17:00"],
+    [dateAt(1, 9, 0, 11), "1 Dec 09:00", "12月1日 09:00"],
+    [dateAt(2, 9), "2 Nov", "11月2日"],
   ])("%d", async (moment, english, chinese) => {
     expect(words.nearTime(moment, NOW)).toBe(english);
     await setLanguage("zh");
@@ -82,13 +82,13 @@ describe("moments", () => {
   });
 
   it("of one day share a line", async () => {
-    expect(words.nextTimeLines([at(21, 16), at(21, 18), at(22, 8)], NOW)).toEqual([
+    expect(words.nextTimeLines([dateAt(21, 16), dateAt(21, 18), dateAt(22, 8)], NOW)).toEqual([
       "Today 16:00, 18:00",
       "Tomorrow 08:00",
     ]);
-    expect(words.nextTimeLines([at(23, 8), at(28, 8)], NOW)).toEqual(["Mon 23 Nov 08:00", "Sat 28 Nov 08:00"]);
+    expect(words.nextTimeLines([dateAt(23, 8), dateAt(28, 8)], NOW)).toEqual(["Mon 23 Nov 08:00", "Sat 28 Nov 08:00"]);
     await setLanguage("zh");
-    expect(words.nextTimeLines([at(23, 8), at(23, 20)], NOW)).toEqual(["11月23日周一 08:00、20:00"]);
+    expect(words.nextTimeLines([dateAt(23, 8), dateAt(23, 20)], NOW)).toEqual(["11月23日周一 08:00、20:00"]);
   });
 });
 
@@ -97,9 +97,9 @@ const run = (status: RunStatus, change: Partial<TaskRun> = {}): TaskRun => ({
   task: "digest",
   name: "Digest",
   cause: { type: "time" },
-  due: at(21, 8),
-  started_at: at(21, 8),
-  ended_at: at(21, 8, 1),
+  due: dateAt(21, 8),
+  started_at: dateAt(21, 8),
+  ended_at: dateAt(21, 8, 1),
   status,
   session: null,
   cost: 0,
@@ -112,7 +112,7 @@ describe("a run", () => {
   const table: [RunStatus, string, string][] = [
     [{ type: "asked" }, "Missed. Run it now?", "Missed"],
     [{ type: "waiting", until: NOW - 1 }, "Queued", "Queued"],
-    [{ type: "waiting", until: at(21, 14, 7) }, "Next try: Today 14:07", "Next try: Today 14:07"],
+    [{ type: "waiting", until: dateAt(21, 14, 7) }, "Next try: Today 14:07", "Next try: Today 14:07"],
     [{ type: "needs_you" }, "Waiting for your answer", "Needs you"],
     [{ type: "finished" }, "Done", "Today 08:00"],
     [{ type: "failed", error }, "The disk is full.", "Failed"],
@@ -131,9 +131,9 @@ describe("a run", () => {
   });
 
   it("counts its seconds while it runs", () => {
-    const going = run({ type: "running" }, { started_at: NOW - 40_000, ended_at: null });
-    expect(words.statusWords(going, NOW)).toBe("Running, 0:40");
-    expect(words.statusWords(going, NOW + 3_600_000)).toBe("Running, 1:00:40");
+    const running = run({ type: "running" }, { started_at: NOW - 40_000, ended_at: null });
+    expect(words.statusWords(running, NOW)).toBe("Running, 0:40");
+    expect(words.statusWords(running, NOW + 3_600_000)).toBe("Running, 1:00:40");
   });
 
   const reasons: [SkipReason, string][] = [
@@ -144,9 +144,9 @@ describe("a run", () => {
     [{ type: "day_budget" }, "Skipped: the daily budget was used up"],
     [{ type: "could_not_start", error }, "Could not start: The disk is full."],
   ];
-  it.each(reasons)("says why it was left out: %j", (reason, said) => {
+  it.each(reasons)("says why it was left out: %j", (reason, expected) => {
     const skipped = run({ type: "skipped", reason }, { cause: { type: "missed", times: 3 } });
-    expect(words.runWords(skipped, NOW)).toBe(said);
+    expect(words.runWords(skipped, NOW)).toBe(expected);
   });
 
   it("says what it answered, and what set it off where that was not its time", () => {
@@ -159,8 +159,8 @@ describe("a run", () => {
       "Late: 2 issues",
     );
     expect(words.runWords(run(done, { cause: { type: "hand" } }), NOW)).toBe("Manual: Done");
-    const again = run({ type: "timed_out" }, { cause: { type: "retry", of: "r0", number: 2 } });
-    expect(words.runWords(again, NOW)).toBe("Retry 2: Stopped at its time limit");
+    const retryRun = run({ type: "timed_out" }, { cause: { type: "retry", of: "r0", number: 2 } });
+    expect(words.runWords(retryRun, NOW)).toBe("Retry 2: Stopped at its time limit");
   });
 });
 
@@ -170,14 +170,14 @@ describe("figures", () => {
     [72_400, "1:12"],
     [725_000, "12:05"],
     [3_750_000, "1:02:30"],
-  ])("%d ms: %s", (span, said) => expect(words.clockDuration(span)).toBe(said));
+  ])("%d ms: %s", (span, expected) => expect(words.clockDuration(span)).toBe(expected));
 
   it.each([
     [0, ""],
     [1_000_000, "<$0.01"],
     [40_000_000, "$0.04"],
     [1_140_000_000, "$1.14"],
-  ])("%d: %s", (nano, said) => expect(words.money(nano)).toBe(said));
+  ])("%d: %s", (nano, expected) => expect(words.money(nano)).toBe(expected));
 
   it("say what one run may use", async () => {
     const plan = { budget: 250_000_000, minutes: 10, retry: { times: 2, minutes: 5 } } as TaskPlan;

@@ -13,8 +13,8 @@ const listed = (parts: readonly string[]): string => parts.join(t("list.comma"))
 /** Formats a day of the month as an ordinal: 1st, 22nd. */
 function ordinal(n: number): string {
   const form = new Intl.PluralRules(language(), { type: "ordinal" }).select(n);
-  const known = form === "one" || form === "two" || form === "few" ? form : "other";
-  return t(`tasks.ordinal.${known}`, { n });
+  const category = form === "one" || form === "two" || form === "few" ? form : "other";
+  return t(`tasks.ordinal.${category}`, { n });
 }
 
 function timesWords(times: readonly string[]): string {
@@ -27,10 +27,10 @@ function daysWords(days: readonly Weekday[]): string {
   const [first] = days;
   if (first === undefined) return "";
   if (days.length === 1) return t(`tasks.on.${first}`);
-  const at = days.map((weekday) => WEEKDAYS.indexOf(weekday));
-  const [from = 0] = at;
+  const indexes = days.map((weekday) => WEEKDAYS.indexOf(weekday));
+  const [from = 0] = indexes;
   const last = days.at(-1) ?? first;
-  if (days.length > 2 && at.every((place, n) => place === from + n))
+  if (days.length > 2 && indexes.every((weekday, n) => weekday === from + n))
     return t("tasks.range", { from: t(`tasks.weekday.${first}`), to: t(`tasks.weekday.${last}`) });
   return listed(days.map((weekday) => t(`tasks.weekday.${weekday}`)));
 }
@@ -59,17 +59,17 @@ function everyWords(when: Extract<Timing, { type: "every" }>): string {
       ? t("tasks.when.daily", { times: when.from })
       : t("tasks.when.after", { every: tn("tasks.every.days", when.count), times: when.from });
   // Chinese has one form for all numbers, and omits the number if it is one.
-  const every = when.count === 1 ? t(`tasks.every.${when.unit}.one`) : tn(`tasks.every.${when.unit}`, when.count);
+  const count = when.count === 1 ? t(`tasks.every.${when.unit}.one`) : tn(`tasks.every.${when.unit}`, when.count);
   const between = betweenWords(when.from, when.until);
-  return between === "" ? every : t("tasks.when.after", { every, times: between });
+  return between === "" ? count : t("tasks.when.after", { every: count, times: between });
 }
 
 /** Formats a local date and time given as `YYYY-MM-DDTHH:MM`. */
-function localWords(at: string, now: number): string {
-  const [date = "", time = ""] = at.split("T");
+function localWords(localTime: string, now: number): string {
+  const [date = "", time = ""] = localTime.split("T");
   // Noon falls on that day in any time zone of this computer.
   const noon = new Date(`${date}T12:00`).getTime();
-  return Number.isNaN(noon) ? at : `${formatDay(noon, now, language())} ${time}`;
+  return Number.isNaN(noon) ? localTime : `${formatDay(noon, now, language())} ${time}`;
 }
 
 /** Describes a task's timing in plain words. A complex cron expression is shown as it is. */
@@ -93,13 +93,13 @@ export function timingWords(when: Timing, now: number): string {
 }
 
 /** Returns the days between two moments in this computer's time zone: 0 today, 1 tomorrow. */
-function daysUntil(at: number, now: number): number {
-  return Math.round((midnight(at) - midnight(now)) / 86_400_000);
+function daysUntil(time: number, now: number): number {
+  return Math.round((midnight(time) - midnight(now)) / 86_400_000);
 }
 
-function weekdayOf(at: number): string {
-  const found = WEEKDAYS[(new Date(at).getDay() + 6) % 7] ?? "monday";
-  return t(`tasks.weekday.${found}`);
+function weekdayOf(time: number): string {
+  const weekday = WEEKDAYS[(new Date(time).getDay() + 6) % 7] ?? "monday";
+  return t(`tasks.weekday.${weekday}`);
 }
 
 /** Formats a nearby moment: Today 16:00, Fri 17:00, 1 Dec 09:00; a distant past one as its day. */
@@ -235,8 +235,8 @@ function plain(answer: string): string {
 
 /** Returns a run's summary: its answer if there is one, else its status. */
 export function runWords(run: TaskRun, now: number): string {
-  const said = run.status.type === "finished" ? plain(run.result ?? "") : "";
-  const words = said === "" ? statusWords(run, now) : said;
+  const answer = run.status.type === "finished" ? plain(run.result ?? "") : "";
+  const words = answer === "" ? statusWords(run, now) : answer;
   // A missed run needs no cause.
   const cause = run.status.type === "skipped" || run.status.type === "asked" ? "" : causeWords(run.cause);
   return cause === "" ? words : t("tasks.run_because", { cause, words });
@@ -254,6 +254,6 @@ export function limitWords(plan: TaskPlan): string {
 
 /** Formats dollars with cents if needed. */
 function cents(nano: number): string {
-  const typed = typedDollars(nano);
-  return typed.includes(".") ? typed : `${typed}.00`;
+  const dollars = typedDollars(nano);
+  return dollars.includes(".") ? dollars : `${dollars}.00`;
 }

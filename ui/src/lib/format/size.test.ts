@@ -14,8 +14,8 @@ describe("size", () => {
     [2_000_000_000, "2 GB"],
     [1_500_000_000_000, "1.5 TB"],
     [2_000_000_000_000_000, "2000 TB"],
-  ])("%i bytes", (bytes, written) => {
-    expect(size(bytes)).toBe(written);
+  ])("%i bytes", (bytes, expected) => {
+    expect(size(bytes)).toBe(expected);
   });
 });
 

@@ -8,9 +8,9 @@ export function size(bytes: number): string {
     n /= 1000;
     unit = next;
   }
-  const written =
+  const digits =
     unit === "B" || unit === "kB" || n >= 9.95 ? Math.round(n).toString() : n.toFixed(1).replace(/\.0$/, "");
-  return `${written} ${unit}`;
+  return `${digits} ${unit}`;
 }
 
 /** Formats permission bits the way `ls` numbers them: 644, 4755. */

@@ -9,8 +9,13 @@ beforeAll(() => setLanguage("en"));
 describe("skills in words", () => {
   it("say when something was last used", () => {
     const now = new Date(2026, 10, 22, 14, 2).getTime();
-    const at = (day: number, hour: number): string => lately(new Date(2026, 10, day, hour, 5).getTime(), now);
-    expect([at(22, 0), at(21, 23), at(21, 0), at(20, 23)]).toEqual(["00:05", "Yesterday", "Yesterday", "20 Nov"]);
+    const dateAt = (day: number, hour: number): string => lately(new Date(2026, 10, day, hour, 5).getTime(), now);
+    expect([dateAt(22, 0), dateAt(21, 23), dateAt(21, 0), dateAt(20, 23)]).toEqual([
+      "00:05",
+      "Yesterday",
+      "Yesterday",
+      "20 Nov",
+    ]);
   });
 
   it("never say that a draft was free when it was not", () => {

@@ -9,12 +9,12 @@ export function warningWords(warning: ApiError): string {
 }
 
 /** Formats a past moment: the time today, then Yesterday, then the day. */
-export function lately(at: number, now: number): string {
+export function lately(time: number, now: number): string {
   const today = midnight(now);
-  if (at >= today) return clock(at, language());
+  if (time >= today) return clock(time, language());
   const before = new Date(today);
   before.setDate(before.getDate() - 1);
-  return at >= before.getTime() ? t("skills.yesterday") : formatDay(at, now, language());
+  return time >= before.getTime() ? t("skills.yesterday") : formatDay(time, now, language());
 }
 
 /** Describes when a skill was last used. */
@@ -30,9 +30,9 @@ export function costWords(suggestion: SkillSuggestion): string {
 }
 
 /** Formats a text's length and the intended maximum, in characters. */
-export function lengthWords(n: number, most: number): string {
-  const written = (number: number): string => new Intl.NumberFormat(language()).format(number);
-  return t("editor.count", { n: written(n), most: written(most) });
+export function lengthWords(n: number, limit: number): string {
+  const format = (number: number): string => new Intl.NumberFormat(language()).format(number);
+  return t("editor.count", { n: format(n), most: format(limit) });
 }
 
 /** Counts the files, and the scripts among them. */

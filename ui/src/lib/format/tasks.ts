@@ -39,9 +39,9 @@ export function whyUnsaved(why: UnsavedReason): string {
 }
 
 /** Describes the kind of an irreversible effect, and how often it happened. */
-export function lastingWords(mark: LastingEffect): string {
-  const kind = t(`time.lasting.${mark.kind}`);
-  return mark.times > 1 ? `${kind}${t("list.clause")}${tn("time.lasting_times", mark.times)}` : kind;
+export function lastingWords(effect: LastingEffect): string {
+  const kind = t(`time.lasting.${effect.kind}`);
+  return effect.times > 1 ? `${kind}${t("list.clause")}${tn("time.lasting_times", effect.times)}` : kind;
 }
 
 /** Returns the number of irreversible effects, listed or not. */
@@ -57,10 +57,10 @@ export function whyImpossible(why: UnrestorableReason): string {
 }
 
 /** Describes one side of a comparison; permissions only if they matter. */
-export function sideWords(side: ComparedSide, what: "size" | "permissions"): string {
+export function sideWords(side: ComparedSide, detail: "size" | "permissions"): string {
   switch (side.type) {
     case "file":
-      return what === "size"
+      return detail === "size"
         ? size(side.len)
         : t("time.side.mode", { size: size(side.len), mode: permissions(side.mode) });
     case "unsaved":
@@ -78,15 +78,15 @@ export function goWords(task: StepView, restore: Pick<Restore, "scope" | "select
 }
 
 /** Describes a completed restore, for a toast. */
-export function doneWords({ restore, task, report }: Done, how: "there" | "back"): string {
-  const place = (): string => {
-    if (how === "back") return t("time.done.back");
+export function doneWords({ restore, task, report }: Done, direction: "there" | "back"): string {
+  const stepName = (): string => {
+    if (direction === "back") return t("time.done.back");
     if (!movesSession(restore)) return t("time.done.files");
     if (task?.kind === "start") return t("time.done.start");
     return task?.kind === "run" ? t("time.done.task", { n: task.number }) : t("time.done.state");
   };
   return sentences(
-    place(),
+    stepName(),
     ...(report.changed > 0 ? [tn("time.done.changed", report.changed)] : []),
     ...(report.kept.length > 0 ? [tn("time.done.kept", report.kept.length)] : []),
     ...(report.impossible.length > 0 ? [tn("time.done.impossible", report.impossible.length)] : []),

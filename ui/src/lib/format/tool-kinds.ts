@@ -11,6 +11,6 @@ export function countedWork(tools: readonly ToolCount[]): string {
     const kind = TOOL_KINDS[tool] ?? "other";
     counts.set(kind, (counts.get(kind) ?? 0) + count);
   }
-  const named = STEP_KINDS.filter((kind) => counts.has(kind));
-  return named.map((kind) => tn(`steps.${kind}`, counts.get(kind) ?? 0)).join(t("list.comma"));
+  const kinds = STEP_KINDS.filter((kind) => counts.has(kind));
+  return kinds.map((kind) => tn(`steps.${kind}`, counts.get(kind) ?? 0)).join(t("list.comma"));
 }

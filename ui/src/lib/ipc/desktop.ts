@@ -31,9 +31,9 @@ export function hostReply(call: HostRequest): unknown {
       return { type: "done" };
     case "take_errands": {
       // As after the first click on the window's close button.
-      const back = new URLSearchParams(location.search).get("closing");
-      if (back === null) return { type: "errands", errands: [] };
-      return { type: "errands", errands: [{ type: "ask_closing", back: back === "start" ? "start" : "tray" }] };
+      const closing = new URLSearchParams(location.search).get("closing");
+      if (closing === null) return { type: "errands", errands: [] };
+      return { type: "errands", errands: [{ type: "ask_closing", back: closing === "start" ? "start" : "tray" }] };
     }
     case "get_update_download":
       return { type: "update_download", download: null };

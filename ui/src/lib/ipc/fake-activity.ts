@@ -33,9 +33,9 @@ export class FakeActivity {
 
   get state(): ActivityState {
     const rows = this.#query.has("no-activity") ? [] : this.#rows();
-    const place = (row: ActivityRow): boolean => row.id.type === "session" || row.id.type === "task";
-    const taken = rows.filter((row) => place(row) && row.status.type === "working").length;
-    return { rows, taken: this.#query.has("queued") ? this.core.places() : taken, places: this.core.places() };
+    const usesSlot = (row: ActivityRow): boolean => row.id.type === "session" || row.id.type === "task";
+    const used = rows.filter((row) => usesSlot(row) && row.status.type === "working").length;
+    return { rows, taken: this.#query.has("queued") ? this.core.places() : used, places: this.core.places() };
   }
 
   /** Called when sessions changed. */
@@ -74,10 +74,10 @@ export class FakeActivity {
       .filter(({ status }) => status === "running" || status === "waiting")
       .toSorted((a, b) => works(a) - works(b));
     const first = live.find(({ status }) => status === "running");
-    const rows = live.map((info, place) => this.#turn(info, place));
-    const of = first ? { session: first.id, title: first.title } : null;
+    const rows = live.map((info, index) => this.#turn(info, index));
+    const subject = first ? { session: first.id, title: first.title } : null;
     const rest: ActivityRow[] =
-      of === null
+      subject === null
         ? []
         : [
             {
@@ -89,14 +89,18 @@ export class FakeActivity {
             },
             {
               ...this.#row({ type: "sub_agent", session: "e0000000000000000000000000000002" }, "code-explorer", 1.4),
-              of,
+              of: subject,
               steps: 6,
               spending: spent(6, 0.041, 82_000),
             },
             {
-              ...this.#row({ type: "command", session: of.session, handle: "1" }, "npm run dev -- --port 4173", 38),
-              session: of.session,
-              of,
+              ...this.#row(
+                { type: "command", session: subject.session, handle: "1" },
+                "npm run dev -- --port 4173",
+                38,
+              ),
+              session: subject.session,
+              of: subject,
             },
           ];
     return [...rows, ...rest]
@@ -122,18 +126,18 @@ export class FakeActivity {
     };
   }
 
-  #turn(info: SessionInfo, place: number): ActivityRow {
+  #turn(info: SessionInfo, index: number): ActivityRow {
     const id: ActivityId =
       info.source === "task" ? { type: "task", run: info.id } : { type: "session", session: info.id };
     const queued = info.status === "running" && this.#query.has("queued");
     return {
-      ...this.#row(id, info.title, 3 + place * 9),
+      ...this.#row(id, info.title, 3 + index * 9),
       folder: info.folder,
       session: info.id,
       task: info.source === "task" ? "staging-certificates" : null,
       status: queued ? { type: "queued", ahead: 2 } : { type: info.status === "waiting" ? "needs_you" : "working" },
-      steps: queued ? 0 : 12 - place,
-      spending: queued ? spent(0, 0, 0) : spent(12 - place, 0.38 / (place + 1), 412_000 / (place + 1)),
+      steps: queued ? 0 : 12 - index,
+      spending: queued ? spent(0, 0, 0) : spent(12 - index, 0.38 / (index + 1), 412_000 / (index + 1)),
     };
   }
 }

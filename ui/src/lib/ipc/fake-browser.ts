@@ -26,11 +26,11 @@ const SITE = "https://garden.example";
 /** Returns a drawn picture of a shop's page. */
 function pageDrawing(width: number, height: number): string {
   const cards = [0, 1, 2]
-    .map((at) => {
-      const x = 32 + at * 202;
+    .map((index) => {
+      const x = 32 + index * 202;
       return (
         `<rect x="${x}" y="120" width="186" height="210" rx="8" fill="#f4f6f4" stroke="#d9dfd9"/>` +
-        `<circle cx="${x + 93}" cy="184" r="40" fill="${["#9cc29c", "#d9b98a", "#a7bfd8"][at]}"/>` +
+        `<circle cx="${x + 93}" cy="184" r="40" fill="${["#9cc29c", "#d9b98a", "#a7bfd8"][index]}"/>` +
         `<rect x="${x + 16}" y="244" width="120" height="10" rx="5" fill="#55605a"/>` +
         `<rect x="${x + 16}" y="264" width="64" height="9" rx="4.5" fill="#9aa39d"/>` +
         `<rect x="${x + 16}" y="290" width="154" height="28" rx="6" fill="#2f6b46"/>` +
@@ -67,7 +67,7 @@ const READ = [
   '  listitem "Watering can, 5 l"  24.90  button "Add to basket" [11]',
   '  listitem "Hand trowel, oak"  12.50  button "Add to basket" [12]',
   '  listitem "Herb planter"  31.00  button "Add to basket" [13]',
-  ...Array.from({ length: 70 }, (_, at) => `  … line ${at + 7} of the page`),
+  ...Array.from({ length: 70 }, (_, index) => `  … line ${index + 7} of the page`),
 ].join("\n");
 
 const element = (role: string, name: string) => ({ role, name });
@@ -132,7 +132,7 @@ export type BrowserScene = (typeof browserScenes)[number];
 
 /** Returns whether a scene is a browser scene. */
 export function isBrowserScene(scene: string): scene is BrowserScene {
-  return browserScenes.some((known) => known === scene);
+  return browserScenes.some((candidate) => candidate === scene);
 }
 
 const attached: BrowserState = { type: "attached", browser: "Chrome", version: "156.0.7402.4", way: "approved" };
@@ -167,17 +167,17 @@ function question(call: CallView, site: boolean): Question {
 export function browserScene(scene: BrowserScene): Update[] {
   const all = calls();
   const asks = scene === "browser-site" || scene === "browser-pays";
-  const shown = scene === "browser-site" || scene === "browser-waiting" ? all.slice(0, 1) : all;
-  const last = shown.at(-1);
+  const visibleScenes = scene === "browser-site" || scene === "browser-waiting" ? all.slice(0, 1) : all;
+  const last = visibleScenes.at(-1);
   if (last && scene === "browser-site")
-    shown[0] = {
+    visibleScenes[0] = {
       ...last,
       state: { type: "asking" },
       view: { type: "browser", ...view({ deed: "open", text: `${SITE}/tools`, title: null }) },
     };
-  if (last && scene === "browser-waiting") shown[0] = { ...last, state: { type: "planned" } };
+  if (last && scene === "browser-waiting") visibleScenes[0] = { ...last, state: { type: "planned" } };
   if (last && scene === "browser-pays")
-    shown[shown.length - 1] = {
+    visibleScenes[visibleScenes.length - 1] = {
       ...last,
       state: { type: "asking" },
       view: {
@@ -191,11 +191,11 @@ export function browserScene(scene: BrowserScene): Update[] {
       },
     };
   if (last && scene === "browser-lost")
-    shown[shown.length - 1] = {
+    visibleScenes[visibleScenes.length - 1] = {
       ...last,
       state: { type: "ended", status: "failed", at: BEGAN + 57_000, duration_ms: 1_000 },
     };
-  const asking = asks ? shown.at(-1) : undefined;
+  const asking = asks ? visibleScenes.at(-1) : undefined;
   const info: SessionInfo = {
     id: BROWSER_SESSION,
     title: "A watering can for the balcony",
@@ -234,7 +234,7 @@ export function browserScene(scene: BrowserScene): Update[] {
             role: "assistant",
             blocks: [
               text("I look for it in your Chrome and stop before paying."),
-              ...shown.map((call): Block => ({
+              ...visibleScenes.map((call): Block => ({
                 type: "tool_call",
                 id: call.id,
                 provider_id: call.id,
@@ -246,7 +246,7 @@ export function browserScene(scene: BrowserScene): Update[] {
           },
         ],
         turns: [{ id: TURN, started_at: BEGAN, ended_at: null, end: null, usage: info.usage }],
-        calls: shown,
+        calls: visibleScenes,
         earlier: false,
       },
       questions: asking ? [question(asking, scene === "browser-site")] : [],
@@ -380,7 +380,7 @@ export class FakeBrowser {
   #checks(): BrowserCheck[] {
     const inside = this.state.type === "attached";
     const asks = this.state.type === "waiting_for_allow";
-    const told = (part: string, args = {}): ApiError => failure(`browser.check.${part}`, args);
+    const checkError = (part: string, args = {}): ApiError => failure(`browser.check.${part}`, args);
     const chrome = { browser: "Chrome" };
     const none = new URLSearchParams(location.search).has("no-browsers");
     return [
@@ -391,10 +391,10 @@ export class FakeBrowser {
             note: failure("browser.none_installed"),
             repair: { type: "choose_folder" },
           }
-        : { about: "installed", result: "fine", note: told("installed", chrome), repair: null },
-      { about: "version", result: "fine", note: told("asks"), repair: null },
+        : { about: "installed", result: "fine", note: checkError("installed", chrome), repair: null },
+      { about: "version", result: "fine", note: checkError("asks"), repair: null },
       inside
-        ? { about: "listens", result: "fine", note: told("listens", chrome), repair: null }
+        ? { about: "listens", result: "fine", note: checkError("listens", chrome), repair: null }
         : {
             about: "listens",
             result: "broken",
@@ -402,23 +402,23 @@ export class FakeBrowser {
             repair: { type: "copy_address", address: "chrome://inspect/#remote-debugging" },
           },
       asks
-        ? { about: "attached", result: "notice", note: told("waiting", chrome), repair: { type: "stop_waiting" } }
+        ? { about: "attached", result: "notice", note: checkError("waiting", chrome), repair: { type: "stop_waiting" } }
         : {
             about: "attached",
             result: inside ? "fine" : "broken",
-            note: inside ? told("attached", chrome) : told("not_attached"),
+            note: inside ? checkError("attached", chrome) : checkError("not_attached"),
             repair: inside ? null : { type: "attach" },
           },
       {
         about: "works",
         result: inside ? "fine" : "skipped",
-        note: inside ? told("works") : told(asks ? "once_allowed" : "not_attached"),
+        note: inside ? checkError("works") : checkError(asks ? "once_allowed" : "not_attached"),
         repair: inside ? null : { type: "use_own" },
       },
       {
         about: "private",
         result: "notice",
-        note: told("switch", { port: "9222" }),
+        note: checkError("switch", { port: "9222" }),
         repair: { type: "choose_folder" },
       },
     ];

@@ -34,15 +34,15 @@ export function manySessions([list]: readonly Update[], count: number): void {
   if (!like) return;
   const oldest = Math.min(...sessions.map((info) => info.updated_at));
   const added = Array.from({ length: Math.max(0, count - sessions.length) }, (_, n): SessionInfo => {
-    const at = oldest - (n + 1) * 7 * MINUTE;
+    const time = oldest - (n + 1) * 7 * MINUTE;
     return {
       ...like,
       id: id("5e", n),
       title: `Old session ${n}`,
       pinned: false,
       status: "idle",
-      created_at: at,
-      updated_at: at,
+      created_at: time,
+      updated_at: time,
     };
   });
   list.snapshot.sessions = [...sessions, ...added];
@@ -114,9 +114,9 @@ function pageOf(history: History, from: number, to: number): TranscriptPage {
 
 /** Returns the messages before one; empty if the session is not long. */
 export function pageBefore(history: History | null, session: string, before: string, limit: number): TranscriptPage {
-  const at = history?.info.id === session ? history.messages.findIndex((message) => message.id === before) : -1;
-  if (!history || at < 0) return { messages: [], turns: [], calls: [], earlier: false };
-  return pageOf(history, at - limit, at);
+  const index = history?.info.id === session ? history.messages.findIndex((message) => message.id === before) : -1;
+  if (!history || index < 0) return { messages: [], turns: [], calls: [], earlier: false };
+  return pageOf(history, index - limit, index);
 }
 
 /** Returns a part of a long session around or after a message; null for any other session. */
@@ -125,9 +125,9 @@ export function partAt(
   call: Extract<TranscriptRequest, { type: "read_transcript" }>,
 ): TranscriptPart | null {
   if (history?.info.id !== call.session) return null;
-  const at = history.messages.findIndex(({ id }) => id === call.place.message);
-  if (at < 0) return null;
-  const from = call.place.type === "after" ? at + 1 : Math.max(0, at - Math.floor(call.limit / 2));
+  const index = history.messages.findIndex(({ id }) => id === call.place.message);
+  if (index < 0) return null;
+  const from = call.place.type === "after" ? index + 1 : Math.max(0, index - Math.floor(call.limit / 2));
   const to = from + call.limit;
   return { page: pageOf(history, from, to), later: to < history.messages.length };
 }

@@ -86,7 +86,7 @@ export class FakeCore {
     this.library = new FakeLibrary(
       scene === "first-run" ? "new" : "used",
       (state) => this.publish("library", { type: "library", state }),
-      (what, back) => this.#trash.put(what, back),
+      (what, onrestore) => this.#trash.put(what, onrestore),
     );
     this.browser = new FakeBrowser(
       browserAt(scene),
@@ -114,7 +114,7 @@ export class FakeCore {
     this.schedule = new FakeSchedule(
       this.#list.sessions,
       (state) => this.publish("tasks", { type: "tasks", state }),
-      (what, back) => this.#trash.put(what, back),
+      (what, onrestore) => this.#trash.put(what, onrestore),
       () => this.#settings.settings.tasks.at_their_times,
     );
     this.#list = withRead(this.#list);
@@ -156,7 +156,7 @@ export class FakeCore {
     }
     const recorded = this.#recorded.get(name);
     if (recorded) return recorded;
-    const info = this.#list.sessions.find((known) => `session/${known.id}` === name);
+    const info = this.#list.sessions.find((session) => `session/${session.id}` === name);
     if (!info) return [{ type: "ended" }];
     return [{ type: "snapshot", snapshot: { topic: "session", ...snapshotOf(emptyState(info)) } }];
   }
@@ -215,7 +215,7 @@ export class FakeCore {
   #ledger(call: LedgerRequest): unknown {
     if (call.type === "report_spending") return fakeReport(call.from, call.to, this.#list.sessions);
     const state = this.#state(call.session);
-    const turn = state.turns.find((known) => known.id === call.turn);
+    const turn = state.turns.find((turn) => turn.id === call.turn);
     const entry = this.#settings.models.find((model) => model.id === state.info.model);
     return { calls: turn ? fakeCalls(turn, entry ?? null) : [] };
   }
@@ -235,7 +235,7 @@ export class FakeCore {
   }
 
   #info(id: string): SessionInfo {
-    const info = this.#states.get(`session/${id}`)?.info ?? this.#list.sessions.find((known) => known.id === id);
+    const info = this.#states.get(`session/${id}`)?.info ?? this.#list.sessions.find((session) => session.id === id);
     if (!info) throw failure("session.unknown");
     return info;
   }
@@ -306,10 +306,10 @@ export class FakeCore {
         return {};
       case "stop_command": {
         const commands = this.#state(call.session).commands;
-        if (!commands.some((known) => known.handle === call.handle && known.ended_at === null))
+        if (!commands.some((command) => command.handle === call.handle && command.ended_at === null))
           throw failure("background.gone");
-        const stopped = (known: BackgroundCommand): BackgroundCommand =>
-          known.handle === call.handle ? { ...known, state: { type: "killed" }, ended_at: Date.now() } : known;
+        const stopped = (command: BackgroundCommand): BackgroundCommand =>
+          command.handle === call.handle ? { ...command, state: { type: "killed" }, ended_at: Date.now() } : command;
         this.emit({ type: "session", id: call.session }, { type: "commands_changed", commands: commands.map(stopped) });
         return {};
       }
@@ -425,13 +425,13 @@ export class FakeCore {
     }
     const turn = newId();
     // Includes the queued messages.
-    const said = [...state.queue.map((queued) => queued.blocks), blocks].map((blocks): Message => {
+    const newMessages = [...state.queue.map((queued) => queued.blocks), blocks].map((blocks): Message => {
       return { id: newId(), turn, role: "user", blocks, meta: { origin: "person", at: Date.now() } };
     });
     const name = `session/${id}`;
     if (!this.#states.has(name)) this.#states.set(name, emptyState(state.info));
     const open = this.#states.get(name) ?? state;
-    this.#states.set(name, { ...open, messages: [...open.messages, ...said], queue: [] });
+    this.#states.set(name, { ...open, messages: [...open.messages, ...newMessages], queue: [] });
     this.publish(name, { type: "snapshot", snapshot: { topic: "session", ...snapshotOf(this.#state(id)) } });
     return { type: "started" };
   }

@@ -114,7 +114,7 @@ export class FakeHome {
       case "cancel_home_plan":
         return this.#plan(null);
       case "drop_kept_home":
-        this.#kept = this.#kept.filter((kept) => kept.path !== call.path);
+        this.#kept = this.#kept.filter((home) => home.path !== call.path);
         return { left: query.has("left") ? ["diary.md"] : [], state: this.#residence() };
       case "look_at_damage":
       case "replace_database":

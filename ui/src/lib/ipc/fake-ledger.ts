@@ -19,17 +19,17 @@ import type {
 const SONNET = [3_000, 3_750, 300, 15_000] as const;
 const HAIKU = [1_000, 1_250, 100, 5_000] as const;
 
-function priceOf(usage: Usage, [input, written, read, output]: readonly [number, number, number, number]): number {
-  return usage.input * input + usage.cache_write * written + usage.cache_read * read + usage.output * output;
+function priceOf(usage: Usage, [input, cacheWrite, read, output]: readonly [number, number, number, number]): number {
+  return usage.input * input + usage.cache_write * cacheWrite + usage.cache_read * read + usage.output * output;
 }
 
-function part(usage: Usage, share: number): Usage {
-  const of = (n: number): number => Math.round(n * share);
+function scaleUsage(usage: Usage, share: number): Usage {
+  const scaled = (n: number): number => Math.round(n * share);
   return {
-    input: of(usage.input),
-    cache_read: of(usage.cache_read),
-    cache_write: of(usage.cache_write),
-    output: of(usage.output),
+    input: scaled(usage.input),
+    cache_read: scaled(usage.cache_read),
+    cache_write: scaled(usage.cache_write),
+    output: scaled(usage.output),
   };
 }
 
@@ -47,15 +47,15 @@ export function fakeCalls(turn: TurnView, entry: ModelEntry | null): BilledCall[
     again: 0,
     again_cost: 0,
   } as const;
-  const first = part(turn.usage, 0.4);
-  const rest = part(turn.usage, 0.6);
+  const first = scaleUsage(turn.usage, 0.4);
+  const rest = scaleUsage(turn.usage, 0.6);
   const long = turn.usage.cache_read > 20_000;
-  const at = turn.started_at;
+  const startedAt = turn.started_at;
   return [
     {
       ...base,
       purpose: "turn",
-      at,
+      at: startedAt,
       usage: first,
       cost: priceOf(first, SONNET),
       first_byte_ms: 640,
@@ -68,7 +68,7 @@ export function fakeCalls(turn: TurnView, entry: ModelEntry | null): BilledCall[
           {
             ...base,
             purpose: "turn",
-            at: at + 5_000,
+            at: startedAt + 5_000,
             usage: null,
             cost: 0,
             first_byte_ms: null,
@@ -80,7 +80,7 @@ export function fakeCalls(turn: TurnView, entry: ModelEntry | null): BilledCall[
             ...base,
             name: "qwen3-30b",
             purpose: "compaction",
-            at: at + 6_000,
+            at: startedAt + 6_000,
             usage: { input: 8_200, cache_read: 0, cache_write: 0, output: 940 },
             cost: null,
             first_byte_ms: 1_210,
@@ -93,7 +93,7 @@ export function fakeCalls(turn: TurnView, entry: ModelEntry | null): BilledCall[
     {
       ...base,
       purpose: "turn",
-      at: at + 9_000,
+      at: startedAt + 9_000,
       usage: rest,
       cost: priceOf(rest, SONNET),
       first_byte_ms: 810,
@@ -130,9 +130,9 @@ export function fakeReport(from: number, to: number, sessions: readonly SessionI
         unpriced: 0,
       });
       line("claude-sonnet-4-5", "turn", spent(work, Math.ceil(90 * seed), SONNET));
-      line("claude-sonnet-4-5", "compaction", spent(part(work, 0.09), 1, SONNET));
-      line("claude-sonnet-4-5", "warmth", spent(part({ ...work, output: 40 }, 0.06), 3, SONNET));
-      line("claude-haiku-4-5", "suggestion", spent(part(work, 0.12), Math.ceil(30 * seed), HAIKU));
+      line("claude-sonnet-4-5", "compaction", spent(scaleUsage(work, 0.09), 1, SONNET));
+      line("claude-sonnet-4-5", "warmth", spent(scaleUsage({ ...work, output: 40 }, 0.06), 3, SONNET));
+      line("claude-haiku-4-5", "suggestion", spent(scaleUsage(work, 0.12), Math.ceil(30 * seed), HAIKU));
       if (n % 4 === 1) {
         line("qwen3-30b", "turn", {
           ...nothing,
@@ -145,22 +145,22 @@ export function fakeReport(from: number, to: number, sessions: readonly SessionI
     const next = new Date(startOf(day));
     day = dayOf(next.setDate(next.getDate() + 1));
   }
-  const calls = sessions.slice(0, 4).map((info, at): MissedCall => {
+  const calls = sessions.slice(0, 4).map((info, index): MissedCall => {
     const miss: CacheMiss = [
       { class: "model" } as const,
       { class: "expired" } as const,
       { class: "messages", first: 3 } as const,
       { class: "provider_silent" } as const,
-    ][at] ?? { class: "tools" };
-    const again = Math.round(96_000 / (at + 1));
+    ][index] ?? { class: "tools" };
+    const billedAgain = Math.round(96_000 / (index + 1));
     return {
       session: info.id,
-      title: at === 2 ? null : info.title,
-      name: at === 3 ? "qwen3-30b" : "claude-sonnet-4-5",
-      at: to - (at * 3 + 1) * 86_400_000,
+      title: index === 2 ? null : info.title,
+      name: index === 3 ? "qwen3-30b" : "claude-sonnet-4-5",
+      at: to - (index * 3 + 1) * 86_400_000,
       miss,
-      again,
-      cost: at === 3 ? null : again * 3_450,
+      again: billedAgain,
+      cost: index === 3 ? null : billedAgain * 3_450,
     };
   });
   const dearest = calls.filter(({ at }) => at >= from);
@@ -184,7 +184,7 @@ export function fakeReport(from: number, to: number, sessions: readonly SessionI
 export function fakeSwitch(tokens: number, next: ModelEntry | null, present: ModelEntry | null): SwitchCost {
   const price = next?.facts.price?.input ?? null;
   const cached = present?.facts.price?.cache_read ?? null;
-  const of = (perMillion: number | null): number | null =>
+  const priceOf = (perMillion: number | null): number | null =>
     perMillion === null ? null : Math.round((tokens * perMillion) / 1_000_000);
-  return { tokens, cost: of(price), instead: of(cached) };
+  return { tokens, cost: priceOf(price), instead: priceOf(cached) };
 }

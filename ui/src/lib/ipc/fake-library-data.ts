@@ -155,7 +155,7 @@ export function skills(): Kept[] {
 export function suggestions(): SkillSuggestion[] {
   const now = Date.now();
   const shared = { session: null, turn: null };
-  const fresh =
+  const newSkill =
     "---\nname: rename-by-date\ndescription: Renames photos by the date they were taken\n---\n\n1. Read the date of each photo.\n2. Show the new names and ask.\n3. Rename.\n";
   return [
     {
@@ -180,8 +180,8 @@ export function suggestions(): SkillSuggestion[] {
       title: "Rename photos by the date taken",
       cost_nanos: null,
       at: now - 50 * HOUR,
-      text: fresh,
-      diff: difference(`${HOME}/skills/rename-by-date/SKILL.md`, "", fresh),
+      text: newSkill,
+      diff: difference(`${HOME}/skills/rename-by-date/SKILL.md`, "", newSkill),
     },
   ];
 }

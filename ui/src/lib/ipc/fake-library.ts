@@ -111,16 +111,16 @@ export class FakeLibrary {
   }
 
   #skill(skill: { name: string; origin: SkillOrigin; project: string | null }): Kept {
-    const found = this.#skills.find(({ card }) => keyOf(card.skill) === keyOf(skill));
-    if (!found) throw failure("attach.missing", { path: skill.name });
-    return found;
+    const match = this.#skills.find(({ card }) => keyOf(card.skill) === keyOf(skill));
+    if (!match) throw failure("attach.missing", { path: skill.name });
+    return match;
   }
 
-  #write(known: Kept, text: string): void {
-    known.versions = [...known.versions, { text: known.text, at: Date.now() }];
-    known.text = text;
+  #write(skill: Kept, text: string): void {
+    skill.versions = [...skill.versions, { text: skill.text, at: Date.now() }];
+    skill.text = text;
     const description = /^description: *(.+)$/m.exec(text)?.[1] ?? "";
-    known.card = { ...known.card, description, versions: known.versions.length };
+    skill.card = { ...skill.card, description, versions: skill.versions.length };
   }
 
   /** Returns whether the person has a skill of that name. */
@@ -135,32 +135,32 @@ export class FakeLibrary {
       case "get_skill":
         return sheetOf(this.#skill(call.skill));
       case "switch_skill": {
-        const known = this.#skill(call.skill);
-        known.card = { ...known.card, on: call.on ?? known.card.on, automatic: call.automatic ?? known.card.automatic };
+        const skill = this.#skill(call.skill);
+        skill.card = { ...skill.card, on: call.on ?? skill.card.on, automatic: call.automatic ?? skill.card.automatic };
         return (this.#note(), {});
       }
       case "accept_skill": {
-        const known = this.#skill(call.skill);
-        if (call.seen !== seenOf(known)) throw failure("skills.changed", { name: call.skill.name });
-        known.card = { ...known.card, trust: "trusted", on: "on", automatic: "on" };
+        const skill = this.#skill(call.skill);
+        if (call.seen !== seenOf(skill)) throw failure("skills.changed", { name: call.skill.name });
+        skill.card = { ...skill.card, trust: "trusted", on: "on", automatic: "on" };
         return (this.#note(), {});
       }
       case "save_skill": {
-        const known = this.#skill(call.skill);
-        if (call.from !== known.text) throw failure("skills.edited", { name: call.skill.name });
-        this.#write(known, call.text);
+        const skill = this.#skill(call.skill);
+        if (call.from !== skill.text) throw failure("skills.edited", { name: call.skill.name });
+        this.#write(skill, call.text);
         this.#note();
-        return sheetOf(known);
+        return sheetOf(skill);
       }
       case "get_skill_version":
         return { text: this.#skill(call.skill).versions[call.number - 1]?.text ?? "" };
       case "delete_skill": {
-        const known = this.#skill(call.skill);
-        const at = this.#skills.indexOf(known);
-        this.#skills = this.#skills.filter((other) => other !== known);
-        const { name } = known.card.skill;
+        const skill = this.#skill(call.skill);
+        const index = this.#skills.indexOf(skill);
+        this.#skills = this.#skills.filter((other) => other !== skill);
+        const { name } = skill.card.skill;
         this.#putAway({ kind: "skill", name, folder: `${HOME}/skills`, size: 5400 }, () => {
-          this.#skills = this.#skills.toSpliced(at, 0, known);
+          this.#skills = this.#skills.toSpliced(index, 0, skill);
           this.#note();
         });
         return (this.#note(), {});
@@ -197,16 +197,16 @@ export class FakeLibrary {
       case "list_suggestions":
         return { suggestions: this.#suggestions };
       case "answer_suggestion": {
-        const known = this.#suggestions.find((suggestion) => suggestion.id === call.id);
-        if (!known) throw failure("attach.missing", { path: call.id });
-        this.#suggestions = this.#suggestions.filter((suggestion) => suggestion !== known);
+        const match = this.#suggestions.find((suggestion) => suggestion.id === call.id);
+        if (!match) throw failure("attach.missing", { path: call.id });
+        this.#suggestions = this.#suggestions.filter((suggestion) => suggestion !== match);
         if (call.answer.type === "accept") {
-          const text = call.answer.text ?? known.text;
+          const text = call.answer.text ?? match.text;
           const better = this.#skills.find(
-            ({ card }) => card.skill.name === known.name && card.skill.origin === "user",
+            ({ card }) => card.skill.name === match.name && card.skill.origin === "user",
           );
           if (better) this.#write(better, text);
-          else this.#skills = [...this.#skills, kept(known.name, "user", "Proposed by Octo", {}, { text })];
+          else this.#skills = [...this.#skills, kept(match.name, "user", "Proposed by Octo", {}, { text })];
         }
         return (this.#note(), {});
       }
@@ -218,11 +218,11 @@ export class FakeLibrary {
   memory(call: MemoryRequest): unknown {
     switch (call.type) {
       case "list_memories": {
-        const wanted = call.query.trim().toLowerCase();
-        const found = this.#memories.filter(({ card, body }) =>
-          `${card.topic}\n${card.description}\n${body}`.toLowerCase().includes(wanted),
+        const query = call.query.trim().toLowerCase();
+        const matches = this.#memories.filter(({ card, body }) =>
+          `${card.topic}\n${card.description}\n${body}`.toLowerCase().includes(query),
         );
-        return { memories: found.map(({ card }) => card) };
+        return { memories: matches.map(({ card }) => card) };
       }
       case "get_memory":
         return this.#memory(call.file);
@@ -231,19 +231,19 @@ export class FakeLibrary {
         if (before && before.version !== call.version) throw failure("policy.changed", { path: before.path });
         const { topic, description, body } = call;
         const file = call.file ?? `${topic.toLowerCase().replace(/\s+/g, "-")}.md`;
-        const made = memory(file, topic, description, body, 0, null);
-        const sheet = { ...made, version: `${before?.version ?? ""}1` };
-        this.#memories = [sheet, ...this.#memories.filter((known) => known.card.file !== file)];
+        const saved = memory(file, topic, description, body, 0, null);
+        const sheet = { ...saved, version: `${before?.version ?? ""}1` };
+        this.#memories = [sheet, ...this.#memories.filter((memory) => memory.card.file !== file)];
         this.#note();
         return sheet;
       }
       case "delete_memory": {
-        const known = this.#memory(call.file);
-        const at = this.#memories.indexOf(known);
-        this.#memories = this.#memories.filter((other) => other !== known);
-        const { size } = known.card;
+        const memory = this.#memory(call.file);
+        const index = this.#memories.indexOf(memory);
+        this.#memories = this.#memories.filter((other) => other !== memory);
+        const { size } = memory.card;
         this.#putAway({ kind: "memory", name: call.file, folder: `${HOME}/memories`, size }, () => {
-          this.#memories = this.#memories.toSpliced(at, 0, known);
+          this.#memories = this.#memories.toSpliced(index, 0, memory);
           this.#note();
         });
         return (this.#note(), {});
@@ -254,8 +254,8 @@ export class FakeLibrary {
         const before = this.#persona.find((file) => file.kind === call.kind);
         if (before && before.text !== "") {
           const name = call.kind === "soul" ? "SOUL.md" : "USER.md";
-          const place = { name, folder: `${HOME}/agents`, size: before.text.length };
-          this.#putAway({ kind: "file", ...place }, () => {
+          const target = { name, folder: `${HOME}/agents`, size: before.text.length };
+          this.#putAway({ kind: "file", ...target }, () => {
             this.#persona = this.#persona.map((file) => (file.kind === call.kind ? before : file));
             this.#note();
           });
@@ -270,9 +270,9 @@ export class FakeLibrary {
   }
 
   #memory(file: string): MemorySheet {
-    const found = this.#memories.find((sheet) => sheet.card.file === file);
-    if (!found) throw failure("attach.missing", { path: file });
-    return found;
+    const memory = this.#memories.find((sheet) => sheet.card.file === file);
+    if (!memory) throw failure("attach.missing", { path: file });
+    return memory;
   }
 }
 
@@ -281,16 +281,16 @@ function seenOf({ card, text, files }: Kept): string | null {
   return card.skill.project === null ? null : `${text}\n${files.map(({ path, size }) => `${path} ${size}`).join("\n")}`;
 }
 
-function sheetOf(known: Kept): SkillSheet {
-  const { card, text, files, tools, license, compatibility, versions } = known;
+function sheetOf(skill: Kept): SkillSheet {
+  const { card, text, files, tools, license, compatibility, versions } = skill;
   return {
     card,
     text,
-    seen: seenOf(known),
+    seen: seenOf(skill),
     files: [...files],
     tools: [...tools],
     license,
     compatibility,
-    versions: versions.map(({ at }, place) => ({ number: place + 1, at })).reverse(),
+    versions: versions.map(({ at }, index) => ({ number: index + 1, at })).reverse(),
   };
 }

@@ -26,7 +26,12 @@ const unknown: ModelFacts = {
   caching: "unknown",
 };
 
-function facts(preset: string, window: number, dollars: readonly [number, number, number], over = {}): ModelFacts {
+function facts(
+  preset: string,
+  window: number,
+  dollars: readonly [number, number, number],
+  dollarsPerMillion = {},
+): ModelFacts {
   const [input, cache_read, output] = dollars.map((price) => price * 1e9);
   const price = {
     input: input ?? null,
@@ -45,7 +50,7 @@ function facts(preset: string, window: number, dollars: readonly [number, number
     efforts: ["off", "low", "medium", "high"],
     price,
     caching: "marked_long",
-    ...over,
+    ...dollarsPerMillion,
   };
 }
 
@@ -164,8 +169,8 @@ function headersOf(drafts: ModelDraft["headers"], before: ModelEntry | undefined
   if (!drafts) return before?.headers ?? [];
   return drafts.map(({ name, value }) => {
     const saved = before?.headers.find((header) => header.name === name.toLowerCase())?.value;
-    const kept = value === null ? (saved ?? ({ type: "missing" } as const)) : null;
-    return { name: name.toLowerCase(), value: kept ?? { type: "stored", last4: (value ?? "").slice(-4) } };
+    const storedValue = value === null ? (saved ?? ({ type: "missing" } as const)) : null;
+    return { name: name.toLowerCase(), value: storedValue ?? { type: "stored", last4: (value ?? "").slice(-4) } };
   });
 }
 
@@ -229,14 +234,14 @@ function entryOf(draft: ModelDraft, before: ModelEntry | undefined): ModelEntry 
 
 function companion(id: string, role: CompanionRole, settings: FakeSettings): ModelEntry {
   const { models } = settings;
-  const beside = models.find((model) => model.id === id);
-  const preset = fakePresets.presets.find((known) => known.id === beside?.facts.preset);
-  const name = preset?.models.find((model) => model.name === beside?.model)?.[role] ?? null;
-  if (!beside || name === null) throw failure("model.no_companion");
-  const known = models.find((model) => model.model === name && model.base_url === beside.base_url);
-  const facts = preset?.models.find((model) => model.name === name)?.facts ?? beside.facts;
-  const entry = known ?? { ...beside, id: newId(), model: name, facts, fallback: null };
-  const others = known ? models : [...models, entry];
+  const base = models.find((model) => model.id === id);
+  const preset = fakePresets.presets.find((preset) => preset.id === base?.facts.preset);
+  const name = preset?.models.find((model) => model.name === base?.model)?.[role] ?? null;
+  if (!base || name === null) throw failure("model.no_companion");
+  const existing = models.find((model) => model.model === name && model.base_url === base.base_url);
+  const facts = preset?.models.find((model) => model.name === name)?.facts ?? base.facts;
+  const entry = existing ?? { ...base, id: newId(), model: name, facts, fallback: null };
+  const others = existing ? models : [...models, entry];
   settings.set({
     settings: role === "light" ? { ...settings.settings, light_model: entry.id } : settings.settings,
     models:

@@ -39,7 +39,7 @@ function offered(name: string, description: string, change: Partial<OfferedSkill
 /** Returns the content of another agent's folder; `owns` returns whether the person has a skill of a name. */
 export function otherSkills(picked: string | null, owns: (name: string) => boolean): OtherSkills[] {
   if (new URLSearchParams(location.search).has("no-others") && picked === null) return [];
-  const taken = owns("release-notes")
+  const conflict = owns("release-notes")
     ? difference(
         "/home/mei/.octo/skills/release-notes/SKILL.md",
         "# Release notes\n\nAsk for the tag.\n",
@@ -60,7 +60,7 @@ export function otherSkills(picked: string | null, owns: (name: string) => boole
           ],
           commands: ["python3 scripts/fill.py --list"],
         }),
-        offered("release-notes", "Notes for a release, by label", { present: taken }),
+        offered("release-notes", "Notes for a release, by label", { present: conflict }),
       ],
       problem: null,
     },

@@ -56,8 +56,8 @@ export class FakeRules {
         return this.#set([...this.#rules, call.rule], call.stamp);
       case "remove_policy_rule": {
         const { list, text } = call.rule;
-        const left = this.#rules.filter((rule) => rule.list !== list || rule.text !== text);
-        return this.#set(left, call.stamp);
+        const rules = this.#rules.filter((rule) => rule.list !== list || rule.text !== text);
+        return this.#set(rules, call.stamp);
       }
       case "list_grants":
         return { grants: this.#grants };
@@ -73,15 +73,15 @@ export class FakeRules {
 
   #try(line: string): CommandTrial {
     const folder = "/home/mei/code/harbor";
-    const found = (outcome: CommandTrial["outcome"], rewritten: string | null = null): CommandTrial => ({
+    const trial = (outcome: CommandTrial["outcome"], rewritten: string | null = null): CommandTrial => ({
       folder,
       outcome,
       rewritten,
     });
     const denied = this.#rules.find((rule) => rule.list === "deny" && line.includes(rule.text));
-    if (denied) return found({ type: "refused", refusal: "ruled", part: denied.text });
-    if (line.startsWith("rm ")) return found({ type: "runs", because: "stays_inside" }, `octo-${line}`);
-    if (line.startsWith("ls")) return found({ type: "runs", because: "only_reads" });
-    return found({ type: "asks", reason: { type: "command", part: null } });
+    if (denied) return trial({ type: "refused", refusal: "ruled", part: denied.text });
+    if (line.startsWith("rm ")) return trial({ type: "runs", because: "stays_inside" }, `octo-${line}`);
+    if (line.startsWith("ls")) return trial({ type: "runs", because: "only_reads" });
+    return trial({ type: "asks", reason: { type: "command", part: null } });
   }
 }

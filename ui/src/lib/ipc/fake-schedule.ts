@@ -59,15 +59,15 @@ function minutesOn(when: Timing, day: Date, now: number): number[] {
 /** Returns the next three times. */
 function nextTimes(when: Timing, now: number): number[] {
   if (when.type === "once") {
-    const at = new Date(when.at).getTime();
-    return at > now ? [at] : [];
+    const time = new Date(when.at).getTime();
+    return time > now ? [time] : [];
   }
   const times: number[] = [];
   const day = new Date(now);
   day.setHours(0, 0, 0, 0);
-  for (let ahead = 0; ahead < 400 && times.length < 3; ahead += 1) {
+  for (let dayOffset = 0; dayOffset < 400 && times.length < 3; dayOffset += 1) {
     times.push(...minutesOn(when, day, now).map((minute) => new Date(day).setHours(0, minute)));
-    for (let at = times.length - 1; at >= 0; at -= 1) if ((times[at] ?? 0) <= now) times.splice(at, 1);
+    for (let index = times.length - 1; index >= 0; index -= 1) if ((times[index] ?? 0) <= now) times.splice(index, 1);
     day.setDate(day.getDate() + 1);
   }
   return times.slice(0, 3);
@@ -129,22 +129,22 @@ const DIGEST =
 function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRun[] }[] {
   const now = Date.now();
   const sessionOf = (title: string): string | null => sessions.find((info) => info.title === title)?.id ?? null;
-  const made = (
+  const createCard = (
     file: string,
     content: TaskPlan | { error: ApiError; text: string },
     state: TaskCard["state"],
-    own: TaskRun[],
+    taskRuns: TaskRun[],
   ): { card: TaskCard; runs: TaskRun[] } => {
-    const known = "error" in content ? null : content;
+    const plan = "error" in content ? null : content;
     const card: TaskCard = {
       file,
       content: "error" in content ? { type: "broken", ...content } : { type: "plan", plan: content },
       version: "1",
       state,
-      next: known && state === "active" ? nextTimes(known.when, now) : [],
-      last: own[0] ?? null,
+      next: plan && state === "active" ? nextTimes(plan.when, now) : [],
+      last: taskRuns[0] ?? null,
     };
-    return { card, runs: own };
+    return { card, runs: taskRuns };
   };
   const digest = (days: number, seconds: number, change: Partial<TaskRun> = {}): TaskRun =>
     run("morning-issue-digest", "Morning issue digest", past(days, 8), seconds, {
@@ -154,7 +154,7 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
   const long = Array.from({ length: 30 }, (_, n) => digest(n + 9, 40 + n, { result: `${n % 4} issues` }));
   const flats = { type: "every", count: 2, unit: "hours", from: "08:00", until: "20:00" } as const;
   return [
-    made(
+    createCard(
       "watch-flats",
       plan("Watch flat listings in Santos", "Look for new flats and tell me which ones are new.", flats),
       "active",
@@ -167,7 +167,7 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
         run("watch-flats", "Watch flat listings in Santos", now - 3 * HOUR, 75, { result: "Nothing new" }),
       ],
     ),
-    made(
+    createCard(
       "staging-certificates",
       plan(
         "Check the staging certificates",
@@ -184,7 +184,7 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
         }),
       ],
     ),
-    made(
+    createCard(
       "nightly-import",
       plan("Nightly import", "Import the new invoices of the mail folder.", daily("02:00"), { missed: "ask" }),
       "active",
@@ -196,7 +196,7 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
         }),
       ],
     ),
-    made(
+    createCard(
       "clean-branches",
       plan(
         "Clean old branches",
@@ -207,7 +207,7 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
       "unseen",
       [],
     ),
-    made(
+    createCard(
       "notes-of-old",
       {
         error: failure("task.line", { line: "when", value: "every blue moon" }),
@@ -216,7 +216,7 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
       "broken",
       [],
     ),
-    made("morning-issue-digest", plan("Morning issue digest", DIGEST, daily("08:00")), "active", [
+    createCard("morning-issue-digest", plan("Morning issue digest", DIGEST, daily("08:00")), "active", [
       digest(0, 72, { result: "7 issues, 3 areas", cost: 40_000_000 }),
       digest(1, 48, { result: "2 issues", cost: 30_000_000 }),
       digest(2, 65, {
@@ -233,13 +233,13 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
       digest(7, 22, { result: "None", cause: { type: "hand" } }),
       ...long,
     ]),
-    made(
+    createCard(
       "back-up-notes",
       plan("Back up the notes folder", "Copy the notes to the disk.", daily("03:00"), { folder: "/home/mei/notes" }),
       "active",
       [run("back-up-notes", "Back up the notes folder", past(0, 3), 12)],
     ),
-    made(
+    createCard(
       "weekly-expenses",
       plan(
         "每周报销汇总",
@@ -250,13 +250,13 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
       "active",
       [run("weekly-expenses", "每周报销汇总", past(since(5), 17), 133, { result: "12 张发票，共 3,480 元" })],
     ),
-    made(
+    createCard(
       "rebuild-index",
       plan("Rebuild the search index", "Rebuild it.", { type: "once", at: `${isoDay(3)}T22:00` }),
       "active",
       [],
     ),
-    made(
+    createCard(
       "cloud-bills",
       plan(
         "Compare cloud bills",
@@ -274,7 +274,7 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
         }),
       ],
     ),
-    made(
+    createCard(
       "clean-downloads",
       plan("Clean the downloads folder", "Sort it.", { type: "weekly", days: ["sunday"], times: ["20:00"] }),
       "paused",
@@ -283,9 +283,9 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
   ];
 }
 
-function isoDay(ahead: number): string {
+function isoDay(dayOffset: number): string {
   const day = new Date();
-  day.setDate(day.getDate() + ahead);
+  day.setDate(day.getDate() + dayOffset);
   const two = (n: number): string => String(n).padStart(2, "0");
   return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
 }
@@ -302,16 +302,16 @@ export class FakeSchedule {
   constructor(
     sessions: readonly SessionInfo[],
     changed: (state: TasksState) => void,
-    away: PutAway,
+    putAway: PutAway,
     atTheirTimes: () => Switch,
   ) {
     this.#changed = changed;
-    this.#away = away;
+    this.#away = putAway;
     this.#atTheirTimes = atTheirTimes;
     if (new URLSearchParams(location.search).has("no-tasks")) return;
-    const made = cards(sessions);
-    this.#cards = made.map(({ card }) => card);
-    this.#runs = made.flatMap((known) => known.runs).sort((a, b) => b.due - a.due);
+    const createdCards = cards(sessions);
+    this.#cards = createdCards.map(({ card }) => card);
+    this.#runs = createdCards.flatMap((card) => card.runs).sort((a, b) => b.due - a.due);
   }
 
   get state(): TasksState {
@@ -328,15 +328,15 @@ export class FakeSchedule {
   /** Changes a task's file, as another program would. */
   touch(file: string, change: Partial<TaskPlan>): void {
     const card = this.#card(file);
-    const known = planOf(card);
-    if (known)
-      this.#put({ ...card, content: { type: "plan", plan: { ...known, ...change } }, version: `${card.version}+` });
+    const plan = planOf(card);
+    if (plan)
+      this.#put({ ...card, content: { type: "plan", plan: { ...plan, ...change } }, version: `${card.version}+` });
   }
 
   /** Ends the running run. */
   finish(file: string, change: Partial<TaskRun>): void {
-    const going = this.#runs.find((known) => known.task === file && known.ended_at === null);
-    if (going) this.#change(going.id, { ended_at: Date.now(), status: { type: "finished" }, ...change });
+    const running = this.#runs.find((run) => run.task === file && run.ended_at === null);
+    if (running) this.#change(running.id, { ended_at: Date.now(), status: { type: "finished" }, ...change });
   }
 
   answer(call: ScheduleRequest): unknown {
@@ -355,38 +355,38 @@ export class FakeSchedule {
         return this.#state(call.task, call.on === "on" ? "active" : "paused");
       case "run_task": {
         const card = this.#card(call.task);
-        const made = run(card.file, nameOf(card), Date.now(), 0, {
+        const newRun = run(card.file, nameOf(card), Date.now(), 0, {
           cause: { type: "hand" },
           ended_at: null,
           status: { type: "running" },
           cost: 0,
-          session: this.#runs.find((known) => known.session !== null)?.session ?? null,
+          session: this.#runs.find((run) => run.session !== null)?.session ?? null,
         });
-        this.#runs = [made, ...this.#runs];
-        this.#put({ ...card, last: made });
-        return made;
+        this.#runs = [newRun, ...this.#runs];
+        this.#put({ ...card, last: newRun });
+        return newRun;
       }
       case "duplicate_task": {
-        const known = planOf(this.#card(call.task));
-        if (!known) throw failure("task.broken");
-        return this.#put(this.#made(`${call.task}-2`, { ...known, name: `${known.name} 2` }, "paused"));
+        const plan = planOf(this.#card(call.task));
+        if (!plan) throw failure("task.broken");
+        return this.#put(this.#made(`${call.task}-2`, { ...plan, name: `${plan.name} 2` }, "paused"));
       }
       case "delete_task": {
         const card = this.#card(call.task);
-        const at = this.#cards.indexOf(card);
-        this.#cards = this.#cards.filter((known) => known !== card);
+        const index = this.#cards.indexOf(card);
+        this.#cards = this.#cards.filter((other) => other !== card);
         this.#away({ kind: "task", name: `${card.file}.md`, folder: `${HOME}/tasks`, size: 812 }, () => {
-          this.#cards = [...this.#cards.slice(0, at), card, ...this.#cards.slice(at)];
+          this.#cards = [...this.#cards.slice(0, index), card, ...this.#cards.slice(index)];
           this.#tell();
         });
         this.#tell();
         return {};
       }
       case "list_runs": {
-        const own = this.#runs.filter((known) => call.task === null || known.task === call.task);
-        const after = own.findIndex((known) => known.id === call.after);
-        const asked = call.after === null ? own : after < 0 ? [] : own.slice(after + 1);
-        return { runs: asked.slice(0, Math.min(200, call.limit)), month: totals(own) };
+        const taskRuns = this.#runs.filter((run) => call.task === null || run.task === call.task);
+        const after = taskRuns.findIndex((run) => run.id === call.after);
+        const page = call.after === null ? taskRuns : after < 0 ? [] : taskRuns.slice(after + 1);
+        return { runs: page.slice(0, Math.min(200, call.limit)), month: totals(taskRuns) };
       }
       case "answer_missed":
         this.#change(
@@ -405,35 +405,35 @@ export class FakeSchedule {
   }
 
   #card(file: string): TaskCard {
-    const found = this.#cards.find((known) => known.file === file);
-    if (!found) throw failure("task.unknown");
-    return found;
+    const card = this.#cards.find((card) => card.file === file);
+    if (!card) throw failure("task.unknown");
+    return card;
   }
 
-  #made(file: string, made: TaskPlan, state: TaskCard["state"]): TaskCard {
-    const next = state === "paused" ? [] : nextTimes(made.when, Date.now());
-    return { file, content: { type: "plan", plan: made }, version: "1", state, next, last: null };
+  #made(file: string, plan: TaskPlan, state: TaskCard["state"]): TaskCard {
+    const next = state === "paused" ? [] : nextTimes(plan.when, Date.now());
+    return { file, content: { type: "plan", plan: plan }, version: "1", state, next, last: null };
   }
 
-  #save(file: string | null, made: TaskPlan, version: string | null): TaskCard {
+  #save(file: string | null, plan: TaskPlan, version: string | null): TaskCard {
     if (file === null) {
-      const slug = made.name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-");
-      return this.#put(this.#made(slug, made, made.when.type === "by_hand" ? "resting" : "active"));
+      const slug = plan.name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-");
+      return this.#put(this.#made(slug, plan, plan.when.type === "by_hand" ? "resting" : "active"));
     }
     const card = this.#card(file);
     if (card.version !== version) throw failure("task.changed");
-    return this.#put({ ...card, ...this.#made(file, made, card.state), last: card.last, version: `${version}+` });
+    return this.#put({ ...card, ...this.#made(file, plan, card.state), last: card.last, version: `${version}+` });
   }
 
   #state(file: string, state: TaskCard["state"]): TaskCard {
     const card = this.#card(file);
-    const known = planOf(card);
-    return this.#put({ ...card, state, next: known && state === "active" ? nextTimes(known.when, Date.now()) : [] });
+    const plan = planOf(card);
+    return this.#put({ ...card, state, next: plan && state === "active" ? nextTimes(plan.when, Date.now()) : [] });
   }
 
   #put(card: TaskCard): TaskCard {
-    const known = this.#cards.some(({ file }) => file === card.file);
-    this.#cards = known
+    const exists = this.#cards.some(({ file }) => file === card.file);
+    this.#cards = exists
       ? this.#cards.map((other) => (other.file === card.file ? card : other))
       : [card, ...this.#cards];
     this.#tell();
@@ -441,7 +441,7 @@ export class FakeSchedule {
   }
 
   #change(id: string, change: Partial<TaskRun>): void {
-    this.#runs = this.#runs.map((known) => (known.id === id ? { ...known, ...change } : known));
+    this.#runs = this.#runs.map((run) => (run.id === id ? { ...run, ...change } : run));
     this.#cards = this.#cards.map((card) =>
       card.last?.id === id ? { ...card, last: { ...card.last, ...change } } : card,
     );
@@ -454,19 +454,19 @@ export class FakeSchedule {
   }
 }
 
-function preview(wanted: TaskPlan): TaskPreview {
-  const next = nextTimes(wanted.when, Date.now());
-  const gone = wanted.folder.includes("gone");
+function preview(plan: TaskPlan): TaskPreview {
+  const next = nextTimes(plan.when, Date.now());
+  const missing = plan.folder.includes("gone");
   return {
     next,
-    errors: [...(gone ? [{ field: "folder", error: failure("session.folder_gone", { folder: wanted.folder }) }] : [])],
+    errors: [...(missing ? [{ field: "folder", error: failure("session.folder_gone", { folder: plan.folder }) }] : [])],
     remarks: [],
   };
 }
 
-function totals(own: readonly TaskRun[]): RunTotals {
+function totals(taskRuns: readonly TaskRun[]): RunTotals {
   const since = Date.now() - 30 * DAY;
-  const recent = own.filter(({ due }) => due >= since);
+  const recent = taskRuns.filter(({ due }) => due >= since);
   const count = (types: readonly TaskRun["status"]["type"][]): number =>
     recent.filter(({ status }) => types.includes(status.type)).length;
   return {

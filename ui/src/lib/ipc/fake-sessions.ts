@@ -16,17 +16,18 @@ import type {
 
 /** Marks the sessions of a replay as read, since recordings predate read marks; leaves one unread. */
 export function withRead(recorded: ListState): ListState {
-  const unread = recorded.sessions.find((info) => info.status === "idle" && !info.pinned);
+  const unreadSession = recorded.sessions.find((info) => info.status === "idle" && !info.pinned);
   const sessions = recorded.sessions.map((info) =>
-    info === unread ? info : { ...info, read_at: info.read_at ?? info.updated_at },
+    info === unreadSession ? info : { ...info, read_at: info.read_at ?? info.updated_at },
   );
   return { ...recorded, sessions };
 }
 
-function lets(filter: SessionFilter, info: SessionInfo): boolean {
-  const mark = filter.mark === "unread" ? isUnread(info) : filter.mark === undefined || info.status === filter.mark;
+function matchesFilter(filter: SessionFilter, info: SessionInfo): boolean {
+  const matchesStatus =
+    filter.mark === "unread" ? isUnread(info) : filter.mark === undefined || info.status === filter.mark;
   return (
-    mark &&
+    matchesStatus &&
     (filter.source === undefined || info.source === filter.source) &&
     (filter.profile === undefined || info.profile === filter.profile) &&
     (filter.folder === undefined || info.folder === filter.folder) &&
@@ -40,9 +41,11 @@ export function listed(
   sessions: readonly SessionInfo[],
   call: Extract<SessionRequest, { type: "list_sessions" }>,
 ): { sessions: SessionInfo[]; total: number } {
-  const wanted = call.query.trim().toLowerCase();
-  const found = sessions.filter((info) => info.title.toLowerCase().includes(wanted) && lets(call.filter ?? {}, info));
-  return { sessions: found.slice(call.offset, call.offset + call.limit), total: found.length };
+  const query = call.query.trim().toLowerCase();
+  const matches = sessions.filter(
+    (info) => info.title.toLowerCase().includes(query) && matchesFilter(call.filter ?? {}, info),
+  );
+  return { sessions: matches.slice(call.offset, call.offset + call.limit), total: matches.length };
 }
 
 /** Returns the folders of sessions at rest, the last used first. */
@@ -70,13 +73,13 @@ function marksOf(text: string, query: string): SessionHit["marks"] {
 }
 
 /** Returns the sessions whose messages contain a text. */
-export function hitsOf(said: readonly { info: SessionInfo; message: Message }[], query: string): SessionHit[] {
-  const wanted = query.toLowerCase();
-  return said.flatMap(({ info, message }) => {
+export function hitsOf(messages: readonly { info: SessionInfo; message: Message }[], query: string): SessionHit[] {
+  const searchText = query.toLowerCase();
+  return messages.flatMap(({ info, message }) => {
     const text = message.blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
-    const at = text.toLowerCase().indexOf(wanted);
-    const snippet = text.slice(Math.max(0, at - 40), at + 80);
-    return at < 0 ? [] : [{ info, message: message.id, snippet, marks: marksOf(snippet, query) }];
+    const index = text.toLowerCase().indexOf(searchText);
+    const snippet = text.slice(Math.max(0, index - 40), index + 80);
+    return index < 0 ? [] : [{ info, message: message.id, snippet, marks: marksOf(snippet, query) }];
   });
 }
 
@@ -90,8 +93,8 @@ export interface Shelf {
 export class FakeTranscripts {
   readonly #shelf: Shelf;
 
-  constructor(shelf: Shelf) {
-    this.#shelf = shelf;
+  constructor(sessions: Shelf) {
+    this.#shelf = sessions;
   }
 
   async answer(call: TranscriptRequest): Promise<unknown> {
@@ -100,13 +103,14 @@ export class FakeTranscripts {
         return { page: { messages: [], turns: [], calls: [], earlier: false }, later: false };
       case "branch_session": {
         const from = this.#shelf.open(call.session);
-        const { at } = call;
+        const { at: branchPoint } = call;
         const cut =
-          at.type === "whole"
+          branchPoint.type === "whole"
             ? from.messages.length
-            : from.messages.findIndex((message) => message.id === at.message) + (at.type === "through" ? 1 : 0);
+            : from.messages.findIndex((message) => message.id === branchPoint.message) +
+              (branchPoint.type === "through" ? 1 : 0);
         const messages = from.messages.slice(0, cut);
-        const asked = at.type === "before" ? from.messages[cut] : undefined;
+        const draftMessage = branchPoint.type === "before" ? from.messages[cut] : undefined;
         const now = Date.now();
         const info: SessionInfo = {
           ...from.info,
@@ -129,7 +133,9 @@ export class FakeTranscripts {
           commands: [],
           streaming: [],
           draft: {
-            text: (asked?.blocks ?? []).flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n"),
+            text: (draftMessage?.blocks ?? [])
+              .flatMap((block) => (block.type === "text" ? [block.text] : []))
+              .join("\n\n"),
             attachments: [],
             foreign: false,
           },
@@ -167,14 +173,14 @@ export class FakeTranscripts {
 
   #preview(id: string, form: ExportForm): ExportPreview {
     const { info, messages, calls } = this.#shelf.open(id);
-    const asked = messages.filter((message) => message.meta.origin === "person").length;
+    const personMessages = messages.filter((message) => message.meta.origin === "person").length;
     const answers = messages.filter((message) => message.role === "assistant").length;
     const endings = { markdown: "md", html: "html", json: "octo.json" };
     return {
       name: `${info.title.split(/\W+/).join("-")}-2026-11-22.${endings[form]}`,
       bytes: form === "html" ? 412_480 : 18_240,
       parts: [
-        { kind: "asked", count: asked, bytes: asked * 210 },
+        { kind: "asked", count: personMessages, bytes: personMessages * 210 },
         { kind: "answers", count: answers, bytes: answers * 640 },
         { kind: "calls", count: calls.size, bytes: calls.size * 1_400 },
         ...(form === "json" ? [{ kind: "notices" as const, count: 2, bytes: 320 }] : []),

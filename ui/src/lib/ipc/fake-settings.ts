@@ -67,17 +67,17 @@ export class FakeSettings {
     private readonly changed: (snapshot: SettingsSnapshot) => void,
   ) {
     const first = firstSettings();
-    const known =
+    const settings =
       recorded?.type === "snapshot" && recorded.snapshot.topic === "settings" ? recorded.snapshot.snapshot : first;
     const chosen = new URLSearchParams(location.search);
     const language = chosen.get("lang");
     const theme = chosen.get("theme");
     this.#snapshot = {
-      ...known,
+      ...settings,
       settings: {
         // The recordings predate some settings.
         ...first.settings,
-        ...known.settings,
+        ...settings.settings,
         ...(language === "en" || language === "zh" ? { language } : {}),
         ...(theme === "light" || theme === "dark" ? { theme } : {}),
       },

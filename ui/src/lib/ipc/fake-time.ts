@@ -38,9 +38,9 @@ const changed = (
   unsaved,
 });
 
-const lasts = (kind: LastingEffect["kind"], what: string, times: number): LastingEffect => ({
+const deferred = (kind: LastingEffect["kind"], lastingEffect: string, times: number): LastingEffect => ({
   kind,
-  what,
+  what: lastingEffect,
   times,
   call: "01a00000-0000-7000-8000-000000000001",
   at: BEGAN + 52 * MINUTE,
@@ -55,7 +55,7 @@ interface Told {
   readonly lasting?: readonly LastingEffect[];
 }
 
-const story: readonly Told[] = [
+const history: readonly Told[] = [
   { parent: null, kind: "start", summary: "", minute: 0, changes: [] },
   { parent: 0, kind: "run", summary: "Look around and say how uploads work", minute: 0, changes: [] },
   {
@@ -107,9 +107,9 @@ const story: readonly Told[] = [
     minute: 51,
     changes: [changed("tests/resume.rs", "created", 44, 0)],
     lasting: [
-      lasts("pushed", "git push origin resume", 1),
-      lasts("acted", "https://ci.harbor.example", 3),
-      lasts("visited", "https://ci.harbor.example", 1),
+      deferred("pushed", "git push origin resume", 1),
+      deferred("acted", "https://ci.harbor.example", 3),
+      deferred("visited", "https://ci.harbor.example", 1),
     ],
   },
   {
@@ -174,7 +174,7 @@ const storeHunks: DiffView["hunks"] = [
   },
 ];
 
-const whole = (way: "added" | "removed"): DiffView["hunks"] => [
+const whole = (kind: "added" | "removed"): DiffView["hunks"] => [
   {
     lines: [
       "create table part (",
@@ -183,7 +183,7 @@ const whole = (way: "added" | "removed"): DiffView["hunks"] => [
       "  etag   text not null,",
       "  primary key (upload, n)",
       ") strict;",
-    ].map((text, at) => (way === "added" ? line(null, at + 1, text) : line(at + 1, null, text))),
+    ].map((text, index) => (kind === "added" ? line(null, index + 1, text) : line(index + 1, null, text))),
   },
 ];
 
@@ -193,8 +193,8 @@ function comparison(path: string, change: StepChange | undefined): FileCompariso
   const diff = (hunks: DiffView["hunks"]): DiffView => ({
     path,
     change: change === "created" ? "created" : "edited",
-    added: hunks.flatMap((hunk) => hunk.lines).filter((known) => known.old === null).length,
-    removed: hunks.flatMap((hunk) => hunk.lines).filter((known) => known.new === null).length,
+    added: hunks.flatMap((hunk) => hunk.lines).filter((line) => line.old === null).length,
+    removed: hunks.flatMap((hunk) => hunk.lines).filter((line) => line.new === null).length,
     hunks,
     truncated: false,
   });
@@ -212,19 +212,28 @@ export class FakeTime {
   readonly #sessions = new Map<string, Session>();
   #space: TimeSpace;
 
-  constructor(kept: "within" | "beyond") {
-    this.#space = { bytes: kept === "within" ? 3_640_000_000 : 4_720_000_000, blobs: 41_820, budget: 4_000_000_000 };
+  constructor(budgetState: "within" | "beyond") {
+    this.#space = {
+      bytes: budgetState === "within" ? 3_640_000_000 : 4_720_000_000,
+      blobs: 41_820,
+      budget: 4_000_000_000,
+    };
   }
 
   /** Answers a request; `turns` are the session's, empty before its first turn. */
   answer(call: TimeRequest, turns: readonly { readonly id: string; readonly ended_at: number | null }[]): unknown {
     if (call.type === "get_time_space") return this.#space;
     if (call.type === "collect_time") {
-      const beyond = this.#space.bytes > call.budget;
-      const kept = beyond ? call.budget : 2_900_000_000;
-      const freed = this.#space.bytes - kept;
-      this.#space = { ...this.#space, bytes: kept, blobs: 33_104 };
-      return { freed_bytes: freed, freed_blobs: 8_716, kept_bytes: kept, forgotten_tasks: beyond ? 12 : 0 };
+      const exceedsBudget = this.#space.bytes > call.budget;
+      const bytesAfter = exceedsBudget ? call.budget : 2_900_000_000;
+      const freed = this.#space.bytes - bytesAfter;
+      this.#space = { ...this.#space, bytes: bytesAfter, blobs: 33_104 };
+      return {
+        freed_bytes: freed,
+        freed_blobs: 8_716,
+        kept_bytes: bytesAfter,
+        forgotten_tasks: exceedsBudget ? 12 : 0,
+      };
     }
     const session = this.#open(call.session, turns.length > 0);
     switch (call.type) {
@@ -257,8 +266,8 @@ export class FakeTime {
   }
 
   #open(id: string, used: boolean): Session {
-    const at = used ? story.length - 1 : 0;
-    const session = this.#sessions.get(id) ?? { told: used ? [...story] : [], active: at, conversation: at };
+    const index = used ? history.length - 1 : 0;
+    const session = this.#sessions.get(id) ?? { told: used ? [...history] : [], active: index, conversation: index };
     this.#sessions.set(id, session);
     return session;
   }
@@ -281,11 +290,11 @@ export class FakeTime {
       lasting: task.lasting?.length ?? 0,
       said_after: null,
     }));
-    const way = new Set(
+    const path = new Set(
       wayTo({ tasks: bare, active, conversation: active, undo: null, redo: null }, active).map((task) => task.number),
     );
     const tasks = bare.map((task): StepView =>
-      task.status === "undone" && way.has(task.number) ? { ...task, status: "past" } : task,
+      task.status === "undone" && path.has(task.number) ? { ...task, status: "past" } : task,
     );
     const redo = tasks.findLast((task) => task.parent === active && task.kind === "run");
     return { tasks, active, conversation, undo: told[active]?.parent ?? null, redo: redo?.number ?? null };
@@ -304,7 +313,7 @@ export class FakeTime {
     };
   }
 
-  #preview({ told, active, conversation }: Session, to: number, only: readonly string[] | null): RestorePreview {
+  #preview({ told, active, conversation }: Session, to: number, onlyPaths: readonly string[] | null): RestorePreview {
     const tree: StepTree = this.#tree({ told, active, conversation }, []);
     const from = wayTo(tree, active);
     const towards = wayTo(tree, to);
@@ -316,36 +325,36 @@ export class FakeTime {
       mode: "mode",
       replaced: "replaced",
     };
-    const found = new Map<string, ChangedPath>();
+    const changedPaths = new Map<string, ChangedPath>();
     for (const { number } of from.filter((task) => !shared.has(task.number))) {
-      for (const known of told[number]?.changes ?? []) {
-        found.set(known.path, {
-          ...known,
-          change: opposite[known.change],
-          added: known.removed,
-          removed: known.added,
+      for (const change of told[number]?.changes ?? []) {
+        changedPaths.set(change.path, {
+          ...change,
+          change: opposite[change.change],
+          added: change.removed,
+          removed: change.added,
         });
       }
     }
     for (const { number } of towards.filter((task) => !shared.has(task.number)).toReversed()) {
-      for (const known of told[number]?.changes ?? []) found.set(known.path, known);
+      for (const change of told[number]?.changes ?? []) changedPaths.set(change.path, change);
     }
-    const between = [...from, ...towards].filter((task) => only === null && !shared.has(task.number));
-    const all = [...found.values()]
-      .filter(({ path }) => only === null || only.includes(path))
+    const between = [...from, ...towards].filter((task) => onlyPaths === null && !shared.has(task.number));
+    const all = [...changedPaths.values()]
+      .filter(({ path }) => onlyPaths === null || onlyPaths.includes(path))
       .toSorted((a, b) => a.path.localeCompare(b.path));
-    const lost = all.filter(({ unsaved }) => unsaved !== null);
+    const unrestorable = all.filter(({ unsaved }) => unsaved !== null);
     const edited = all.filter(({ path }) => path.endsWith("store.rs"));
-    const others = only === null && active !== to ? [`${FOLDER}/README.md`] : [];
+    const others = onlyPaths === null && active !== to ? [`${FOLDER}/README.md`] : [];
     return {
       from: active,
       to,
-      changes: all.filter((known) => !lost.includes(known) && !edited.includes(known)),
+      changes: all.filter((change) => !unrestorable.includes(change) && !edited.includes(change)),
       conflicts: [
         ...others.map((path) => ({ path, change: "edited" as const, source: "others_only" as const })),
         ...edited.map(({ path, change }) => ({ path, change, source: "both" as const })),
       ],
-      impossible: lost.map(({ path }) => ({ path, why: { type: "not_kept", why: "too_large" } })),
+      impossible: unrestorable.map(({ path }) => ({ path, why: { type: "not_kept", why: "too_large" } })),
       lasting: { marks: between.flatMap(({ number }) => told[number]?.lasting ?? []), more: 0 },
     };
   }
@@ -356,7 +365,7 @@ export class FakeTime {
     call: Extract<TimeRequest, { type: "restore_task" }>,
   ): RestoreReport {
     const files = call.scope !== "conversation";
-    const kept = files
+    const restored = files
       ? preview.conflicts.map(({ path }) => path).filter((path) => !call.overwrite.includes(path))
       : [];
     const done = files ? preview.changes.length + call.overwrite.length : 0;
@@ -373,7 +382,13 @@ export class FakeTime {
       session.told.push({ parent: session.active, kind: "files", summary: "", minute: 108, changes });
       session.active = session.told.length - 1;
     }
-    return { active: session.active, safety, changed: done, kept, impossible: files ? preview.impossible : [] };
+    return {
+      active: session.active,
+      safety,
+      changed: done,
+      kept: restored,
+      impossible: files ? preview.impossible : [],
+    };
   }
 }
 

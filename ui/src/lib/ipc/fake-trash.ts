@@ -62,8 +62,8 @@ export class FakeTrash {
   constructor(changed: (totals: TrashTotals) => void) {
     this.#changed = changed;
     const chosen = new URLSearchParams(location.search).get("trash");
-    const many = chosen === null ? FIRST.length : Number(chosen);
-    this.#entries = Array.from({ length: many }, (_, n) => FIRST[n] ?? entry(n, {}));
+    const count = chosen === null ? FIRST.length : Number(chosen);
+    this.#entries = Array.from({ length: count }, (_, n) => FIRST[n] ?? entry(n, {}));
   }
 
   get totals(): TrashTotals {
@@ -75,57 +75,57 @@ export class FakeTrash {
   #put = 100_000;
 
   /** Adds an entry deleted on its own page. */
-  put(what: Pick<TrashEntry, "kind" | "name" | "folder" | "size">, back: () => void): void {
-    const form = what.kind === "skill" ? ("folder" as const) : ("file" as const);
+  put(item: Pick<TrashEntry, "kind" | "name" | "folder" | "size">, onrestore: () => void): void {
+    const form = item.kind === "skill" ? ("folder" as const) : ("file" as const);
     const made = {
-      ...entry(this.#put++, { ...what, form, who: "person", command: null, project: null }),
+      ...entry(this.#put++, { ...item, form, who: "person", command: null, project: null }),
       at: Date.now(),
     };
-    this.#ways.set(made.id, back);
+    this.#ways.set(made.id, onrestore);
     this.#entries = [made, ...this.#entries];
     this.#changed(this.totals);
   }
 
   #remove(ids: readonly string[]): void {
-    this.#entries = this.#entries.filter((known) => !ids.includes(known.id));
+    this.#entries = this.#entries.filter((entry) => !ids.includes(entry.id));
     this.#changed(this.totals);
   }
 
   #chosen(which: TrashChoice): TrashEntry[] {
-    return this.#entries.filter((known) =>
-      which.type === "these" ? which.ids.includes(known.id) : known.at < which.at,
+    return this.#entries.filter((entry) =>
+      which.type === "these" ? which.ids.includes(entry.id) : entry.at < which.at,
     );
   }
 
   answer(call: TrashRequest): unknown {
     switch (call.type) {
       case "get_trash": {
-        const projects = [...new Set(this.#entries.flatMap((known) => known.project ?? []))];
+        const projects = [...new Set(this.#entries.flatMap((entry) => entry.project ?? []))];
         return { totals: this.totals, projects };
       }
       case "list_trash": {
-        const wanted = call.query.trim().toLowerCase();
-        const found = this.#entries.filter(
-          (known) =>
-            (call.kind === null || known.kind === call.kind) &&
-            (call.project === null || known.project === call.project) &&
-            `${known.name}\n${known.folder}`.toLowerCase().includes(wanted),
+        const query = call.query.trim().toLowerCase();
+        const matches = this.#entries.filter(
+          (entry) =>
+            (call.kind === null || entry.kind === call.kind) &&
+            (call.project === null || entry.project === call.project) &&
+            `${entry.name}\n${entry.folder}`.toLowerCase().includes(query),
         );
-        return { entries: found.slice(call.offset, call.offset + call.limit), found: sum(found) };
+        return { entries: matches.slice(call.offset, call.offset + call.limit), found: sum(matches) };
       }
       case "preview_trash": {
-        const found = this.#entries.find((known) => known.id === call.id);
-        if (!found) throw failure("trash.gone");
-        const until = found.at + 30 * 24 * HOUR;
-        return { entry: found, look: look(found), present: present(found), until, session_title: null };
+        const entry = this.#entries.find((entry) => entry.id === call.id);
+        if (!entry) throw failure("trash.gone");
+        const until = entry.at + 30 * 24 * HOUR;
+        return { entry, look: describe(entry), present: present(entry), until, session_title: null };
       }
       case "restore_trash": {
-        const outcomes = call.ids.map((wanted): RestoreOutcome => {
-          const found = this.#entries.find((known) => known.id === wanted);
-          const there = found && call.to === null ? present(found) : null;
-          if (there && call.on_conflict === "ask") return { type: "taken", id: wanted, present: there };
-          this.#ways.get(wanted)?.();
-          return { type: "done", id: wanted, at: found?.folder ?? "" };
+        const outcomes = call.ids.map((id): RestoreOutcome => {
+          const entry = this.#entries.find((entry) => entry.id === id);
+          const conflict = entry && call.to === null ? present(entry) : null;
+          if (conflict && call.on_conflict === "ask") return { type: "taken", id, present: conflict };
+          this.#ways.get(id)?.();
+          return { type: "done", id, at: entry?.folder ?? "" };
         });
         this.#remove(outcomes.flatMap((outcome) => (outcome.type === "done" ? outcome.id : [])));
         return { outcomes };
@@ -133,9 +133,9 @@ export class FakeTrash {
       case "count_trash":
         return sum(this.#chosen(call.which));
       case "empty_trash": {
-        const gone = this.#chosen(call.which);
-        this.#remove(gone.map((known) => known.id));
-        return { removed: sum(gone), kept: 0, error: null };
+        const deleted = this.#chosen(call.which);
+        this.#remove(deleted.map((entry) => entry.id));
+        return { removed: sum(deleted), kept: 0, error: null };
       }
       default:
         return call satisfies never;
@@ -144,19 +144,19 @@ export class FakeTrash {
 }
 
 function sum(entries: readonly TrashEntry[]): TrashTotals {
-  return { things: entries.length, bytes: entries.reduce((all, known) => all + known.size, 0) };
+  return { things: entries.length, bytes: entries.reduce((all, entry) => all + entry.size, 0) };
 }
 
-function present(found: TrashEntry): ConflictingFile | null {
-  if (found.name !== "retry_old.rs") return null;
-  return { path: `${found.folder}/${found.name}`, form: "file", size: 5800, modified: found.at + HOUR / 30 };
+function present(entry: TrashEntry): ConflictingFile | null {
+  if (entry.name !== "retry_old.rs") return null;
+  return { path: `${entry.folder}/${entry.name}`, form: "file", size: 5800, modified: entry.at + HOUR / 30 };
 }
 
-function look(found: TrashEntry): unknown {
-  if (found.kind === "session") return { type: "session", lines: ["Try a rounder one.", "Here are three drafts."] };
-  if (found.form === "folder") return { type: "folder", entries: ["a/", "b.snap", "c.snap"], total: found.files };
-  if (found.form === "link") return { type: "link", target: found.link ?? "" };
-  return found.name.endsWith(".rs") || found.name.endsWith(".log")
+function describe(entry: TrashEntry): unknown {
+  if (entry.kind === "session") return { type: "session", lines: ["Try a rounder one.", "Here are three drafts."] };
+  if (entry.form === "folder") return { type: "folder", entries: ["a/", "b.snap", "c.snap"], total: entry.files };
+  if (entry.form === "link") return { type: "link", target: entry.link ?? "" };
+  return entry.name.endsWith(".rs") || entry.name.endsWith(".log")
     ? {
         type: "text",
         text: "// Sends every part again.\npub async fn resume_all(\n    store: &Store,\n) {}",

@@ -24,7 +24,7 @@ export function stopped(state: SessionState, now: number): Event[] {
     (message) => message.turn === turn.id && message.role === "assistant" && message.meta.end === undefined,
   );
   const calls = [...state.calls.values()].filter((call) => call.turn === turn.id && call.state.type !== "ended");
-  const over = (call: CallView): CallView => ({
+  const finished = (call: CallView): CallView => ({
     ...call,
     view: killed(call.view),
     state: {
@@ -39,22 +39,27 @@ export function stopped(state: SessionState, now: number): Event[] {
     ...texts,
     ...open.map((message): Event => ({ type: "message_ended", message: message.id, end: "stopped", usage: null })),
     ...state.questions.map((question): Event => ({ type: "question_closed", question: question.id, answer: null })),
-    ...calls.map((call): Event => ({ type: "call_changed", call: over(call) })),
+    ...calls.map((call): Event => ({ type: "call_changed", call: finished(call) })),
     { type: "turn_ended", turn: { ...turn, ended_at: now, end: { type: "stopped" } } },
   ];
 }
 
 /** Returns the events of an answer: its question closes, and its call continues, is refused or receives the answer. */
 export function answered(state: SessionState, question: string, answer: Answer, now: number): Event[] {
-  const asked = state.questions.find((known) => known.id === question);
+  const asked = state.questions.find((candidate) => candidate.id === question);
   const call = state.calls.get(asked?.call ?? "");
   const closed: Event = { type: "question_closed", question, answer };
   if (!call) return [closed];
-  const ended = (status: "done" | "denied"): CallView["state"] => ({ type: "ended", status, at: now, duration_ms: 0 });
+  const endState = (status: "done" | "denied"): CallView["state"] => ({
+    type: "ended",
+    status,
+    at: now,
+    duration_ms: 0,
+  });
   const changed = (change: Partial<CallView>): Event => ({ type: "call_changed", call: { ...call, ...change } });
-  if (answer.type === "no") return [closed, changed({ state: ended("denied") })];
+  if (answer.type === "no") return [closed, changed({ state: endState("denied") })];
   if (answer.type !== "text") return [closed, changed({ state: { type: "started", at: now } })];
   const view: ToolView | null =
     call.view?.type === "feedback" ? { ...call.view, answer: answer.text } : (call.view ?? null);
-  return [closed, changed({ state: ended("done"), view })];
+  return [closed, changed({ state: endState("done"), view })];
 }

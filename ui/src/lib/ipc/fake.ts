@@ -18,9 +18,9 @@ const recordings = import.meta.glob<string>("../../../../tests/fixtures/events/*
 const PACE = 35;
 
 async function lines(name: string): Promise<Update[]> {
-  const found = Object.entries(recordings).find(([path]) => path.endsWith(`/${name}.jsonl`))?.[1];
-  if (!found) return [];
-  const text = await found();
+  const recording = Object.entries(recordings).find(([path]) => path.endsWith(`/${name}.jsonl`))?.[1];
+  if (!recording) return [];
+  const text = await recording();
   return text
     .split("\n")
     .filter((line) => line.trim() !== "")
@@ -47,7 +47,7 @@ function list(snapshot: Update | undefined, sessions: Update[]): void {
   if (snapshot?.type !== "snapshot" || snapshot.snapshot.topic !== "session") return;
   if (first?.type !== "snapshot" || first.snapshot.topic !== "sessions") return;
   const { id } = snapshot.snapshot.info;
-  if (first.snapshot.sessions.some((known) => known.id === id)) return;
+  if (first.snapshot.sessions.some((session) => session.id === id)) return;
   first.snapshot.sessions = [snapshot.snapshot.info, ...first.snapshot.sessions];
   first.snapshot.total += 1;
 }
@@ -79,14 +79,14 @@ function driven(core: FakeCore): void {
 export async function replay(scene: string): Promise<Transport & { readonly core: FakeCore }> {
   const query = new URLSearchParams(location.search);
   const first = scene === "first-run" || scene === "new";
-  const [settings, sessions, own] = await Promise.all([
+  const [settings, sessions, ownWindow] = await Promise.all([
     lines(scene === "first-run" ? "settings-empty" : "settings"),
     first ? Promise.resolve([]) : lines("sessions"),
     isBrowserScene(scene) ? browserScene(scene) : lines(scene),
   ]);
-  list(own[0], sessions);
+  list(ownWindow[0], sessions);
   manySessions(sessions, Number(query.get("sessions") ?? 0));
-  const history = longHistory(own[0], Number(query.get("messages") ?? 0));
+  const history = longHistory(ownWindow[0], Number(query.get("messages") ?? 0));
   const others = first
     ? []
     : (
@@ -96,10 +96,10 @@ export async function replay(scene: string): Promise<Transport & { readonly core
             .map(lines),
         )
       ).flat();
-  const core = new FakeCore(scene, [...settings, ...sessions, ...own, ...others], topicOf, history);
+  const core = new FakeCore(scene, [...settings, ...sessions, ...ownWindow, ...others], topicOf, history);
   driven(core);
   // Opens the session of the fixture.
-  const opened = own.find((update) => update.type === "snapshot");
+  const opened = ownWindow.find((update) => update.type === "snapshot");
   localStorage.removeItem("octo.last-session");
   if (opened?.type === "snapshot" && opened.snapshot.topic === "session") {
     localStorage.setItem("octo.last-session", opened.snapshot.info.id);
@@ -119,9 +119,9 @@ function transport(core: FakeCore, query: URLSearchParams): Transport & { readon
     subscribe(topic, onBatch) {
       const name = topicName(topic);
       const pending = core.begin(name);
-      let over = false;
+      let cancelled = false;
       const deliver = (batch: Update[]): void => {
-        if (!over && batch.length > 0) onBatch(structuredClone(batch));
+        if (!cancelled && batch.length > 0) onBatch(structuredClone(batch));
       };
       const stop = core.listen(name, deliver);
       const snapshot = pending[0];
@@ -139,7 +139,7 @@ function transport(core: FakeCore, query: URLSearchParams): Transport & { readon
         Math.max(pace, 1),
       );
       return Promise.resolve(() => {
-        over = true;
+        cancelled = true;
         clearInterval(timer);
         stop();
       });

@@ -132,23 +132,23 @@ export function subscribe(
   onBatch: (batch: Update[]) => void,
   onError: (error: ApiError) => void,
 ): () => void {
-  let over = false;
+  let cancelled = false;
   let end: (() => void) | undefined;
   carrier()
     .subscribe(topic, (batch) => {
-      if (!over) onBatch(batch);
+      if (!cancelled) onBatch(batch);
     })
     .then(
       (unsubscribe) => {
-        if (over) unsubscribe();
+        if (cancelled) unsubscribe();
         else end = unsubscribe;
       },
       (error: unknown) => {
-        if (!over) onError(asApiError(error));
+        if (!cancelled) onError(asApiError(error));
       },
     );
   return () => {
-    over = true;
+    cancelled = true;
     end?.();
   };
 }

@@ -11,13 +11,13 @@ const LARGEST = 30;
 const KEPT = 500;
 
 let engine = $state.raw<typeof Katex | null>(null);
-let asked = false;
+let requested = false;
 // eslint-disable-next-line svelte/prefer-svelte-reactivity -- the engine is reactive
 const set = new Map<string, string | null>();
 
-function want(): void {
-  if (asked) return;
-  asked = true;
+function loadTypesetter(): void {
+  if (requested) return;
+  requested = true;
   void import("./katex").then(
     (module) => (engine = module.default),
     // Without the engine TeX stays as written.
@@ -35,11 +35,11 @@ export function typesetter(): typeof Katex | null {
  * which no other HTML of an answer may have, so it is sanitised separately.
  */
 export function formula(tex: string, kind: FormulaKind): string | null {
-  if (!engine) want();
+  if (!engine) loadTypesetter();
   if (!engine || tex.length > LONGEST) return null;
   const key = `${kind} ${tex}`;
-  const known = set.get(key);
-  if (known !== undefined) return known;
+  const ready = set.get(key);
+  if (ready !== undefined) return ready;
   const html = typeset(engine, tex, kind);
   if (set.size >= KEPT) set.clear();
   set.set(key, html);

@@ -5,12 +5,12 @@ import type { HLJSApi } from "highlight.js";
 const LIMIT = 40_000;
 
 let engine = $state.raw<HLJSApi | null>(null);
-let asked = false;
+let requested = false;
 
 /** Loads the highlighter; code shown plain is highlighted once it has loaded. */
 export function wantHighlighter(): void {
-  if (asked) return;
-  asked = true;
+  if (requested) return;
+  requested = true;
   void import("highlight.js/lib/common").then(
     (module) => (engine = module.default),
     // Without the highlighter code is plain but readable.

@@ -21,10 +21,10 @@ const render = (source: string) => renderBlocks(source, { words, files: "named" 
 
 describe("Markdown", () => {
   it("comes block by block, so that a stream changes only the last one", () => {
-    const known = new Map<string, string>();
+    const references = new Map<string, string>();
     const options = { words, files: "named" as const };
-    const before = renderBlocks("# A\n\n- one\n- two\n\nHal", options, known);
-    const after = renderBlocks("# A\n\n- one\n- two\n\nHallo", options, known);
+    const before = renderBlocks("# A\n\n- one\n- two\n\nHal", options, references);
+    const after = renderBlocks("# A\n\n- one\n- two\n\nHallo", options, references);
     expect(before).toHaveLength(3);
     expect(after.slice(0, 2)).toEqual(before.slice(0, 2));
     expect(after[2]).toBe("<p>Hallo</p>\n");
@@ -58,12 +58,12 @@ describe("Markdown", () => {
     const source = "[the *loop*](src/main.rs) [报告](文/a.md) [top](#top) [mail](mailto:a@b.example) [same](//host/x)";
     page.innerHTML = render(`${source} https://example.org/a`).join("");
     expect([...page.querySelectorAll("a")].map((link) => link.getAttribute("href"))).toEqual(["https://example.org/a"]);
-    const named = [...page.querySelectorAll("span")].map((text) => [text.innerHTML, text.title]);
-    expect(named.slice(0, 2)).toEqual([
+    const rendered = [...page.querySelectorAll("span")].map((text) => [text.innerHTML, text.title]);
+    expect(rendered.slice(0, 2)).toEqual([
       ["the <em>loop</em>", "src/main.rs"],
       ["报告", "文/a.md"],
     ]);
-    expect(named.map(([, title]) => title).slice(2)).toEqual(["#top", "mailto:a@b.example", "//host/x"]);
+    expect(rendered.map(([, title]) => title).slice(2)).toEqual(["#top", "mailto:a@b.example", "//host/x"]);
   });
 
   it("never fetches a picture, of the web or of the disk", () => {

@@ -75,9 +75,9 @@ engine.renderer.rules["image"] = (tokens, index, _options, env) => {
     const file = shownFile(address, env);
     if (file === null) return `<span class="chip">${text}</span>`;
     // The picture replaces the chip once loaded, with the name as its alt text.
-    const shown = isShownPicture(file) ? ` data-shown="${escape(name)}"` : "";
+    const shownAttribute = isShownPicture(file) ? ` data-shown="${escape(name)}"` : "";
     const title = escape(words.showFile(file));
-    return `<button type="button" class="chip" data-file="${escape(file)}"${shown} title="${title}">${text}</button>`;
+    return `<button type="button" class="chip" data-file="${escape(file)}"${shownAttribute} title="${title}">${text}</button>`;
   }
   return (
     `<button type="button" class="chip" data-picture="${escape(address)}" title="${escape(address)}">` +
@@ -89,11 +89,15 @@ engine.renderer.rules["image"] = (tokens, index, _options, env) => {
 engine.core.ruler.push("links", ({ tokens, env }) => {
   for (const { children } of tokens) {
     let tag = "a";
-    for (const [at, token] of (children ?? []).entries()) {
+    for (const [index, token] of (children ?? []).entries()) {
       if (token.type === "link_open") {
         const address = String(token.attrGet("href") ?? "");
         const file = shownFile(address, env);
-        tag = /^https?:/i.test(address) ? "a" : file === null || holdsPicture(children ?? [], at) ? "span" : "button";
+        tag = /^https?:/i.test(address)
+          ? "a"
+          : file === null || holdsPicture(children ?? [], index)
+            ? "span"
+            : "button";
         if (tag === "span") token.attrs = [["title", engine.normalizeLinkText(address)]];
         else if (tag === "button" && file !== null) {
           const title = optionsOf(env).words.showFile(file);
@@ -106,9 +110,9 @@ engine.core.ruler.push("links", ({ tokens, env }) => {
 });
 
 /** Returns whether the link at an index contains a picture, which is a separate button. */
-function holdsPicture(tokens: readonly { readonly type: string }[], at: number): boolean {
-  for (let place = at + 1; place < tokens.length; place += 1) {
-    const type = tokens[place]?.type;
+function holdsPicture(tokens: readonly { readonly type: string }[], index: number): boolean {
+  for (let next = index + 1; next < tokens.length; next += 1) {
+    const type = tokens[next]?.type;
     if (type === "image") return true;
     if (type === "link_close") break;
   }
@@ -187,11 +191,11 @@ export function parseBlocks(
   const tokens = engine.parse(source, env);
   const blocks: MarkdownBlock[] = [];
   let from = 0;
-  for (let at = 0; at < tokens.length; at += 1) {
-    const token = tokens[at];
+  for (let index = 0; index < tokens.length; index += 1) {
+    const token = tokens[index];
     if (token && (token.level > 0 || token.nesting === 1)) continue;
-    const group = tokens.slice(from, at + 1);
-    from = at + 1;
+    const group = tokens.slice(from, index + 1);
+    from = index + 1;
     const raw = engine.renderer.render(group, engine.options, env);
     let html = clean.get(raw);
     if (html === undefined) {
@@ -204,8 +208,12 @@ export function parseBlocks(
 }
 
 /** Returns the top-level blocks of `source` as sanitised HTML, in order. */
-export function renderBlocks(source: string, options: MarkdownOptions, known: Map<string, string>): readonly string[] {
-  return parseBlocks(source, options, {}, known).map(({ html }) => html);
+export function renderBlocks(
+  source: string,
+  options: MarkdownOptions,
+  references: Map<string, string>,
+): readonly string[] {
+  return parseBlocks(source, options, {}, references).map(({ html }) => html);
 }
 
 /** Returns Markdown as text for speech: without syntax, one line per block, code replaced by `code`. */

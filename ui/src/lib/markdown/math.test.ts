@@ -58,7 +58,7 @@ describe("mathematics", () => {
     ["$a\\$b$", ["a\\$b"]],
     ["# On $x$", ["x"]],
     ["$velocity$ and $3 \\cdot 4$ and $2 x$", ["velocity", "3 \\cdot 4", "2 x"]],
-  ])("is found in %j", (source, found) => expect(formulas(source)).toEqual(found));
+  ])("is found in %j", (source, expected) => expect(formulas(source)).toEqual(expected));
 
   it.each([
     "It costs $5 and $10.",
@@ -114,9 +114,11 @@ describe("mathematics", () => {
     "\\verb|<b onclick=x>|",
   ])("does nothing but show: %s", (tex) => {
     for (const source of [`$${tex}$`, `$$${tex}$$`, `\\(${tex}\\)`, `\\[\n${tex}\n\\]`]) {
-      const shown = page(source);
-      expect(shown.querySelector("script, img, iframe, a, form, input, [href], [src], [id], [data-testid]")).toBeNull();
-      for (const element of shown.querySelectorAll("*")) {
+      const rendered = page(source);
+      expect(
+        rendered.querySelector("script, img, iframe, a, form, input, [href], [src], [id], [data-testid]"),
+      ).toBeNull();
+      for (const element of rendered.querySelectorAll("*")) {
         for (const { name } of element.attributes) expect(name).not.toMatch(/^on|^data-|href/);
         expect(element.getAttribute("class") ?? "").not.toMatch(/\bask\b/);
         // Sizes and positions within the text; anything outside it is clipped.
@@ -126,12 +128,12 @@ describe("mathematics", () => {
   });
 
   it("keeps sizes and places, which it needs, and what a screen reader reads", () => {
-    const shown = page("$$\\sqrt{\\frac{a}{b}}$$");
-    expect(shown.querySelectorAll(".katex-html [style]").length).toBeGreaterThan(5);
-    expect(shown.querySelector(".katex-html")?.getAttribute("aria-hidden")).toBe("true");
-    expect(shown.querySelector("svg path")?.getAttribute("d")).toMatch(/^M/);
-    expect(shown.querySelector("math msqrt mfrac")).toBeTruthy();
-    expect(shown.querySelector("annotation")?.getAttribute("encoding")).toBe("application/x-tex");
+    const rendered = page("$$\\sqrt{\\frac{a}{b}}$$");
+    expect(rendered.querySelectorAll(".katex-html [style]").length).toBeGreaterThan(5);
+    expect(rendered.querySelector(".katex-html")?.getAttribute("aria-hidden")).toBe("true");
+    expect(rendered.querySelector("svg path")?.getAttribute("d")).toMatch(/^M/);
+    expect(rendered.querySelector("math msqrt mfrac")).toBeTruthy();
+    expect(rendered.querySelector("annotation")?.getAttribute("encoding")).toBe("application/x-tex");
   });
 
   it("is sanitised by itself: other HTML has no style", () => {

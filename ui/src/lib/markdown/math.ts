@@ -15,11 +15,11 @@ const SIGNS = [
   { open: "$", close: "$", kind: "inline" },
 ] as const;
 
-/** Returns the index of `close` between `at` and `end`, skipping backslash escapes; -1 if missing. */
-function closing(text: string, close: string, at: number, end: number): number {
-  for (let place = at; place + close.length <= end; place += 1) {
-    if (text.startsWith(close, place)) return place;
-    if (text[place] === "\\") place += 1;
+/** Returns the index of `close` between `start` and `end`, skipping backslash escapes; -1 if missing. */
+function closing(text: string, close: string, start: number, end: number): number {
+  for (let index = start; index + close.length <= end; index += 1) {
+    if (text.startsWith(close, index)) return index;
+    if (text[index] === "\\") index += 1;
   }
   return -1;
 }
@@ -42,24 +42,24 @@ const unclosed = new WeakMap<StateInline, Map<string, number>>();
 
 function inlineRule(state: StateInline, silent: boolean): boolean {
   const { src, pos, posMax } = state;
-  const sign = SIGNS.find(({ open }) => src.startsWith(open, pos));
-  if (!sign) return false;
-  const known = unclosed.get(state) ?? new Map<string, number>();
-  if (known.get(sign.open) === posMax) return false;
-  const from = pos + sign.open.length;
-  const end = closing(src, sign.close, from, posMax);
+  const delimiter = SIGNS.find(({ open }) => src.startsWith(open, pos));
+  if (!delimiter) return false;
+  const positions = unclosed.get(state) ?? new Map<string, number>();
+  if (positions.get(delimiter.open) === posMax) return false;
+  const from = pos + delimiter.open.length;
+  const end = closing(src, delimiter.close, from, posMax);
   if (end < 0) {
-    unclosed.set(state, known.set(sign.open, posMax));
+    unclosed.set(state, positions.set(delimiter.open, posMax));
     return false;
   }
   const tex = src.slice(from, end);
-  const to = end + sign.close.length;
-  const found = sign.open === "$" ? isOfDollars(src[pos - 1] ?? "", tex, src[to] ?? "") : isTex(tex);
-  if (!found) return false;
+  const to = end + delimiter.close.length;
+  const isFormula = delimiter.open === "$" ? isOfDollars(src[pos - 1] ?? "", tex, src[to] ?? "") : isTex(tex);
+  if (!isFormula) return false;
   if (!silent) {
     const token = state.push("formula", "", 0);
     token.content = tex.trim();
-    token.info = sign.kind;
+    token.info = delimiter.kind;
   }
   state.pos = to;
   return true;
@@ -68,19 +68,19 @@ function inlineRule(state: StateInline, silent: boolean): boolean {
 function blockRule(state: StateBlock, startLine: number, endLine: number, silent: boolean): boolean {
   const begin = (state.bMarks[startLine] ?? 0) + (state.tShift[startLine] ?? 0);
   if ((state.sCount[startLine] ?? 0) - state.blkIndent >= 4) return false;
-  const sign = SIGNS.find(({ open, kind }) => kind === "display" && state.src.startsWith(open, begin));
-  if (!sign) return false;
+  const delimiter = SIGNS.find(({ open, kind }) => kind === "display" && state.src.startsWith(open, begin));
+  if (!delimiter) return false;
   for (let line = startLine; line < endLine; line += 1) {
     const first = (state.bMarks[line] ?? 0) + (state.tShift[line] ?? 0);
     const last = state.eMarks[line] ?? first;
     if (line > startLine && (first >= last || (state.sCount[line] ?? 0) < state.blkIndent)) return false;
-    const from = line === startLine ? begin + sign.open.length : first;
-    const end = closing(state.src, sign.close, from, last);
+    const from = line === startLine ? begin + delimiter.open.length : first;
+    const end = closing(state.src, delimiter.close, from, last);
     if (end < 0) continue;
     // More text follows: a formula in the middle of a paragraph.
-    if (state.src.slice(end + sign.close.length, last).trim() !== "") return false;
+    if (state.src.slice(end + delimiter.close.length, last).trim() !== "") return false;
     const lines = state.getLines(startLine, line + 1, state.blkIndent, false).trim();
-    const tex = lines.slice(sign.open.length, -sign.close.length).trim();
+    const tex = lines.slice(delimiter.open.length, -delimiter.close.length).trim();
     if (!isTex(tex)) return false;
     if (silent) return true;
     push(state, "formula_block", tex, startLine, line + 1);
@@ -106,12 +106,13 @@ export function findFormulas(engine: MarkdownIt): void {
   const span = (tex: string, kind: FormulaKind) => `<span data-math="${kind}">${escape(tex)}</span>`;
   engine.inline.ruler.before("escape", "formula", inlineRule);
   engine.block.ruler.before("fence", "formula", blockRule, { alt: ["paragraph", "reference", "blockquote", "list"] });
-  engine.renderer.rules["formula"] = (tokens, at) =>
-    span(tokens[at]?.content ?? "", tokens[at]?.info === "display" ? "display" : "inline");
+  engine.renderer.rules["formula"] = (tokens, index) =>
+    span(tokens[index]?.content ?? "", tokens[index]?.info === "display" ? "display" : "inline");
   // A wide formula also scrolls by keyboard.
-  engine.renderer.rules["formula_block"] = (tokens, at) =>
-    `<div class="table-scroll" tabindex="0">${span(tokens[at]?.content ?? "", "display")}</div>\n`;
-  engine.renderer.rules["formula_open"] = (tokens, at) => `<p><code>${escape(tokens[at]?.content ?? "")}</code></p>\n`;
+  engine.renderer.rules["formula_block"] = (tokens, index) =>
+    `<div class="table-scroll" tabindex="0">${span(tokens[index]?.content ?? "", "display")}</div>\n`;
+  engine.renderer.rules["formula_open"] = (tokens, index) =>
+    `<p><code>${escape(tokens[index]?.content ?? "")}</code></p>\n`;
 }
 
 const entities: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": "\u00a0" };

@@ -18,15 +18,15 @@ const options = {
 /** Streams a text in pieces, one every 30 ms, and returns the final blocks. */
 function streamed(text: string, pieces: readonly number[], parse?: Parse): readonly string[] {
   const stream = new StreamedMarkdown(options, parse);
-  let shown: readonly string[] = [];
+  let rendered: readonly string[] = [];
   let length = 0;
   let now = 0;
-  for (let nth = 0; length < text.length; nth += 1) {
-    length = Math.min(text.length, length + (pieces[nth % pieces.length] ?? 1));
-    shown = stream.render(text.slice(0, length), (now += 30));
+  for (let index = 0; length < text.length; index += 1) {
+    length = Math.min(text.length, length + (pieces[index % pieces.length] ?? 1));
+    rendered = stream.render(text.slice(0, length), (now += 30));
   }
   // Deferred text is rendered a moment later.
-  return stream.behind ? stream.render(text, now + 10_000) : shown;
+  return stream.behind ? stream.render(text, now + 10_000) : rendered;
 }
 
 // Sanitising is slow outside a browser, so each block is sanitised once for all texts.

@@ -67,7 +67,7 @@ export class StreamedMarkdown {
   #renderRest(text: string, now: number): void {
     const rest = text.slice(this.#before.length);
     const clean = new Map<string, string>();
-    const known = this.#clean;
+    const references = this.#clean;
     // A link's address may still be growing: the open part leaves the references unchanged.
     const blocks = this.#parse(
       rest,
@@ -75,7 +75,7 @@ export class StreamedMarkdown {
       { ...this.#references },
       {
         get: (raw) => {
-          const html = known.get(raw);
+          const html = references.get(raw);
           if (html !== undefined) clean.set(raw, html);
           return html;
         },
@@ -106,7 +106,7 @@ export class StreamedMarkdown {
 function offsetOf(text: string, line: number): number {
   const ends = /\r\n|\r|\n/g;
   let from = 0;
-  for (let at = 0; at < line; at += 1) {
+  for (let index = 0; index < line; index += 1) {
     if (!ends.exec(text)) return from;
     from = ends.lastIndex;
   }

@@ -47,13 +47,15 @@ export interface ActivityCounts {
 }
 
 export function counts(rows: readonly ActivityRow[]): ActivityCounts {
-  const of = (type: ActivityRow["status"]["type"]): number => rows.filter((row) => row.status.type === type).length;
-  return { working: of("working"), needs_you: of("needs_you"), queued: of("queued") };
+  const count = (type: ActivityRow["status"]["type"]): number => rows.filter((row) => row.status.type === type).length;
+  return { working: count("working"), needs_you: count("needs_you"), queued: count("queued") };
 }
 
 /** Returns the number of turns queued before a session's; null if it is not queued. */
 export function aheadOf(rows: readonly ActivityRow[], session: string): number | null {
-  const row = rows.find(({ id, session: own }) => own === session && (id.type === "session" || id.type === "task"));
+  const row = rows.find(
+    ({ id, session: rowSession }) => rowSession === session && (id.type === "session" || id.type === "task"),
+  );
   return row?.status.type === "queued" ? row.status.ahead : null;
 }
 

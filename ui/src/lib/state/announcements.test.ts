@@ -9,19 +9,21 @@ const message = (id: string, role: Message["role"], ...texts: (string | undefine
   blocks: texts.map((text) => (text === undefined ? undefined : { type: "text", text })) as Message["blocks"],
   meta: { origin: role === "user" ? "person" : "model", at: 0 },
 });
-const texts = (...found: Parameters<typeof finishedSince>) => finishedSince(...found).map(({ text }) => text);
+const texts = (...args: Parameters<typeof finishedSince>) => finishedSince(...args).map(({ text }) => text);
 
 describe("what is said aloud", () => {
   const before = [message("1", "user", "Do it"), message("2", "assistant", "First.")];
 
   it("is each answer's text once, when it is whole", () => {
-    const heard = endOf(before);
-    expect(texts(heard, before)).toEqual([]);
-    const grown = [before[0], message("2", "assistant", "First.", "Second.")].filter((known) => known !== undefined);
-    expect(texts(heard, grown)).toEqual(["Second."]);
-    expect(texts(endOf(grown), [...grown, message("3", "user", "And?"), message("4", "assistant", "Third.")])).toEqual([
-      "Third.",
-    ]);
+    const position = endOf(before);
+    expect(texts(position, before)).toEqual([]);
+    const streamed = [before[0], message("2", "assistant", "First.", "Second.")].filter(
+      (message) => message !== undefined,
+    );
+    expect(texts(position, streamed)).toEqual(["Second."]);
+    expect(
+      texts(endOf(streamed), [...streamed, message("3", "user", "And?"), message("4", "assistant", "Third.")]),
+    ).toEqual(["Third."]);
   });
 
   it("is nothing of earlier pages, of what the person wrote or of a message without text yet", () => {
@@ -36,9 +38,9 @@ describe("what is said aloud", () => {
   });
 
   it("ends at a word", () => {
-    const said = truncateForSpeech("word ".repeat(1_000));
-    expect(said.length).toBeLessThan(2_410);
-    expect(said.endsWith("word …")).toBe(true);
+    const text = truncateForSpeech("word ".repeat(1_000));
+    expect(text.length).toBeLessThan(2_410);
+    expect(text.endsWith("word …")).toBe(true);
     expect(truncateForSpeech("short")).toBe("short");
     expect(truncateForSpeech(`x${"𠮷".repeat(2_000)}`)).toMatch(/^x𠮷+ …$/u);
   });

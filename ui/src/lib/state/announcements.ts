@@ -23,12 +23,12 @@ export function endOf(messages: readonly Message[]): TranscriptPosition {
  * Returns the answer texts finished since a position, oldest first. Newly loaded earlier pages yield nothing, nor does
  * a transcript that moved elsewhere and no longer contains the position.
  */
-export function finishedSince(heard: TranscriptPosition, messages: readonly Message[]): readonly FinishedText[] {
-  const at = heard.message === null ? -1 : messages.findLastIndex((message) => message.id === heard.message);
-  if (at < 0 && heard.message !== null) return [];
+export function finishedSince(position: TranscriptPosition, messages: readonly Message[]): readonly FinishedText[] {
+  const at = position.message === null ? -1 : messages.findLastIndex((message) => message.id === position.message);
+  if (at < 0 && position.message !== null) return [];
   return messages.slice(Math.max(0, at)).flatMap((message, place) => {
     if (message.role !== "assistant") return [];
-    const from = at >= 0 && place === 0 ? heard.blocks : 0;
+    const from = at >= 0 && place === 0 ? position.blocks : 0;
     return message.blocks.flatMap((block, index) =>
       // A block may be missing while an earlier one of its message still streams.
       index >= from && block?.type === "text" && block.text.trim() !== ""

@@ -111,14 +111,14 @@ describe("a mark", () => {
     const number = fc.double({ min: -3, max: 3, noNaN: false });
     fc.assert(
       fc.property(number, number, number, number, (x, y, width, height) => {
-        const mark = visibleMark({ x, y, width, height });
-        if (mark === null) return;
-        expect(mark.x).toBeGreaterThanOrEqual(0);
-        expect(mark.y).toBeGreaterThanOrEqual(0);
-        expect(mark.width).toBeGreaterThan(0);
-        expect(mark.height).toBeGreaterThan(0);
-        expect(mark.x + mark.width).toBeLessThanOrEqual(1 + 1e-9);
-        expect(mark.y + mark.height).toBeLessThanOrEqual(1 + 1e-9);
+        const bounds = visibleMark({ x, y, width, height });
+        if (bounds === null) return;
+        expect(bounds.x).toBeGreaterThanOrEqual(0);
+        expect(bounds.y).toBeGreaterThanOrEqual(0);
+        expect(bounds.width).toBeGreaterThan(0);
+        expect(bounds.height).toBeGreaterThan(0);
+        expect(bounds.x + bounds.width).toBeLessThanOrEqual(1 + 1e-9);
+        expect(bounds.y + bounds.height).toBeLessThanOrEqual(1 + 1e-9);
       }),
     );
     expect(visibleMark({ x: 0.9, y: 0.5, width: 0.2, height: 0.1 })).toMatchObject({ x: 0.9, y: 0.5 });
@@ -135,15 +135,15 @@ describe("the steps beside the picture", () => {
     end: null,
     usage: { input: 0, cache_read: 0, cache_write: 0, output: 0 },
   });
-  const call = (id: string, of: string, state: CallView["state"], shown: CallView["view"]): CallView => ({
+  const call = (id: string, turn: string, state: CallView["state"], shown: CallView["view"]): CallView => ({
     id,
-    turn: of,
+    turn,
     tool: "browser",
     state,
     view: shown,
   });
   const page = (deed: BrowserActionKind): CallView["view"] => ({ type: "browser", ...view(deed) });
-  const ended = (status: "done" | "failed" | "denied" | "stopped" | "interrupted"): CallView["state"] => ({
+  const endState = (status: "done" | "failed" | "denied" | "stopped" | "interrupted"): CallView["state"] => ({
     type: "ended",
     status,
     at: 2,
@@ -152,19 +152,19 @@ describe("the steps beside the picture", () => {
 
   it("are the newest turn's calls in pages, each as it stands", () => {
     const all = [
-      call("old", "t1", ended("done"), page("open")),
-      call("a", "t2", ended("done"), page("open")),
-      call("other", "t2", ended("done"), { type: "plain", text: "x" }),
+      call("old", "t1", endState("done"), page("open")),
+      call("a", "t2", endState("done"), page("open")),
+      call("other", "t2", endState("done"), { type: "plain", text: "x" }),
       call("unread", "t2", { type: "planned" }, null),
-      call("b", "t2", ended("failed"), page("click")),
-      call("c", "t2", ended("interrupted"), page("click")),
-      call("d", "t2", ended("denied"), page("click")),
-      call("e", "t2", ended("stopped"), page("click")),
+      call("b", "t2", endState("failed"), page("click")),
+      call("c", "t2", endState("interrupted"), page("click")),
+      call("d", "t2", endState("denied"), page("click")),
+      call("e", "t2", endState("stopped"), page("click")),
       call("f", "t2", { type: "asking" }, page("click")),
       call("g", "t2", { type: "started", at: 3 }, page("click")),
       call("h", "t2", { type: "planned" }, page("click")),
     ];
-    const state = { turns: [turn("t1"), turn("t2")], calls: new Map(all.map((one) => [one.id, one])), page: null };
+    const state = { turns: [turn("t1"), turn("t2")], calls: new Map(all.map((call) => [call.id, call])), page: null };
     expect(pageSteps(state).map((step) => [step.id, step.phase, step.milliseconds])).toEqual([
       ["a", "done", 7],
       ["b", "failed", 7],
@@ -180,7 +180,7 @@ describe("the steps beside the picture", () => {
     expect([pageSteps(idle), worksInPages(idle)]).toEqual([[], false]);
     expect(worksInPages({ ...idle, page: {} as LivePage })).toBe(true);
     // If the browser was never reached, there is no step in a page, and its outcome concerns the session.
-    const nowhere = { ...idle, calls: new Map([["x", call("x", "t3", ended("failed"), null)]]) };
+    const nowhere = { ...idle, calls: new Map([["x", call("x", "t3", endState("failed"), null)]]) };
     expect([pageSteps(nowhere), worksInPages(nowhere)]).toEqual([[], true]);
   });
 });

@@ -49,13 +49,13 @@ const ofPage: ReadonlySet<BrowserActionKind> = new Set([
 
 /** Returns the parts of a step's object, in the order after its verb. */
 export function objectParts(view: BrowserView): readonly ObjectPart[] {
-  const place = oneLine(view.title ?? "") || (view.site ?? "");
-  const parts = order[view.deed].flatMap((said): ObjectPart[] => {
-    if (said === "element") return view.target ? [{ type: "element", element: view.target }] : [];
-    const text = said === "place" ? place : oneLine(view.text ?? "");
+  const title = oneLine(view.title ?? "") || (view.site ?? "");
+  const parts = order[view.deed].flatMap((part): ObjectPart[] => {
+    if (part === "element") return view.target ? [{ type: "element", element: view.target }] : [];
+    const text = part === "place" ? title : oneLine(view.text ?? "");
     return text === "" ? [] : [{ type: "text", text }];
   });
-  return parts.length === 0 && place !== "" && ofPage.has(view.deed) ? [{ type: "text", text: place }] : parts;
+  return parts.length === 0 && title !== "" && ofPage.has(view.deed) ? [{ type: "text", text: title }] : parts;
 }
 
 /** The longest page text within a line, in characters. */
@@ -113,8 +113,8 @@ export type RoleWord = (typeof roles)[keyof typeof roles] | "other";
 
 /** Returns the word for an element's role. */
 export function roleWord(role: string): RoleWord {
-  const known = role.toLowerCase();
-  return Object.hasOwn(roles, known) ? roles[known as keyof typeof roles] : "other";
+  const name = role.toLowerCase();
+  return Object.hasOwn(roles, name) ? roles[name as keyof typeof roles] : "other";
 }
 
 /** A browser call, for the list next to the page's picture. */
@@ -163,10 +163,10 @@ export function worksInPages({ turns, calls, page }: Pick<SessionState, "turns" 
 /** Returns a mark that lies within the picture; null otherwise. */
 export function visibleMark({ x, y, width, height }: PageMark): PageMark | null {
   if (![x, y, width, height].every(Number.isFinite)) return null;
-  const left = Math.min(1, Math.max(0, x));
+  const leftEdge = Math.min(1, Math.max(0, x));
   const top = Math.min(1, Math.max(0, y));
   const right = Math.min(1, Math.max(0, x + width));
   const bottom = Math.min(1, Math.max(0, y + height));
-  if (right <= left || bottom <= top) return null;
-  return { x: left, y: top, width: right - left, height: bottom - top };
+  if (right <= leftEdge || bottom <= top) return null;
+  return { x: leftEdge, y: top, width: right - leftEdge, height: bottom - top };
 }

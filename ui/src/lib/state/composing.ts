@@ -12,22 +12,22 @@ export function normalised(text: string): string {
  * equal matches Octo's own commands, which have no description, come before skills.
  */
 export function commandsFor(text: string, commands: readonly CommandInfo[]): readonly CommandInfo[] | null {
-  const typed = /^\/([\p{L}\p{N}_:.-]*)$/u.exec(text)?.[1]?.toLowerCase();
-  if (typed === undefined) return null;
-  const own = (command: CommandInfo): number => (command.description === null ? 0 : 1);
+  const prefix = /^\/([\p{L}\p{N}_:.-]*)$/u.exec(text)?.[1]?.toLowerCase();
+  if (prefix === undefined) return null;
+  const withoutSkills = (command: CommandInfo): number => (command.description === null ? 0 : 1);
   return commands
     .flatMap((command) => {
-      const near = nearness(typed, command.name.toLowerCase());
-      return near === null ? [] : [{ command, near }];
+      const score = nearness(prefix, command.name.toLowerCase());
+      return score === null ? [] : [{ command, near: score }];
     })
-    .toSorted((a, b) => b.near - a.near || own(a.command) - own(b.command))
+    .toSorted((a, b) => b.near - a.near || withoutSkills(a.command) - withoutSkills(b.command))
     .map(({ command }) => command);
 }
 
 /** Returns the fully typed command that still lacks its argument; null if there is none, or it takes none. */
 export function wantingArgument(text: string, commands: readonly CommandInfo[]): CommandInfo | null {
   const name = /^\/(\S+) $/.exec(text)?.[1];
-  const command = commands.find((known) => known.name === name);
+  const command = commands.find((command) => command.name === name);
   return command === undefined || command.argument === "" ? null : command;
 }
 
@@ -37,7 +37,7 @@ export function composing(event: { isComposing: boolean; keyCode: number }): boo
 }
 
 /** Steps through earlier messages: `at` counts back from the newest, 0 being the current text. */
-export function recall(history: readonly string[], at: number, step: 1 | -1): { at: number; text: string | null } {
-  const next = Math.min(Math.max(at + step, 0), history.length);
+export function recall(history: readonly string[], index: number, step: 1 | -1): { at: number; text: string | null } {
+  const next = Math.min(Math.max(index + step, 0), history.length);
   return { at: next, text: next === 0 ? "" : (history.at(-next) ?? null) };
 }

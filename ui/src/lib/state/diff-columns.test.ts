@@ -25,11 +25,11 @@ const anyDiff = fc
     let old = 1;
     let now = 1;
     return view(
-      ...parts.map(({ same, gone, come, skip }) => {
+      ...parts.map(({ same, gone: removed, come: added, skip }) => {
         const lines: DiffLine[] = [];
-        for (let at = 0; at < same; at += 1) lines.push(line(old++, now++, `same ${old}`));
-        for (let at = 0; at < gone; at += 1) lines.push(line(old++, null, `gone ${old}`));
-        for (let at = 0; at < come; at += 1) lines.push(line(null, now++, `come ${now}`));
+        for (let index = 0; index < same; index += 1) lines.push(line(old++, now++, `same ${old}`));
+        for (let index = 0; index < removed; index += 1) lines.push(line(old++, null, `gone ${old}`));
+        for (let index = 0; index < added; index += 1) lines.push(line(null, now++, `come ${now}`));
         old += skip;
         now += skip;
         return lines;
@@ -72,8 +72,8 @@ describe("two columns", () => {
         const lines = diff.hunks.flatMap((hunk) => hunk.lines);
         const column = (side: "old" | "new") =>
           rows.flatMap((row) => (row.type === "skipped" ? [] : (row[side]?.[side] ?? [])));
-        expect(column("old")).toEqual(lines.flatMap((known) => known.old ?? []));
-        expect(column("new")).toEqual(lines.flatMap((known) => known.new ?? []));
+        expect(column("old")).toEqual(lines.flatMap((line) => line.old ?? []));
+        expect(column("new")).toEqual(lines.flatMap((line) => line.new ?? []));
       }),
     );
   });
@@ -81,14 +81,14 @@ describe("two columns", () => {
 
 describe("a flipped diff", () => {
   it("removes what was added, the removed lines first", () => {
-    const turned = reversed(view([line(1, 1, "a"), line(2, null, "old"), line(null, 2, "new"), line(3, 3, "b")]));
-    expect(turned.hunks[0]?.lines.map((known) => [known.old, known.new, text(known)])).toEqual([
+    const reversedView = reversed(view([line(1, 1, "a"), line(2, null, "old"), line(null, 2, "new"), line(3, 3, "b")]));
+    expect(reversedView.hunks[0]?.lines.map((line) => [line.old, line.new, text(line)])).toEqual([
       [1, 1, "a"],
       [2, null, "new"],
       [null, 2, "old"],
       [3, 3, "b"],
     ]);
-    expect([turned.added, turned.removed]).toEqual([1, 1]);
+    expect([reversedView.added, reversedView.removed]).toEqual([1, 1]);
   });
 
   it("flipped again is what it was", () => {

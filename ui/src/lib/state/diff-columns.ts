@@ -20,8 +20,8 @@ export function diffColumns(diff: DiffView): readonly SideRow[] {
     let removed: DiffLine[] = [];
     let added: DiffLine[] = [];
     const flush = (): void => {
-      for (let at = 0; at < Math.max(removed.length, added.length); at += 1) {
-        rows.push({ type: "changed", old: removed[at] ?? null, new: added[at] ?? null });
+      for (let index = 0; index < Math.max(removed.length, added.length); index += 1) {
+        rows.push({ type: "changed", old: removed[index] ?? null, new: added[index] ?? null });
       }
       removed = [];
       added = [];
@@ -56,12 +56,12 @@ export function reversed(diff: DiffView): DiffView {
       added = [];
     };
     for (const line of hunk.lines) {
-      const turned = { ...line, old: line.new, new: line.old };
-      if (turned.new === null) removed.push(turned);
-      else if (turned.old === null) added.push(turned);
+      const swapped = { ...line, old: line.new, new: line.old };
+      if (swapped.new === null) removed.push(swapped);
+      else if (swapped.old === null) added.push(swapped);
       else {
         flush();
-        lines.push(turned);
+        lines.push(swapped);
       }
     }
     flush();

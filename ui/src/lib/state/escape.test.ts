@@ -4,7 +4,7 @@ import { EscapePairs } from "./escape";
 describe("Escape", () => {
   it("counts as a pair when it comes twice in a short time", () => {
     const pairs = new EscapePairs();
-    expect([1000, 1400, 1500, 2200, 2600].map((at) => pairs.press(at))).toEqual([false, true, false, false, true]);
+    expect([1000, 1400, 1500, 2200, 2600].map((time) => pairs.press(time))).toEqual([false, true, false, false, true]);
   });
 
   it("that stopped something is not the first of two", () => {

@@ -7,10 +7,10 @@ export class EscapePairs {
   #last: number | null = null;
 
   /** Records a press at a time in milliseconds; returns whether it is the second of a pair. */
-  press(at: number): boolean {
-    const second = this.#last !== null && at - this.#last <= TOGETHER;
+  press(time: number): boolean {
+    const second = this.#last !== null && time - this.#last <= TOGETHER;
     // A third press starts a new pair.
-    this.#last = second ? null : at;
+    this.#last = second ? null : time;
     return second;
   }
 

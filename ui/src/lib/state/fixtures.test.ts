@@ -44,11 +44,11 @@ describe("the recordings both sides share", () => {
       expect(rows.length).toBeGreaterThan(0);
       expect(new Set(rows.map((row) => row.key)).size).toBe(rows.length);
       // Every call of the transcript has its card or question.
-      const drawn = rows.flatMap((row) =>
+      const visible = rows.flatMap((row) =>
         row.kind === "steps" ? row.steps.flatMap((step) => step.call?.id ?? []) : [],
       );
-      const asked = state.questions.map((question) => question.call);
-      expect([...drawn, ...asked].sort()).toEqual([...state.calls.keys()].sort());
+      const askingCalls = state.questions.map((question) => question.call);
+      expect([...visible, ...askingCalls].sort()).toEqual([...state.calls.keys()].sort());
     }
   });
 });

@@ -12,14 +12,17 @@ const nameOf = ({ page, section, session, message }: HistoryEntry): string =>
 const walked = (names: string): History<HistoryEntry> =>
   names.split(" ").map(spot).reduce<History<HistoryEntry>>(visit, { spots: [], at: -1 });
 /** Formats the places of a trail, with the current one in brackets. */
-const drawn = ({ spots, at }: History<HistoryEntry>): string =>
-  spots.map((place, nth) => (nth === at ? `[${nameOf(place)}]` : nameOf(place))).join(" ");
+const render = ({ spots, at: index }: History<HistoryEntry>): string =>
+  spots.map((entry, position) => (position === index ? `[${nameOf(entry)}]` : nameOf(entry))).join(" ");
 
 /** Walks a trail with `<` and `>`; the sessions in `gone` no longer exist. */
-function gone(names: string, steps: string, gone = ""): string {
-  const there = (place: HistoryEntry): boolean => !gone.includes(place.session ?? "-");
-  return drawn(
-    [...steps].reduce((trail, step) => move(trail, step === "<" ? "back" : "forward", there) ?? trail, walked(names)),
+function walkWithDeleted(names: string, steps: string, deletedNames = ""): string {
+  const exists = (entry: HistoryEntry): boolean => !deletedNames.includes(entry.session ?? "-");
+  return render(
+    [...steps].reduce(
+      (history, step) => move(history, step === "<" ? "back" : "forward", exists) ?? history,
+      walked(names),
+    ),
   );
 }
 
@@ -38,7 +41,7 @@ describe("the places one was at", () => {
     ["a a:m a", "", "[a:m]"],
     ["a:m a:n b", "<", "[a:n] b"],
   ])("%s, then %s: %s", (names, steps, expected) => {
-    expect(gone(names, steps)).toBe(expected);
+    expect(walkWithDeleted(names, steps)).toBe(expected);
   });
 
   it.each([
@@ -49,19 +52,19 @@ describe("the places one was at", () => {
     ["a x a", "<", "x", "a x [a]"],
     ["a x y b", "<", "xy", "[a] x y b"],
   ])("%s, then %s, without %s: %s", (names, steps, without, expected) => {
-    expect(gone(names, steps, without)).toBe(expected);
+    expect(walkWithDeleted(names, steps, without)).toBe(expected);
   });
 
   it("that lay ahead are no more once one goes elsewhere", () => {
-    const back = move(walked("a b c"), "back", () => true);
-    expect(drawn(visit(back ?? walked("a"), spot("d")))).toBe("a b [d]");
+    const previous = move(walked("a b c"), "back", () => true);
+    expect(render(visit(previous ?? walked("a"), spot("d")))).toBe("a b [d]");
     // The current page appears only once.
-    expect(drawn(visit(back ?? walked("a"), spot("b")))).toBe("a [b] c");
+    expect(render(visit(previous ?? walked("a"), spot("b")))).toBe("a [b] c");
   });
 
   it("are bounded, the oldest going first", () => {
-    const many = Array.from({ length: MAX_ENTRIES + 7 }, (_, nth) => ({ page: `p${nth}` }));
-    const trail = many.reduce<History<HistoryEntry>>(visit, { spots: [], at: -1 });
-    expect([trail.spots.length, trail.at, trail.spots[0]?.page]).toEqual([MAX_ENTRIES, MAX_ENTRIES - 1, "p7"]);
+    const many = Array.from({ length: MAX_ENTRIES + 7 }, (_, index) => ({ page: `p${index}` }));
+    const history = many.reduce<History<HistoryEntry>>(visit, { spots: [], at: -1 });
+    expect([history.spots.length, history.at, history.spots[0]?.page]).toEqual([MAX_ENTRIES, MAX_ENTRIES - 1, "p7"]);
   });
 });

@@ -23,24 +23,25 @@ function same(a: HistoryEntry, b: HistoryEntry): boolean {
 }
 
 /** Adds a visited place and drops the ones ahead. Jumping to a message updates the place's message. */
-export function visit<S extends HistoryEntry>({ spots, at }: History<S>, spot: S): History<S> {
-  const here = spots[at];
-  if (here && same(here, spot)) return spot.message ? { spots: spots.with(at, spot), at } : { spots, at };
-  const kept = [...spots.slice(0, at + 1), spot].slice(-MAX_ENTRIES);
-  return { spots: kept, at: kept.length - 1 };
+export function visit<S extends HistoryEntry>({ spots, at: index }: History<S>, spot: S): History<S> {
+  const current = spots[index];
+  if (current && same(current, spot))
+    return spot.message ? { spots: spots.with(index, spot), at: index } : { spots, at: index };
+  const entries = [...spots.slice(0, index + 1), spot].slice(-MAX_ENTRIES);
+  return { spots: entries, at: entries.length - 1 };
 }
 
 /** Moves to the nearest place behind or ahead that still exists and differs; null if there is none. */
 export function move<S extends HistoryEntry>(
-  { spots, at }: History<S>,
-  way: "back" | "forward",
+  { spots, at: index }: History<S>,
+  direction: "back" | "forward",
   isThere: (spot: S) => boolean,
 ): History<S> | null {
-  const here = spots[at];
-  const by = way === "back" ? -1 : 1;
-  for (let next = at + by; ; next += by) {
-    const spot = spots[next];
-    if (!spot) return null;
-    if (isThere(spot) && !(here && same(here, spot))) return { spots, at: next };
+  const current = spots[index];
+  const offset = direction === "back" ? -1 : 1;
+  for (let next = index + offset; ; next += offset) {
+    const entry = spots[next];
+    if (!entry) return null;
+    if (isThere(entry) && !(current && same(current, entry))) return { spots, at: next };
   }
 }

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { difference } from "./lines";
 
-const drawn = (old: string, now: string): string[] =>
-  difference("SKILL.md", old, now).hunks.flatMap((hunk, at) => [
-    ...(at > 0 ? ["~"] : []),
+const render = (old: string, now: string): string[] =>
+  difference("SKILL.md", old, now).hunks.flatMap((hunk, index) => [
+    ...(index > 0 ? ["~"] : []),
     ...hunk.lines.map((line) => {
       const sign = line.old === null ? "+" : line.new === null ? "-" : " ";
       return sign + line.parts.map((part) => part.text).join("");
@@ -13,19 +13,28 @@ const drawn = (old: string, now: string): string[] =>
 
 describe("the difference of two texts", () => {
   it("shows what was removed, then what came in its place, with lines around it", () => {
-    expect(drawn("a\nb\nc\nd\ne\nf\n", "a\nb\nC\nD\ne\nf\n")).toEqual([" a", " b", "-c", "-d", "+C", "+D", " e", " f"]);
-    expect(drawn("", "a\nb\n")).toEqual(["+a", "+b"]);
-    expect(drawn("same\n", "same")).toEqual([]);
+    expect(render("a\nb\nc\nd\ne\nf\n", "a\nb\nC\nD\ne\nf\n")).toEqual([
+      " a",
+      " b",
+      "-c",
+      "-d",
+      "+C",
+      "+D",
+      " e",
+      " f",
+    ]);
+    expect(render("", "a\nb\n")).toEqual(["+a", "+b"]);
+    expect(render("same\n", "same")).toEqual([]);
     // A changed line ending is not a changed line.
-    expect(drawn("a\r\nb\r\n", "a\nb\n")).toEqual([]);
+    expect(render("a\r\nb\r\n", "a\nb\n")).toEqual([]);
   });
 
   it("keeps changes apart that are far from each other", () => {
-    const text = Array.from({ length: 20 }, (_, at) => `line ${at}`);
+    const text = Array.from({ length: 20 }, (_, index) => `line ${index}`);
     const now = text.with(1, "first").with(18, "last");
-    const found = drawn(text.join("\n"), now.join("\n"));
-    expect(found.filter((line) => line === "~")).toHaveLength(1);
-    expect(found.filter((line) => line.startsWith("+"))).toEqual(["+first", "+last"]);
+    const lines = render(text.join("\n"), now.join("\n"));
+    expect(lines.filter((line) => line === "~")).toHaveLength(1);
+    expect(lines.filter((line) => line.startsWith("+"))).toEqual(["+first", "+last"]);
   });
 
   it("can be applied: taking away and putting in what it says makes one text of the other", () => {
@@ -35,29 +44,29 @@ describe("the difference of two texts", () => {
         const diff = difference("x", old, now);
         const before = old === "" ? [] : old.split("\n");
         const after = now === "" ? [] : now.split("\n");
-        const made: string[] = [];
+        const steps: string[] = [];
         let next = 0;
         for (const line of diff.hunks.flatMap((hunk) => hunk.lines)) {
           const words = line.parts.map((part) => part.text).join("");
           if (line.old !== null) {
-            while (next < line.old - 1) made.push(before[next++] ?? "");
+            while (next < line.old - 1) steps.push(before[next++] ?? "");
             expect(before[next]).toBe(words);
             next += 1;
           }
           if (line.new !== null) {
-            made.push(words);
-            expect(line.new).toBe(made.length);
+            steps.push(words);
+            expect(line.new).toBe(steps.length);
           }
         }
-        made.push(...before.slice(next));
-        expect(made).toEqual(after);
+        steps.push(...before.slice(next));
+        expect(steps).toEqual(after);
         expect(before.length + diff.added - diff.removed).toBe(after.length);
       }),
     );
   });
 
   it("does not compare every line of very long texts with every other", () => {
-    const long = (word: string): string => Array.from({ length: 3000 }, (_, at) => `${word}${at}`).join("\n");
+    const long = (word: string): string => Array.from({ length: 3000 }, (_, index) => `${word}${index}`).join("\n");
     const diff = difference("x", `top\n${long("a")}\nend`, `top\n${long("b")}\nend`);
     expect([diff.added, diff.removed, diff.hunks.length]).toEqual([3000, 3000, 1]);
   });

@@ -22,27 +22,27 @@ export function difference(path: string, old: string, now: string): DiffView {
   let head = 0;
   while (head < before.length && head < after.length && before[head] === after[head]) head += 1;
   let tail = 0;
-  const most = Math.min(before.length, after.length) - head;
-  while (tail < most && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1;
+  const maximum = Math.min(before.length, after.length) - head;
+  while (tail < maximum && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1;
 
-  const drawn: Drawn[] = [];
-  let left = 0;
+  const lines: Drawn[] = [];
+  let oldLine = 0;
   let right = 0;
-  const same = (): void => void drawn.push(draw(before[left] ?? "", ++left, ++right, false));
-  const gone = (): void => void drawn.push(draw(before[left] ?? "", ++left, null, true));
-  const come = (): void => void drawn.push(draw(after[right] ?? "", null, ++right, true));
-  while (left < head) same();
+  const same = (): void => void lines.push(draw(before[oldLine] ?? "", ++oldLine, ++right, false));
+  const remove = (): void => void lines.push(draw(before[oldLine] ?? "", ++oldLine, null, true));
+  const add = (): void => void lines.push(draw(after[right] ?? "", null, ++right, true));
+  while (oldLine < head) same();
   for (const step of script(before.slice(head, before.length - tail), after.slice(head, after.length - tail))) {
     if (step === "same") same();
-    else if (step === "gone") gone();
-    else come();
+    else if (step === "gone") remove();
+    else add();
   }
-  while (left < before.length) same();
+  while (oldLine < before.length) same();
 
-  const added = drawn.filter(({ line }) => line.old === null).length;
-  const removed = drawn.filter(({ line }) => line.new === null).length;
+  const added = lines.filter(({ line }) => line.old === null).length;
+  const removed = lines.filter(({ line }) => line.new === null).length;
   const change = old === "" ? "created" : "edited";
-  return { path, change, added, removed, hunks: hunksOf(drawn), truncated: false };
+  return { path, change, added, removed, hunks: hunksOf(lines), truncated: false };
 }
 
 function draw(text: string, old: number | null, now: number | null, changed: boolean): Drawn {
@@ -56,10 +56,11 @@ function script(before: readonly string[], after: readonly string[]): readonly (
     return [...before.map(() => "gone" as const), ...after.map(() => "come" as const)];
   // The length of the longest common subsequence of the two remainders, by where each starts.
   const common = new Uint32Array((before.length + 1) * width);
-  const at = (i: number, j: number): number => common[i * width + j] ?? 0;
+  const lengthAt = (i: number, j: number): number => common[i * width + j] ?? 0;
   for (let i = before.length - 1; i >= 0; i -= 1) {
     for (let j = after.length - 1; j >= 0; j -= 1) {
-      common[i * width + j] = before[i] === after[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
+      common[i * width + j] =
+        before[i] === after[j] ? lengthAt(i + 1, j + 1) + 1 : Math.max(lengthAt(i + 1, j), lengthAt(i, j + 1));
     }
   }
   const steps: ("same" | "gone" | "come")[] = [];
@@ -70,7 +71,7 @@ function script(before: readonly string[], after: readonly string[]): readonly (
       steps.push("same");
       i += 1;
       j += 1;
-    } else if (i < before.length && (j === after.length || at(i + 1, j) >= at(i, j + 1))) {
+    } else if (i < before.length && (j === after.length || lengthAt(i + 1, j) >= lengthAt(i, j + 1))) {
       steps.push("gone");
       i += 1;
     } else {
@@ -81,19 +82,19 @@ function script(before: readonly string[], after: readonly string[]): readonly (
   return steps;
 }
 
-function hunksOf(drawn: readonly Drawn[]): DiffView["hunks"] {
+function hunksOf(diffLines: readonly Drawn[]): DiffView["hunks"] {
   const hunks: DiffLine[][] = [];
   let end = 0;
-  drawn.forEach(({ changed }, at) => {
+  diffLines.forEach(({ changed }, index) => {
     if (!changed) return;
-    const from = Math.max(at - AROUND, 0);
+    const from = Math.max(index - AROUND, 0);
     if (hunks.length === 0 || from > end) {
       hunks.push([]);
       end = from;
     }
-    const to = Math.min(at + AROUND + 1, drawn.length);
+    const to = Math.min(index + AROUND + 1, diffLines.length);
     for (; end < to; end += 1) {
-      const next = drawn[end];
+      const next = diffLines[end];
       if (next) hunks.at(-1)?.push(next.line);
     }
   });

@@ -18,9 +18,9 @@ const line = (id: string, change: Partial<SessionInfo> = {}): SessionInfo => ({
   usage: { input: 0, cache_read: 0, cache_write: 0, output: 0 },
   ...change,
 });
-const event = (seq: number, what: Event): Update => ({
+const event = (seq: number, event: Event): Update => ({
   type: "event",
-  envelope: { topic: { type: "sessions" }, seq, at: 1, v: 1, event: what },
+  envelope: { topic: { type: "sessions" }, seq, at: 1, v: 1, event },
 });
 const base: ListState = {
   seq: 1,
@@ -58,7 +58,9 @@ describe("the list", () => {
 
   describe("of which more remain", () => {
     /** The core's sessions, and the first ones, which are loaded. */
-    const all = ["a", "b", "c", "d", "e", "f"].map((id, at) => line(id, { created_at: 1, updated_at: 90 - at * 10 }));
+    const all = ["a", "b", "c", "d", "e", "f"].map((id, index) =>
+      line(id, { created_at: 1, updated_at: 90 - index * 10 }),
+    );
     const loaded: ListState = { seq: 1, sessions: all.slice(0, 3), total: 6, troubles: new Map() };
     const ids = (state: ListState) => state.sessions.map((info) => info.id).join("");
     /** Returns the next page as the core gives it after a change. */
@@ -97,7 +99,7 @@ describe("the list", () => {
 
   it("groups by what needs the person, pins and days", () => {
     const now = new Date(2026, 10, 21, 14).getTime();
-    const day = (back: number): number => new Date(2026, 10, 21 - back, 9).getTime();
+    const day = (daysAgo: number): number => new Date(2026, 10, 21 - daysAgo, 9).getTime();
     const groups = grouped(
       [
         line("w", { status: "waiting", pinned: true, updated_at: day(0) }),
@@ -120,14 +122,14 @@ describe("the list", () => {
 
 describe("a line that changes", () => {
   it("is put where sorting the whole list anew would put it", () => {
-    const any = fc.record({
+    const anyChange = fc.record({
       id: fc.constantFrom("a", "b", "c", "d", "e", "f"),
       updated_at: fc.integer({ min: 0, max: 4 }),
       pinned: fc.boolean(),
       status: fc.constantFrom("idle" as const, "waiting" as const, "running" as const),
     });
     fc.assert(
-      fc.property(fc.array(any, { maxLength: 20 }), (changes) => {
+      fc.property(fc.array(anyChange, { maxLength: 20 }), (changes) => {
         let state = base;
         for (const { id, ...change } of changes)
           state = next(state, { type: "session_listed", info: line(id, change) });
@@ -155,11 +157,11 @@ describe("a line that changes", () => {
 describe("trouble", () => {
   it("stays with its session whatever else changes, until it is over", () => {
     const trouble = { error: { key: "store.full", args: {}, retryable: true }, stage: "ended" as const };
-    const told = apply(base, { type: "trouble", session: "a", trouble });
-    if (told.type !== "applied" || !told.state) throw new Error(told.type);
-    const later = next(told.state, { type: "session_listed", info: line("c", { updated_at: 9 }) });
-    expect([...later.troubles]).toEqual([["a", trouble]]);
-    const over = apply(later, { type: "trouble", session: "a", trouble: null });
-    expect(over.type === "applied" && over.state?.troubles.size).toBe(0);
+    const state = apply(base, { type: "trouble", session: "a", trouble });
+    if (state.type !== "applied" || !state.state) throw new Error(state.type);
+    const updated = next(state.state, { type: "session_listed", info: line("c", { updated_at: 9 }) });
+    expect([...updated.troubles]).toEqual([["a", trouble]]);
+    const ended = apply(updated, { type: "trouble", session: "a", trouble: null });
+    expect(ended.type === "applied" && ended.state?.troubles.size).toBe(0);
   });
 });

@@ -31,11 +31,11 @@ export function apply(state: ListState | null, update: Update): Outcome<ListStat
       if (!state || seq > state.seq + 1) return { type: "gap" };
       if (seq <= state.seq) return { type: "applied", state };
       if (event.type === "session_listed") {
-        const known = state.sessions.find((info) => info.id === event.info.id);
+        const previous = state.sessions.find((info) => info.id === event.info.id);
         // An unknown row may be an old session that changed: the next page corrects the total.
-        const total = known || !isNew(state, event.info) ? state.total : state.total + 1;
-        const sessions = liesBeyond(state, event.info, known)
-          ? state.sessions.filter((info) => info !== known)
+        const total = previous || !isNew(state, event.info) ? state.total : state.total + 1;
+        const sessions = liesBeyond(state, event.info, previous)
+          ? state.sessions.filter((info) => info !== previous)
           : placed(state.sessions, event.info);
         return { type: "applied", state: { ...state, seq, sessions, total } };
       }
@@ -74,17 +74,17 @@ export function apply(state: ListState | null, update: Update): Outcome<ListStat
 
 /** Adds another page. */
 export function extend(state: ListState, page: readonly SessionInfo[], total: number): ListState {
-  const known = new Set(state.sessions.map((info) => info.id));
-  return { ...state, sessions: inOrder([...state.sessions, ...page.filter((info) => !known.has(info.id))]), total };
+  const ids = new Set(state.sessions.map((info) => info.id));
+  return { ...state, sessions: inOrder([...state.sessions, ...page.filter((info) => !ids.has(info.id))]), total };
 }
 
 /**
  * Returns whether a row belongs, or moved, to the part not yet loaded: it arrives with its page. If it were listed,
  * that page would start one row too late and skip another.
  */
-function liesBeyond(state: ListState, info: SessionInfo, known: SessionInfo | undefined): boolean {
-  if (state.sessions.length >= state.total || (known && before(info, known) <= 0)) return false;
-  const last = state.sessions.findLast((other) => other !== known);
+function liesBeyond(state: ListState, info: SessionInfo, previous: SessionInfo | undefined): boolean {
+  if (state.sessions.length >= state.total || (previous && before(info, previous) <= 0)) return false;
+  const last = state.sessions.findLast((other) => other !== previous);
   return last !== undefined && before(last, info) < 0;
 }
 
@@ -108,7 +108,7 @@ export function inOrder(sessions: readonly SessionInfo[]): readonly SessionInfo[
 
 /** Returns an ordered list with a row inserted, replacing its old position. */
 function placed(sessions: readonly SessionInfo[], info: SessionInfo): readonly SessionInfo[] {
-  const others = sessions.filter((known) => known.id !== info.id);
+  const others = sessions.filter((session) => session.id !== info.id);
   let low = 0;
   let high = others.length;
   while (low < high) {

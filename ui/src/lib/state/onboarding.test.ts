@@ -2,7 +2,7 @@ import type { Onboarding, Source } from "$lib/ipc/types";
 import { describe, expect, it } from "vitest";
 import { NOTHING, STEPS, after, before, beginning, isDue, isPlain } from "./onboarding";
 
-const at = (
+const phase = (
   step: Onboarding["step"],
   welcomed: boolean,
   default_model: string | null = null,
@@ -11,22 +11,22 @@ const at = (
 
 describe("the first run", () => {
   it("goes through its steps in order, there and back", () => {
-    const way = [];
-    for (let step: (typeof STEPS)[number] | null = "language"; step !== null; step = after(step)) way.push(step);
-    expect(way).toEqual([...STEPS]);
+    const path = [];
+    for (let step: (typeof STEPS)[number] | null = "language"; step !== null; step = after(step)) path.push(step);
+    expect(path).toEqual([...STEPS]);
     for (const step of STEPS.slice(1)) expect(after(before(step) ?? "first")).toBe(step);
     expect(before("language")).toBeNull();
   });
 
   it.each([
-    ["a new home", at(null, false), true],
-    ["one that was left half-way", at("browser", false), true],
-    ["one that was left half-way after a model was connected", at("persona", true, "m1"), true],
-    ["a home from before there was one", at(null, true, "m1", ["window"]), false],
-    ["one where everything was skipped", at(null, true), false],
-    ["a home another program set up", at(null, false, "m1"), false],
-    ["a home with sessions and no model", at(null, false, null, ["headless", "window"]), false],
-    ["a home of the command line alone", at(null, false, null, ["headless"]), true],
+    ["a new home", phase(null, false), true],
+    ["one that was left half-way", phase("browser", false), true],
+    ["one that was left half-way after a model was connected", phase("persona", true, "m1"), true],
+    ["a home from before there was one", phase(null, true, "m1", ["window"]), false],
+    ["one where everything was skipped", phase(null, true), false],
+    ["a home another program set up", phase(null, false, "m1"), false],
+    ["a home with sessions and no model", phase(null, false, null, ["headless", "window"]), false],
+    ["a home of the command line alone", phase(null, false, null, ["headless"]), true],
   ])("is shown at the start: %s", (_, opening, due) => {
     expect(isDue(opening)).toBe(due);
   });

@@ -3,19 +3,19 @@ import { describe, expect, it } from "vitest";
 import { parseQuery, marked, bestMatch, step } from "./palette";
 
 const names = ["New session", "Search sessions", "Settings: Rules", "设置: 模型", "Trash"].map((label) => ({ label }));
-const found = (typed: string) => bestMatch(typed, names, 9).map(({ label }) => label);
+const labels = (query: string) => bestMatch(query, names, 9).map(({ label }) => label);
 
 describe("the palette", () => {
   it("finds by beginnings, parts and letters, the nearest first", () => {
-    expect(found("se")).toEqual(["Search sessions", "Settings: Rules", "New session"]);
-    expect(found("rules")[0]).toBe("Settings: Rules");
-    expect(found("模型")).toEqual(["设置: 模型"]);
-    expect(found("nwsn")).toEqual(["New session"]);
-    expect(found("zzz")).toEqual([]);
+    expect(labels("se")).toEqual(["Search sessions", "Settings: Rules", "New session"]);
+    expect(labels("rules")[0]).toBe("Settings: Rules");
+    expect(labels("模型")).toEqual(["设置: 模型"]);
+    expect(labels("nwsn")).toEqual(["New session"]);
+    expect(labels("zzz")).toEqual([]);
   });
 
   it("knows how near the nearest is, in whole steps", () => {
-    expect(["trash", "sea", "rul", "nwsn", "zzz", ""].map((typed) => step(typed, names))).toEqual([5, 4, 3, 1, 0, 0]);
+    expect(["trash", "sea", "rul", "nwsn", "zzz", ""].map((query) => step(query, names))).toEqual([5, 4, 3, 1, 0, 0]);
     expect(step("models", [{ label: "设置: 模型", also: "Settings: Models" }])).toBe(3);
   });
 
@@ -41,9 +41,9 @@ describe("the palette", () => {
 
   it("never loses or adds a letter by marking", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "grapheme" }), fc.string({ unit: "grapheme" }), (typed, name) => {
+      fc.property(fc.string({ unit: "grapheme" }), fc.string({ unit: "grapheme" }), (query, name) => {
         expect(
-          marked(typed, name)
+          marked(query, name)
             .map(({ text }) => text)
             .join(""),
         ).toBe(name);

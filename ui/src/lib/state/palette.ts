@@ -9,15 +9,15 @@ export interface SearchableItem {
 }
 
 /** Returns the items whose names match, best first and otherwise in their order; all of them without typed text. */
-export function bestMatch<T extends SearchableItem>(typed: string, things: readonly T[], limit: number): readonly T[] {
-  const wanted = typed.trim().toLowerCase();
-  if (wanted === "") return things.slice(0, limit);
+export function bestMatch<T extends SearchableItem>(text: string, things: readonly T[], limit: number): readonly T[] {
+  const query = text.trim().toLowerCase();
+  if (query === "") return things.slice(0, limit);
   return things
     .flatMap((thing) => {
-      const own = nearness(wanted, thing.label.toLowerCase());
-      const other = thing.also === undefined ? null : nearness(wanted, thing.also.toLowerCase());
-      const near = Math.max(own ?? 0, other ?? 0);
-      return near === 0 ? [] : [{ thing, near }];
+      const labelScore = nearness(query, thing.label.toLowerCase());
+      const other = thing.also === undefined ? null : nearness(query, thing.also.toLowerCase());
+      const score = Math.max(labelScore ?? 0, other ?? 0);
+      return score === 0 ? [] : [{ thing, near: score }];
     })
     .toSorted((a, b) => b.near - a.near)
     .slice(0, limit)
@@ -25,14 +25,14 @@ export function bestMatch<T extends SearchableItem>(typed: string, things: reado
 }
 
 /** Returns the best match of the items, in whole steps: 0 if there is none, or nothing was typed. */
-export function step(typed: string, things: readonly SearchableItem[]): number {
-  const wanted = typed.trim().toLowerCase();
-  if (wanted === "") return 0;
+export function step(text: string, things: readonly SearchableItem[]): number {
+  const query = text.trim().toLowerCase();
+  if (query === "") return 0;
   return Math.floor(
     Math.max(
       0,
       ...things.flatMap(({ label, also }) =>
-        [label, also ?? ""].map((name) => nearness(wanted, name.toLowerCase()) ?? 0),
+        [label, also ?? ""].map((name) => nearness(query, name.toLowerCase()) ?? 0),
       ),
     ),
   );
@@ -45,33 +45,33 @@ export interface Part {
 }
 
 /** Returns a name with its match marked: contiguous if possible, else letter by letter. */
-export function marked(typed: string, name: string): readonly Part[] {
-  const wanted = typed.trim().toLowerCase();
+export function marked(text: string, name: string): readonly Part[] {
+  const query = text.trim().toLowerCase();
   const lower = name.toLowerCase();
   // Lower-casing may change a text's length in rare scripts; then nothing is marked rather than the wrong part.
-  if (wanted === "" || lower.length !== name.length) return [{ text: name, hit: false }];
-  const whole = lower.indexOf(wanted);
+  if (query === "" || lower.length !== name.length) return [{ text: name, hit: false }];
+  const whole = lower.indexOf(query);
   if (whole >= 0) {
     return [
       { text: name.slice(0, whole), hit: false },
-      { text: name.slice(whole, whole + wanted.length), hit: true },
-      { text: name.slice(whole + wanted.length), hit: false },
+      { text: name.slice(whole, whole + query.length), hit: true },
+      { text: name.slice(whole + query.length), hit: false },
     ].filter(({ text }) => text !== "");
   }
   const parts: Part[] = [];
   let from = 0;
-  for (const letter of wanted) {
-    const at = lower.indexOf(letter, from);
+  for (const letter of query) {
+    const index = lower.indexOf(letter, from);
     // It matched by another name.
-    if (at < 0) return [{ text: name, hit: false }];
+    if (index < 0) return [{ text: name, hit: false }];
     const last = parts.at(-1);
-    if (at === from && last?.hit)
-      parts[parts.length - 1] = { text: last.text + name.slice(at, at + letter.length), hit: true };
+    if (index === from && last?.hit)
+      parts[parts.length - 1] = { text: last.text + name.slice(index, index + letter.length), hit: true };
     else {
-      if (at > from) parts.push({ text: name.slice(from, at), hit: false });
-      parts.push({ text: name.slice(at, at + letter.length), hit: true });
+      if (index > from) parts.push({ text: name.slice(from, index), hit: false });
+      parts.push({ text: name.slice(index, index + letter.length), hit: true });
     }
-    from = at + letter.length;
+    from = index + letter.length;
   }
   return from < name.length ? [...parts, { text: name.slice(from), hit: false }] : parts;
 }

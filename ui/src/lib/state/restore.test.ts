@@ -2,9 +2,9 @@ import type { ChangedPath, RestorePreview, RestoreReport, StepChange } from "$li
 import { describe, expect, it } from "vitest";
 import { type Restore, movesSession, overwritePaths, planOf, tally, changesFiles, undoOf } from "./restore";
 
-const change = (path: string, how: StepChange): ChangedPath => ({
+const change = (path: string, change: StepChange): ChangedPath => ({
   path,
-  change: how,
+  change,
   folder: false,
   added: null,
   removed: null,
@@ -55,9 +55,9 @@ describe("a plan", () => {
   });
 
   it("that keeps every conflict and changes nothing else touches nothing", () => {
-    const only = planOf({ ...preview, changes: [] });
-    expect(changesFiles(tally(only, new Set()))).toBe(false);
-    expect(changesFiles(tally(only, new Set(["/p/new"])))).toBe(true);
+    const empty = planOf({ ...preview, changes: [] });
+    expect(changesFiles(tally(empty, new Set()))).toBe(false);
+    expect(changesFiles(tally(empty, new Set(["/p/new"])))).toBe(true);
   });
 });
 

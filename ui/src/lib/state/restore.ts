@@ -36,8 +36,8 @@ export interface Plan {
 export function planOf(preview: RestorePreview): Plan {
   const impossible = new Set(preview.impossible.map(({ path }) => path));
   const conflicts = preview.conflicts.filter(({ path }) => !impossible.has(path));
-  const asked = new Set(conflicts.map(({ path }) => path));
-  const changes = preview.changes.filter(({ path }) => !impossible.has(path) && !asked.has(path));
+  const conflicting = new Set(conflicts.map(({ path }) => path));
+  const changes = preview.changes.filter(({ path }) => !impossible.has(path) && !conflicting.has(path));
   return { changes, conflicts, impossible: preview.impossible, lasting: preview.lasting };
 }
 
@@ -61,7 +61,7 @@ export function tally(plan: Plan, chosen: ReadonlySet<string>): Tally {
     ...plan.changes.map(({ change }) => change),
     ...plan.conflicts.filter(({ path }) => chosen.has(path)).map(({ change }) => change),
   ];
-  const count = (...wanted: StepChange[]): number => done.filter((change) => wanted.includes(change)).length;
+  const count = (...kinds: StepChange[]): number => done.filter((change) => kinds.includes(change)).length;
   return {
     written: count("created", "edited", "replaced"),
     deleted: count("deleted"),
@@ -81,10 +81,10 @@ export function movesSession({ scope, selection }: Restore): boolean {
 }
 
 /** Returns the restore that undoes another; null if that changed nothing. `said` is the conversation's step before. */
-export function undoOf(restore: Restore, report: RestoreReport, said: number): Restore | null {
+export function undoOf(restore: Restore, report: RestoreReport, conversationEnd: number): Restore | null {
   if (report.safety !== null) return { ...restore, task: report.safety };
   // No file was touched, so only the conversation can be restored.
-  return movesSession(restore) && restore.task !== said
-    ? { task: said, scope: "conversation", selection: { type: "all" } }
+  return movesSession(restore) && restore.task !== conversationEnd
+    ? { task: conversationEnd, scope: "conversation", selection: { type: "all" } }
     : null;
 }

@@ -10,9 +10,9 @@ const turn = (id: string, end: TurnView["end"] = { type: "finished" }): TurnView
   end,
   usage,
 });
-const message = (id: string, of: string, blocks: Block[], origin: Message["meta"]["origin"] = "model"): Message => ({
+const message = (id: string, turn: string, blocks: Block[], origin: Message["meta"]["origin"] = "model"): Message => ({
   id,
-  turn: of,
+  turn,
   role: origin === "model" ? "assistant" : "user",
   blocks,
   meta: { origin, at: 1 },
@@ -52,7 +52,7 @@ describe("rowsOf", () => {
   });
 
   it("shows ends of background commands, and begins a turn with them where nobody said anything", () => {
-    const ended: BackgroundCommand = {
+    const endedCommand: BackgroundCommand = {
       handle: "h1",
       call: "c1",
       command: "npm test",
@@ -63,14 +63,14 @@ describe("rowsOf", () => {
       log: null,
       last_line: "1 failed",
     };
-    const told: Block = { type: "commands_ended", commands: [ended], text: "[SYSTEM NOTIFICATION] <x>" };
+    const endNotice: Block = { type: "commands_ended", commands: [endedCommand], text: "[SYSTEM NOTIFICATION] <x>" };
     const rows = rowsOf(
       source({
         messages: [
           message("u", "t1", [{ type: "text", text: "Test it" }], "person"),
-          message("n1", "t1", [told], "octo"),
+          message("n1", "t1", [endNotice], "octo"),
           message("m1", "t1", [{ type: "text", text: "It runs" }]),
-          message("n2", "t2", [told], "octo"),
+          message("n2", "t2", [endNotice], "octo"),
           message("m2", "t2", [{ type: "text", text: "It failed" }]),
         ],
         turns: [turn("t1"), turn("t2")],
@@ -219,16 +219,16 @@ describe("rowsOf", () => {
   });
 
   describe("puts answers to commands where their time is", () => {
-    const at = (of: Message, when: number): Message => ({ ...of, meta: { ...of.meta, at: when } });
-    const note = (when: number) =>
-      ({ seq: when, at: when, kind: "answer", note: { key: `n${when}`, args: {}, retryable: false } }) as const;
-    const person = (id: string, of: string, when: number) =>
-      at(message(id, of, [{ type: "text", text: id }], "person"), when);
+    const sentAt = (message: Message, time: number): Message => ({ ...message, meta: { ...message.meta, at: time } });
+    const note = (time: number) =>
+      ({ seq: time, at: time, kind: "answer", note: { key: `n${time}`, args: {}, retryable: false } }) as const;
+    const person = (id: string, turn: string, time: number) =>
+      sentAt(message(id, turn, [{ type: "text", text: id }], "person"), time);
     const kinds = (part: Partial<RowSource>) =>
       rowsOf(source(part)).map((row) => (row.kind === "note" ? row.note.key : row.kind));
     const messages = [
       person("u1", "t1", 1000),
-      at(message("m1", "t1", [{ type: "text", text: "answer" }]), 1100),
+      sentAt(message("m1", "t1", [{ type: "text", text: "answer" }]), 1100),
       person("u2", "t2", 5000),
     ];
     const turns = [turn("t1"), { ...turn("t2", null), started_at: 5000 }];
@@ -257,8 +257,8 @@ describe("rowsOf", () => {
       { type: "notice", kind: "context", text: "Today" },
       { type: "summary", text: "What was done", covers: 214, archive: "/home/mei/a.md" },
     ];
-    const [row, ...others] = rowsOf(source({ messages: [message("s", "t1", blocks, "octo")] }));
+    const [row, ...otherRows] = rowsOf(source({ messages: [message("s", "t1", blocks, "octo")] }));
     expect(row).toMatchObject({ kind: "summary", text: "What was done", covers: 214, archive: "/home/mei/a.md" });
-    expect(others).toEqual([]);
+    expect(otherRows).toEqual([]);
   });
 });

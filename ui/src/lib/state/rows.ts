@@ -98,14 +98,19 @@ export function rowsOf(state: RowSource): readonly Row[] {
   let turn: string | null = null;
   let steps = 0;
   /** Whether the turn has no row yet: it started without a message of the person. */
-  let fresh = true;
-  const add = (row: Draft, begins = false): void => {
+  let startsTurn = true;
+  const add = (row: Draft, startsMessage = false): void => {
     const undone = turn !== null && turns.get(turn)?.undone === true;
-    const over = turn === null || turns.get(turn)?.end !== null;
+    const isTurnOver = turn === null || turns.get(turn)?.end !== null;
     if (undone && rows.at(-1)?.undone !== true)
-      rows.push({ kind: "undone", key: `undone:${turn}`, message: null, first: true, undone, over });
-    rows.push({ ...row, undone, over, first: begins || rows.length === 0 || (fresh && row.kind === "ended") });
-    fresh = false;
+      rows.push({ kind: "undone", key: `undone:${turn}`, message: null, first: true, undone, over: isTurnOver });
+    rows.push({
+      ...row,
+      undone,
+      over: isTurnOver,
+      first: startsMessage || rows.length === 0 || (startsTurn && row.kind === "ended"),
+    });
+    startsTurn = false;
   };
   const close = (): void => {
     const view = turn === null ? undefined : turns.get(turn);
@@ -115,8 +120,8 @@ export function rowsOf(state: RowSource): readonly Row[] {
   };
   /** Adds the notes created before a moment; only their time orders them. */
   const addNotes = (before: number): void => {
-    const later = notes.findIndex((note) => note.at >= before);
-    for (const { seq, kind, note } of notes.splice(0, later < 0 ? notes.length : later))
+    const firstLater = notes.findIndex((note) => note.at >= before);
+    for (const { seq, kind, note } of notes.splice(0, firstLater < 0 ? notes.length : firstLater))
       add({ kind: "note", key: `note:${seq}`, message: null, about: kind, note });
   };
 
@@ -124,7 +129,7 @@ export function rowsOf(state: RowSource): readonly Row[] {
     if (message.turn !== turn) {
       close();
       steps = 0;
-      fresh = true;
+      startsTurn = true;
       turn = message.turn;
     }
     addNotes(message.meta.at);
@@ -138,8 +143,8 @@ export function rowsOf(state: RowSource): readonly Row[] {
 
   addNotes(Infinity);
 
-  state.questions.forEach((question, place) =>
-    add({ kind: "ask", key: `ask:${question.id}`, message: null, question, place, of: state.questions.length }),
+  state.questions.forEach((question, index) =>
+    add({ kind: "ask", key: `ask:${question.id}`, message: null, question, place: index, of: state.questions.length }),
   );
   return rows;
 }
@@ -149,7 +154,7 @@ function isTask(message: Message): boolean {
   return message.blocks.some((block) => block.type === "notice" && block.kind === "fork");
 }
 
-function addUser(message: Message, add: (row: Draft, begins?: boolean) => void): void {
+function addUser(message: Message, add: (row: Draft, startsMessage?: boolean) => void): void {
   const blocks = message.blocks.filter((block) => block.type !== "notice");
   if (blocks.length > 0)
     add(
@@ -186,22 +191,22 @@ function addBlocks(
   for (let index = 0; index < count; index += 1) {
     const block = message.blocks[index];
     const stream = block ? undefined : open.find((candidate) => candidate.block === index);
-    const at = { key: `${message.id}:${index}`, message: message.id, id: message.id, index };
+    const position = { key: `${message.id}:${index}`, message: message.id, id: message.id, index };
     if (block?.type === "text" || stream?.kind.type === "text") {
       const text = block?.type === "text" ? block.text : "";
       if (!stream && text.trim() === "") continue;
       const between = message.blocks.some((other) => other?.type === "tool_call");
-      add({ kind: "text", ...at, streaming: Boolean(stream), text, between });
+      add({ kind: "text", ...position, streaming: Boolean(stream), text, between });
     } else if (block?.type === "reasoning" || stream?.kind.type === "reasoning") {
       const text = block?.type === "reasoning" ? block.text : "";
-      if (stream || text.trim() !== "") add({ kind: "reasoning", ...at, streaming: Boolean(stream), text });
+      if (stream || text.trim() !== "") add({ kind: "reasoning", ...position, streaming: Boolean(stream), text });
     } else if (block?.type === "tool_call") {
       calls += 1;
       const call = state.calls.get(block.id) ?? null;
       // Its question card shows the planned action.
       if (call?.state.type === "asking" && state.questions.some((question) => question.call === call.id)) continue;
       addStep(rows, add, {
-        key: at.key,
+        key: position.key,
         call,
         tool: call?.tool ?? block.name,
         message: message.id,
@@ -210,7 +215,7 @@ function addBlocks(
       });
     } else if (stream?.kind.type === "arguments") {
       addStep(rows, add, {
-        key: at.key,
+        key: position.key,
         call: null,
         tool: stream.kind.tool,
         message: message.id,
@@ -218,9 +223,9 @@ function addBlocks(
         result: null,
       });
     } else if (block?.type === "commands_ended") {
-      add({ kind: "ended", ...at, commands: block.commands });
+      add({ kind: "ended", ...position, commands: block.commands });
     } else if (block?.type === "summary") {
-      add({ kind: "summary", ...at, text: block.text, covers: block.covers, archive: block.archive ?? null });
+      add({ kind: "summary", ...position, text: block.text, covers: block.covers, archive: block.archive ?? null });
     }
   }
   const end = message.meta.end;
@@ -244,10 +249,10 @@ function addStep(rows: Row[], add: (row: Draft) => void, step: Step): void {
 }
 
 function addEnd(turn: TurnView, newest: boolean, steps: number, add: (row: Draft) => void): void {
-  const at = { key: `end:${turn.id}`, message: null };
+  const position = { key: `end:${turn.id}`, message: null };
   const end = turn.end;
   if (end?.type === "failed") {
-    add({ kind: "error", ...at, turn: turn.id, error: end.error, canRetry: newest });
+    add({ kind: "error", ...position, turn: turn.id, error: end.error, canRetry: newest });
     return;
   }
   const input = totalInput(turn.usage);
@@ -257,7 +262,7 @@ function addEnd(turn: TurnView, newest: boolean, steps: number, add: (row: Draft
     tokens: input + turn.usage.output,
     cached: hitRate(turn.usage),
   };
-  add({ kind: "end", ...at, turn, figures, how: end?.type === "stopped" ? "stopped" : "finished" });
+  add({ kind: "end", ...position, turn, figures, how: end?.type === "stopped" ? "stopped" : "finished" });
 }
 
 /** Returns the text so far of a streaming block. */

@@ -29,7 +29,7 @@ function session(word: string): SessionInfo {
 
 const folding = (open = ""): Folding => ({ open: new Set(open.split("")), keeps: (id) => id === HELD });
 /** Formats the rows of a group: `+2` for two folded runs, `-2` for two unfolded ones. */
-const drawn = (words: string, open?: string): string =>
+const render = (words: string, open?: string): string =>
   groupRows([{ name: "today", sessions: words.split(" ").map(session) }], folding(open))
     .flatMap((line) => {
       if (line.kind === "session") return [line.info.id];
@@ -64,7 +64,7 @@ describe("runs of a task in the list", () => {
     // The newest is visible in any state.
     ["t.1.r t.2 t.3", "1 +2"],
   ])("%s: %s", (words, expected) => {
-    expect(drawn(words)).toBe(expected);
+    expect(render(words)).toBe(expected);
   });
 
   it.each([
@@ -79,13 +79,13 @@ describe("runs of a task in the list", () => {
     // Being unfolded does not carry over to the adjacent runs of another task.
     ["u.1 u.2 u.3", "79", "1 +2"],
   ])("%s, of which %s were unfolded: %s", (words, open, expected) => {
-    expect(drawn(words, open)).toBe(expected);
+    expect(render(words, open)).toBe(expected);
   });
 
   it("are unfolded and folded again without others, and then stay so", () => {
     const turn = (words: string, open: string): string => {
-      const [stretch] = groupRuns(words.split(" ").map(session), folding(open));
-      return stretch ? [...toggled(new Set(open.split("")), stretch)].join("") : "";
+      const [group] = groupRuns(words.split(" ").map(session), folding(open));
+      return group ? [...toggled(new Set(open.split("")), group)].join("") : "";
     };
     expect(turn("t.1 t.2 t.3", "x")).toBe("x23");
     expect(turn("t.1 t.2 t.3", "x23")).toBe("x");

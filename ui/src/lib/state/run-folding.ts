@@ -33,34 +33,34 @@ export function taskOf({ source, title, folder, profile }: SessionInfo): string 
 
 /** Returns whether a run may fold: the person has seen it, or will see it anyway. */
 function folds(info: SessionInfo, { keeps }: Folding): boolean {
-  const told = info.status === "idle" || (info.status === "failed" && !isUnread(info));
-  return told && !info.pinned && !keeps(info.id);
+  const isFoldable = info.status === "idle" || (info.status === "failed" && !isUnread(info));
+  return isFoldable && !info.pinned && !keeps(info.id);
 }
 
 /** Groups adjacent runs of a task among a group's sessions. */
 export function groupRuns(sessions: readonly SessionInfo[], folding: Folding): readonly RunGroup[] {
-  const found: RunGroup[] = [];
-  for (let at = 0; at < sessions.length;) {
-    const head = sessions[at];
+  const groups: RunGroup[] = [];
+  for (let index = 0; index < sessions.length;) {
+    const head = sessions[index];
     if (!head) break;
     const task = taskOf(head);
-    let end = at + 1;
+    let end = index + 1;
     for (let next = sessions[end]; task !== null && next && taskOf(next) === task; next = sessions[end]) end += 1;
-    const earlier = sessions.slice(at + 1, end);
+    const earlier = sessions.slice(index + 1, end);
     const folded = earlier.filter((info) => folds(info, folding));
-    const some = folded.length >= FEWEST;
-    found.push({ head, earlier, folded: some ? folded : [], open: folded.some(({ id }) => folding.open.has(id)) });
-    at = end;
+    const isFolded = folded.length >= FEWEST;
+    groups.push({ head, earlier, folded: isFolded ? folded : [], open: folded.some(({ id }) => folding.open.has(id)) });
+    index = end;
   }
-  return found;
+  return groups;
 }
 
 /**
  * Returns the unfolded runs after a stretch is toggled. A folded stretch stays folded, including runs that are visible
  * now and fold later.
  */
-export function toggled(open: ReadonlySet<string>, stretch: RunGroup): ReadonlySet<string> {
-  if (!stretch.open) return new Set([...open, ...stretch.folded.map(({ id }) => id)]);
-  const all = new Set([stretch.head, ...stretch.earlier].map(({ id }) => id));
+export function toggled(open: ReadonlySet<string>, group: RunGroup): ReadonlySet<string> {
+  if (!group.open) return new Set([...open, ...group.folded.map(({ id }) => id)]);
+  const all = new Set([group.head, ...group.earlier].map(({ id }) => id));
   return new Set([...open].filter((id) => !all.has(id)));
 }

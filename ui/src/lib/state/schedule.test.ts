@@ -62,7 +62,9 @@ describe("the mark of a task", () => {
     ["unseen", { type: "finished" }, "asks"],
     ["broken", { type: "running" }, "broken"],
   ];
-  it.each(table)("%s, %j: %s", (state, status, mark) => expect(rules.markOf(card(state, status))).toBe(mark));
+  it.each(table)("%s, %j: %s", (state, status, expectedMark) =>
+    expect(rules.markOf(card(state, status))).toBe(expectedMark),
+  );
 
   it("goes by its file where the file says no name", () => {
     expect(rules.nameOf(card("active", null))).toBe("Digest");
@@ -103,11 +105,11 @@ describe("runs", () => {
   });
 
   it("that were read anew stand before older ones, each once", () => {
-    const at = (id: string, due: number): TaskRun => run(id, { type: "finished" }, { due });
-    const known = [at("c", 30), at("b", 20), at("b2", 20), at("a", 10)];
-    const newest = [at("d", 40), at("c", 30), at("b", 20)];
-    expect(rules.mergeRuns(newest, known).map(({ id }) => id)).toEqual(["d", "c", "b", "b2", "a"]);
-    expect(rules.mergeRuns([], known)).toEqual([]);
+    const pending = (id: string, due: number): TaskRun => run(id, { type: "finished" }, { due });
+    const runs = [pending("c", 30), pending("b", 20), pending("b2", 20), pending("a", 10)];
+    const newest = [pending("d", 40), pending("c", 30), pending("b", 20)];
+    expect(rules.mergeRuns(newest, runs).map(({ id }) => id)).toEqual(["d", "c", "b", "b2", "a"]);
+    expect(rules.mergeRuns([], runs)).toEqual([]);
   });
 });
 
@@ -145,7 +147,7 @@ describe("a zone", () => {
     ["Australia/Lord_Howe", true],
     ["Mars/Olympus", false],
     ["", false],
-  ])("%j: %s", (zone, there) => expect(rules.isZone(zone)).toBe(there));
+  ])("%j: %s", (zone, valid) => expect(rules.isZone(zone)).toBe(valid));
 });
 
 describe("an expression of cron", () => {

@@ -90,19 +90,19 @@ export function durationOf(run: TaskRun, now: number): number | null {
 }
 
 /** Returns the reloaded runs, then the older ones loaded before. */
-export function mergeRuns(newest: readonly TaskRun[], known: readonly TaskRun[]): readonly TaskRun[] {
+export function mergeRuns(newest: readonly TaskRun[], older: readonly TaskRun[]): readonly TaskRun[] {
   const last = newest.at(-1);
   if (!last) return [];
-  const there = new Set(newest.map((run) => run.id));
-  return [...newest, ...known.filter((run) => run.due <= last.due && !there.has(run.id))];
+  const ids = new Set(newest.map((run) => run.id));
+  return [...newest, ...older.filter((run) => run.due <= last.due && !ids.has(run.id))];
 }
 
 /** Normalises a typed time of day (8, 8:30, 0830, 8.30, 8：30) to `08:30`; null if invalid. */
 export function timeOfDay(text: string): string | null {
-  const found = /^(\d{1,2})(?:[:.：](\d{2}))?$|^(\d{2})(\d{2})$/.exec(text.trim());
-  if (!found) return null;
-  const hour = Number(found[1] ?? found[3]);
-  const minute = Number(found[2] ?? found[4] ?? 0);
+  const match = /^(\d{1,2})(?:[:.：](\d{2}))?$|^(\d{2})(\d{2})$/.exec(text.trim());
+  if (!match) return null;
+  const hour = Number(match[1] ?? match[3]);
+  const minute = Number(match[2] ?? match[4] ?? 0);
   if (hour > 23 || minute > 59) return null;
   return `${String(hour).padStart(2, "0")}:${String(minute).padStart(2, "0")}`;
 }
@@ -116,14 +116,14 @@ export function isZone(zone: string): boolean {
   }
 }
 
-function whole(text: string, least: number, most: number): number | null {
+function whole(text: string, least: number, limit: number): number | null {
   const value = /^\d{1,2}$/.test(text) ? Number(text) : -1;
-  return value >= least && value <= most ? value : null;
+  return value >= least && value <= limit ? value : null;
 }
 
 /** Parses the items of a list as numbers; null if one is invalid. */
-function numbers(text: string, least: number, most: number): number[] | null {
-  const items = text.split(",").map((item) => whole(item, least, most));
+function numbers(text: string, least: number, limit: number): number[] | null {
+  const items = text.split(",").map((item) => whole(item, least, limit));
   return items.every((item) => item !== null) ? [...new Set(items)].sort((a, b) => a - b) : null;
 }
 
@@ -136,35 +136,35 @@ function cronDays(text: string): Weekday[] | null {
     const name = names.indexOf(item.toLowerCase());
     return name >= 0 ? name : whole(item, 0, 7);
   };
-  const found = new Set<number>();
+  const weekdays = new Set<number>();
   for (const part of text.split(",")) {
     const ends = part.split("-").map(day);
     const [from, to = from] = ends;
     if (ends.length > 2 || from === null || to === null || from === undefined || to === undefined || from > to)
       return null;
-    for (let at = from; at <= to; at += 1) found.add(at % 7);
+    for (let day = from; day <= to; day += 1) weekdays.add(day % 7);
   }
-  return WEEKDAYS.filter((_, at) => found.has((at + 1) % 7));
+  return WEEKDAYS.filter((_, day) => weekdays.has((day + 1) % 7));
 }
 
 /** Returns the hours a cron field steps through; null for anything else. */
 function cronSteps(hour: string, minute: number): Timing | null {
-  const found = /^(?:\*|(\d{1,2})-(\d{1,2}))(?:\/(\d{1,2}))?$/.exec(hour);
-  if (!found) return null;
-  const count = Number(found[3] ?? 1);
-  const every = { type: "every" as const, count, unit: "hours" as const };
+  const match = /^(?:\*|(\d{1,2})-(\d{1,2}))(?:\/(\d{1,2}))?$/.exec(hour);
+  if (!match) return null;
+  const count = Number(match[3] ?? 1);
+  const timing = { type: "every" as const, count, unit: "hours" as const };
   if (count < 1) return null;
-  if (found[1] === undefined) {
+  if (match[1] === undefined) {
     // Steps that do not divide the day restart at midnight.
-    return 24 % count === 0 ? { ...every, from: `00:${two(minute)}`, until: null } : null;
+    return 24 % count === 0 ? { ...timing, from: `00:${two(minute)}`, until: null } : null;
   }
-  const from = whole(found[1], 0, 23);
-  const to = whole(found[2] ?? "", 0, 23);
+  const from = whole(match[1], 0, 23);
+  const to = whole(match[2] ?? "", 0, 23);
   if (from === null || to === null || from >= to) return null;
   const until = from + Math.floor((to - from) / count) * count;
   return until === from
     ? null
-    : { ...every, from: `${two(from)}:${two(minute)}`, until: `${two(until)}:${two(minute)}` };
+    : { ...timing, from: `${two(from)}:${two(minute)}`, until: `${two(until)}:${two(minute)}` };
 }
 
 /**

@@ -65,9 +65,9 @@ const started = (name: string): Message => ({
   blocks: [],
   meta: { origin: "model", at: 1 },
 });
-const event = (seq: number, what: Event): Update => ({
+const event = (seq: number, eventBody: Event): Update => ({
   type: "event",
-  envelope: { topic: { type: "session", id }, seq, at: seq, v: 1, event: what },
+  envelope: { topic: { type: "session", id }, seq, at: seq, v: 1, event: eventBody },
 });
 const delta = (
   message: string,
@@ -93,24 +93,24 @@ function run(updates: readonly Update[], from: SessionState | null = open(empty)
 }
 
 /** Returns the core's snapshot of a state. */
-const told = (state: SessionState): Update => ({
+const updateOf = (state: SessionState): Update => ({
   type: "snapshot",
   snapshot: { topic: "session", ...snapshotOf(state) },
 });
 
 /** Returns the comparable part. Snapshots do not contain a pending stop, which is over before it is visible again. */
-const drawn = ({ stopping: _, compacting: __, ...state }: SessionState) => ({
+const visible = ({ stopping: _, compacting: __, ...state }: SessionState) => ({
   ...state,
   calls: [...state.calls],
 });
 
 describe("events", () => {
   it("are applied once and in order; a hole asks for a snapshot", () => {
-    const one = event(1, { type: "message_started", message: started("m1") });
-    const state = run([one]);
-    expect(apply(state, one)).toEqual({ type: "applied", state });
+    const first = event(1, { type: "message_started", message: started("m1") });
+    const state = run([first]);
+    expect(apply(state, first)).toEqual({ type: "applied", state });
     expect(apply(state, event(3, { type: "retry_started" }))).toEqual({ type: "gap" });
-    expect(apply(null, one)).toEqual({ type: "gap" });
+    expect(apply(null, first)).toEqual({ type: "gap" });
   });
 
   it("end a stream with the whole block", () => {
@@ -159,7 +159,7 @@ describe("events", () => {
     const note = { key: "command.unknown", args: {}, retryable: false };
     const state = run([event(1, { type: "command_answered", note })]);
     expect(state.notes).toEqual([{ seq: 1, at: 1, kind: "answer", note }]);
-    expect(run([told(state)], null).notes).toEqual(state.notes);
+    expect(run([updateOf(state)], null).notes).toEqual(state.notes);
   });
 
   it("add up what calls spent, saying of how many the price is unknown", () => {
@@ -191,19 +191,19 @@ describe("events", () => {
   it("tell of a summary in the making and what it freed", () => {
     const making = run([event(1, { type: "compaction_started" })]);
     expect(making.compacting).toBe(true);
-    const made = run([event(2, { type: "context_compacted", tokens: 900 })], making);
-    expect([made.compacting, made.contextTokens]).toEqual([false, 900]);
+    const state = run([event(2, { type: "context_compacted", tokens: 900 })], making);
+    expect([state.compacting, state.contextTokens]).toEqual([false, 900]);
     const error = { key: "provider.overloaded", args: {}, retryable: true };
     const failed = run([event(2, { type: "compaction_failed", error })], making);
     expect([failed.compacting, failed.notes]).toEqual([false, [{ seq: 2, at: 2, kind: "not_compacted", note: error }]]);
-    expect(run([told(failed)], null).notes).toEqual(failed.notes);
+    expect(run([updateOf(failed)], null).notes).toEqual(failed.notes);
   });
 
   it("tell of a used-up budget until it is answered or the turn is over", () => {
     const stop = { scope: "session", spent: 5, limit: 4, unpriced: 1 } as const;
     const waiting = run([event(1, { type: "budget_reached", stop })]);
     expect(waiting.budget).toEqual(stop);
-    expect(run([told(waiting)]).budget).toEqual(stop);
+    expect(run([updateOf(waiting)]).budget).toEqual(stop);
     expect(run([event(2, { type: "budget_answered" })], waiting).budget).toBeNull();
     const turn: TurnView = { id: "t", started_at: 1, ended_at: 2, end: { type: "stopped" }, usage: info.usage };
     expect(run([event(2, { type: "turn_ended", turn })], waiting).budget).toBeNull();
@@ -241,8 +241,8 @@ describe("events", () => {
     const turn: TurnView = { id: "t", started_at: 1, ended_at: null, end: null, usage: info.usage };
     const stopping = run([event(1, { type: "turn_started", turn }), event(2, { type: "turn_stopping", turn: "t" })]);
     expect(stopping.stopping).toBe(true);
-    const over = { ...turn, ended_at: 3, end: { type: "stopped" } as const };
-    expect(run([event(3, { type: "turn_ended", turn: over })], stopping).stopping).toBe(false);
+    const endedTurn = { ...turn, ended_at: 3, end: { type: "stopped" } as const };
+    expect(run([event(3, { type: "turn_ended", turn: endedTurn })], stopping).stopping).toBe(false);
   });
 });
 
@@ -252,28 +252,28 @@ describe("trouble", () => {
   it("is shown for this session alone, until it is over or everything is told anew", () => {
     const other: Update = { type: "trouble", session: "6".repeat(32), trouble };
     expect(run([other]).trouble).toBeNull();
-    const troubled = run([{ type: "trouble", session: id, trouble }]);
-    expect(troubled.trouble).toEqual(trouble);
-    expect(run([event(1, { type: "retry_started" })], troubled).trouble).toEqual(trouble);
-    expect(run([{ type: "trouble", session: id, trouble: null }], troubled).trouble).toBeNull();
-    expect(run([told(troubled)], troubled).trouble).toBeNull();
+    const state = run([{ type: "trouble", session: id, trouble }]);
+    expect(state.trouble).toEqual(trouble);
+    expect(run([event(1, { type: "retry_started" })], state).trouble).toEqual(trouble);
+    expect(run([{ type: "trouble", session: id, trouble: null }], state).trouble).toBeNull();
+    expect(run([updateOf(state)], state).trouble).toBeNull();
   });
 });
 
 describe("deltas", () => {
-  const begun = run([event(1, { type: "message_started", message: started("m1") })]);
+  const streaming = run([event(1, { type: "message_started", message: started("m1") })]);
 
   it("have byte offsets: overlaps are skipped, holes are gaps", () => {
-    const state = run([delta("m1", 0, "héé"), delta("m1", 3, "é中"), delta("m1", 0, "h")], begun);
+    const state = run([delta("m1", 0, "héé"), delta("m1", 3, "é中"), delta("m1", 0, "h")], streaming);
     expect(state.streaming[0]?.text).toBe("héé中");
     expect(state.streaming[0]?.bytes).toBe(utf8("héé中"));
     expect(apply(state, delta("m1", 40, "x"))).toEqual({ type: "gap" });
-    expect(apply(begun, delta("m1", 1, "x"))).toEqual({ type: "gap" });
+    expect(apply(streaming, delta("m1", 1, "x"))).toEqual({ type: "gap" });
   });
 
   it("of a command's output belong to the call, and stop with it", () => {
     const output: StreamKind = { type: "output", call: "c1" };
-    const ended = event(2, {
+    const end = event(2, {
       type: "call_changed",
       call: {
         id: "c1",
@@ -283,15 +283,15 @@ describe("deltas", () => {
         view: null,
       },
     });
-    const state = run([delta("m1", 0, "a\n", output), delta("m1", 2, "b\n", output)], begun);
+    const state = run([delta("m1", 0, "a\n", output), delta("m1", 2, "b\n", output)], streaming);
     expect(state.streaming[0]?.text).toBe("a\nb\n");
-    expect(run([ended, delta("m1", 4, "c\n", output)], state).streaming).toEqual([]);
+    expect(run([end, delta("m1", 4, "c\n", output)], state).streaming).toEqual([]);
   });
 
   it("of long output keep its end and still count every byte", () => {
     const output: StreamKind = { type: "output", call: "c1" };
     const line = `${"é".repeat(99)}\n`;
-    let state = begun;
+    let state = streaming;
     let offset = 0;
     for (let i = 0; i < 60; i += 1) {
       const text = line.repeat(100);
@@ -312,13 +312,15 @@ describe("deltas", () => {
         fc.array(fc.nat(60), { maxLength: 8 }),
         (text, cuts) => {
           const characters = [...text];
-          const at = [0, ...cuts.map((cut) => cut % (characters.length + 1)), characters.length].sort((a, b) => a - b);
-          const pieces = at.slice(1).map((to, place) => {
+          const offsets = [0, ...cuts.map((cut) => cut % (characters.length + 1)), characters.length].sort(
+            (a, b) => a - b,
+          );
+          const pieces = offsets.slice(1).map((to, index) => {
             // Every other piece starts a little earlier, so that it overlaps.
-            const from = Math.max(0, (at[place] ?? 0) - (place % 2));
+            const from = Math.max(0, (offsets[index] ?? 0) - (index % 2));
             return delta("m1", utf8(characters.slice(0, from).join("")), characters.slice(from, to).join(""));
           });
-          expect(run(pieces, begun).streaming[0]?.text ?? "").toBe(text);
+          expect(run(pieces, streaming).streaming[0]?.text ?? "").toBe(text);
         },
       ),
     );
@@ -393,15 +395,18 @@ describe("a snapshot at any point and the rest", () => {
   ];
   const whole = run(log);
 
-  it.each(log.map((_, at) => at))("is the same as the whole log (cut after %i)", (at) => {
-    const first = run(log.slice(0, at));
+  it.each(log.map((_, index) => index))("is the same as the whole log (cut after %i)", (index) => {
+    const first = run(log.slice(0, index));
     // Events already in the snapshot may arrive again.
-    const again = log.slice(Math.max(0, at - 3));
+    const overlapping = log.slice(Math.max(0, index - 3));
     expect(
-      drawn(
-        run([told(first), ...again.filter((update) => update.type !== "delta" || log.indexOf(update) >= at)], null),
+      visible(
+        run(
+          [updateOf(first), ...overlapping.filter((update) => update.type !== "delta" || log.indexOf(update) >= index)],
+          null,
+        ),
       ),
-    ).toEqual(drawn(whole));
+    ).toEqual(visible(whole));
   });
 });
 
@@ -413,8 +418,8 @@ describe("earlier pages", () => {
     const state = prepend(prepend(newest, page), page);
     expect(state.messages.map((message) => message.id)).toEqual(["m1", "m2"]);
     expect(state.earlier).toBe(true);
-    const fresh = run([told(newest)], state);
-    expect(fresh.messages.map((message) => message.id)).toEqual(["m1", "m2"]);
-    expect(fresh.earlier).toBe(true);
+    const reloaded = run([updateOf(newest)], state);
+    expect(reloaded.messages.map((message) => message.id)).toEqual(["m1", "m2"]);
+    expect(reloaded.earlier).toBe(true);
   });
 });

@@ -106,9 +106,9 @@ export function open(snapshot: SessionSnapshot): SessionState {
 function reopen(before: SessionState | null, snapshot: SessionSnapshot): SessionState {
   const state = open(snapshot);
   const first = state.messages[0];
-  const at = before && first ? before.messages.findIndex((message) => message.id === first.id) : -1;
-  if (!before || at <= 0) return state;
-  const messages = before.messages.slice(0, at);
+  const index = before && first ? before.messages.findIndex((message) => message.id === first.id) : -1;
+  if (!before || index <= 0) return state;
+  const messages = before.messages.slice(0, index);
   const mentioned = new Set(messages.map((message) => message.turn));
   const calls = [...before.calls.values()].filter((call) => mentioned.has(call.turn));
   const turns = before.turns.filter((turn) => mentioned.has(turn.id));
@@ -149,11 +149,11 @@ export function apply(state: SessionState | null, update: Update): Outcome<Sessi
 
 /** Prepends a page of earlier messages. */
 export function prepend(state: SessionState, page: TranscriptPage): SessionState {
-  const known = new Set(state.messages.map((message) => message.id));
+  const ids = new Set(state.messages.map((message) => message.id));
   const turns = new Set(state.turns.map((turn) => turn.id));
   return {
     ...state,
-    messages: [...page.messages.filter((message) => !known.has(message.id)), ...state.messages],
+    messages: [...page.messages.filter((message) => !ids.has(message.id)), ...state.messages],
     turns: [...page.turns.filter((turn) => !turns.has(turn.id)), ...state.turns],
     // The current state is newer than a page read a moment ago.
     calls: new Map([...page.calls.map((call) => [call.id, call] as const), ...state.calls]),
@@ -291,15 +291,15 @@ function applyDelta(state: SessionState, delta: Delta): Outcome<SessionState> {
   } else if (message.blocks[delta.block] !== undefined || message.meta.end !== undefined) {
     return { type: "applied", state };
   }
-  const at = state.streaming.findIndex((stream) => sameStream(stream, delta));
-  const outcome = append(state.streaming[at], delta);
+  const index = state.streaming.findIndex((stream) => sameStream(stream, delta));
+  const outcome = append(state.streaming[index], delta);
   switch (outcome.type) {
     case "gap":
       return { type: "gap" };
     case "known":
       return { type: "applied", state };
     case "grown": {
-      const streaming = at < 0 ? [...state.streaming, outcome.stream] : state.streaming.with(at, outcome.stream);
+      const streaming = index < 0 ? [...state.streaming, outcome.stream] : state.streaming.with(index, outcome.stream);
       return { type: "applied", state: { ...state, streaming } };
     }
     default:
@@ -319,14 +319,14 @@ function withNote(state: SessionState, { seq, at }: Envelope, kind: Note["kind"]
 }
 
 function upsert<T extends { id: string }>(items: readonly T[], item: T): readonly T[] {
-  const at = items.findLastIndex((known) => known.id === item.id);
-  return at < 0 ? [...items, item] : items.with(at, item);
+  const index = items.findLastIndex((candidate) => candidate.id === item.id);
+  return index < 0 ? [...items, item] : items.with(index, item);
 }
 
 function withMessage(state: SessionState, id: string, change: (message: Message) => Message): SessionState {
-  const at = state.messages.findLastIndex((message) => message.id === id);
-  const message = state.messages[at];
-  return message ? { ...state, messages: state.messages.with(at, change(message)) } : state;
+  const index = state.messages.findLastIndex((message) => message.id === id);
+  const message = state.messages[index];
+  return message ? { ...state, messages: state.messages.with(index, change(message)) } : state;
 }
 
 function withoutBlocksOf(streaming: readonly Stream[], message: string): readonly Stream[] {
@@ -335,9 +335,9 @@ function withoutBlocksOf(streaming: readonly Stream[], message: string): readonl
 
 function withoutCallsOf(state: SessionState, id: string): ReadonlyMap<string, CallView> {
   const message = state.messages.find((candidate) => candidate.id === id);
-  const gone = message?.blocks.flatMap((block) => (block.type === "tool_call" ? [block.id] : [])) ?? [];
-  if (gone.length === 0) return state.calls;
+  const callIds = message?.blocks.flatMap((block) => (block.type === "tool_call" ? [block.id] : [])) ?? [];
+  if (callIds.length === 0) return state.calls;
   const calls = new Map(state.calls);
-  for (const call of gone) calls.delete(call);
+  for (const call of callIds) calls.delete(call);
   return calls;
 }

@@ -33,9 +33,9 @@ export function offeredPage(view: ToolView | null): SettingsPage | null {
 export function offeredSetting(view: ToolView | null): Proposal | null {
   const page = offeredPage(view);
   const [, , key, word] = read(view) ?? [];
-  const named = `${page} ${key}`;
-  if (page === null || word === undefined || !Object.hasOwn(PROPOSED, named)) return null;
-  const setting = named as ProposedSetting;
+  const name = `${page} ${key}`;
+  if (page === null || word === undefined || !Object.hasOwn(PROPOSED, name)) return null;
+  const setting = name as ProposedSetting;
   const range: { readonly may: readonly string[] } | { readonly from: number; readonly to: number } = PROPOSED[setting];
   if ("may" in range) return range.may.includes(word) ? { page, setting, value: word } : null;
   const value = Number(word);
@@ -48,8 +48,8 @@ export function patchOf({ setting, value }: Proposal, settings: Settings): Setti
   return { [top]: changed(settings[top as keyof Settings], inside, value) };
 }
 
-function changed(whole: unknown, at: readonly string[], value: string | number): unknown {
-  const [first, ...rest] = at;
+function changed(whole: unknown, path: readonly string[], value: string | number): unknown {
+  const [first, ...rest] = path;
   if (first === undefined) return value;
   const parts = whole as Readonly<Record<string, unknown>>;
   return { ...parts, [first]: changed(parts[first], rest, value) };

@@ -16,7 +16,7 @@ const NOT_SET = new Set([
 ]);
 
 /** Returns the headings and hints of the settings' pages. */
-function written(): string[] {
+function titlesOnPages(): string[] {
   const files = readdirSync(PAGES).filter((name) => name.endsWith(".svelte") && !name.endsWith("Dialog.svelte"));
   return files.flatMap((name) => {
     const text = readFileSync(join(PAGES, name), "utf8");
@@ -28,10 +28,12 @@ function written(): string[] {
 
 describe("the index of settings", () => {
   it("has every heading and every row that is explained", () => {
-    const known = new Set(settingsIndex.flatMap(({ title, also }) => [title, ...also] as string[]));
-    const keys = written();
+    const titles = new Set(settingsIndex.flatMap(({ title, also }) => [title, ...also] as string[]));
+    const keys = titlesOnPages();
     expect(keys.length).toBeGreaterThan(50);
-    const missing = keys.filter((key) => !NOT_SET.has(key) && !known.has(key) && !known.has(key.replace(/\.sub$/, "")));
+    const missing = keys.filter(
+      (key) => !NOT_SET.has(key) && !titles.has(key) && !titles.has(key.replace(/\.sub$/, "")),
+    );
     expect(missing).toEqual([]);
   });
 });

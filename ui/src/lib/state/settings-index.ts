@@ -25,18 +25,18 @@ export type Words = Readonly<Record<string, string>>;
  * order of the pages. Empty for an empty query.
  */
 export function findSettings(query: string, languages: readonly Words[]): readonly SettingsEntry[] {
-  const wanted = query
+  const searchParts = query
     .toLowerCase()
     .split(/\s+/)
     .filter((part) => part !== "");
-  if (wanted.length === 0) return [];
-  const holds = (text: string): boolean => wanted.every((part) => text.includes(part));
+  if (searchParts.length === 0) return [];
+  const includes = (text: string): boolean => searchParts.every((part) => text.includes(part));
   const text = (keys: readonly WordKey[]): string =>
     languages
       .flatMap((words) => keys.map((key) => words[key] ?? ""))
       .join("\n")
       .toLowerCase();
-  const titled = settingsIndex.filter(({ title }) => holds(text([title])));
-  const rest = settingsIndex.filter((known) => !titled.includes(known) && holds(text([known.title, ...known.also])));
+  const titled = settingsIndex.filter(({ title }) => includes(text([title])));
+  const rest = settingsIndex.filter((entry) => !titled.includes(entry) && includes(text([entry.title, ...entry.also])));
   return [...titled, ...rest];
 }

@@ -14,7 +14,7 @@ const file = (fault: boolean): PolicyState => ({
   rules: [],
   fault: fault ? { key: "policy.malformed", args: {}, retryable: false } : null,
 });
-const told = (fault: boolean): Update => ({ type: "policy", policy: file(fault) });
+const updateOf = (fault: boolean): Update => ({ type: "policy", policy: file(fault) });
 const changed = (seq: number): Update => ({
   type: "event",
   envelope: {
@@ -38,11 +38,11 @@ function after(updates: readonly Update[]): SettingsState | null {
 
 describe("the settings", () => {
   it("tell of a broken policy file and of its repair, whatever their own numbers are", () => {
-    const broken = after([whole(3), told(true)]);
+    const broken = after([whole(3), updateOf(true)]);
     expect(broken).toEqual({ seq: 3, snapshot: snapshot(false), policy: file(true), chats: null });
-    expect(after([whole(3), told(true), changed(4)])?.policy).toEqual(file(true));
-    expect(after([whole(3), told(true), whole(9)])?.policy).toEqual(file(true));
-    expect(after([whole(3), told(true), changed(4), told(false)])).toEqual({
+    expect(after([whole(3), updateOf(true), changed(4)])?.policy).toEqual(file(true));
+    expect(after([whole(3), updateOf(true), whole(9)])?.policy).toEqual(file(true));
+    expect(after([whole(3), updateOf(true), changed(4), updateOf(false)])).toEqual({
       seq: 4,
       snapshot: snapshot(true),
       policy: file(false),
@@ -51,8 +51,8 @@ describe("the settings", () => {
   });
   it("tell of the chat services, which no number and no snapshot changes", () => {
     const chats = { telegram: { type: "connected" as const }, people: [] };
-    const known = after([whole(3), { type: "chats", state: chats }, changed(4), whole(9)]);
-    expect(known?.chats).toEqual(chats);
+    const state = after([whole(3), { type: "chats", state: chats }, changed(4), whole(9)]);
+    expect(state?.chats).toEqual(chats);
   });
   it("see a gap and ignore what is old", () => {
     expect(apply(after([whole(3)]), changed(5))).toEqual({ type: "gap" });

@@ -29,7 +29,7 @@ describe("lines of the sidebar", () => {
     expect(lines[0]).toMatchObject({ kind: "group", count: 1 });
   });
 
-  const found = (sessions: SessionInfo[], hits: SessionHit[], more: { cut?: boolean; looking?: boolean } = {}) => ({
+  const rows = (sessions: SessionInfo[], hits: SessionHit[], more: { cut?: boolean; looking?: boolean } = {}) => ({
     sessions,
     hits,
     cut: false,
@@ -38,8 +38,8 @@ describe("lines of the sidebar", () => {
   });
 
   it("say what was found where, and that nothing was once all answered", () => {
-    const heads = (worded: boolean, ...what: Parameters<typeof found>): string[] =>
-      resultRows(worded, found(...what)).flatMap((line) => (line.kind === "head" ? [line.about] : []));
+    const heads = (worded: boolean, ...args: Parameters<typeof rows>): string[] =>
+      resultRows(worded, rows(...args)).flatMap((line) => (line.kind === "head" ? [line.about] : []));
     expect(heads(true, [info("a")], [hit("a"), hit("b")])).toEqual(["titles", "messages"]);
     expect(heads(false, [info("a")], [])).toEqual(["found"]);
     expect(heads(true, [], [hit("a")])).toEqual(["messages"]);
@@ -47,14 +47,14 @@ describe("lines of the sidebar", () => {
     expect(heads(true, [], [], { looking: true })).toEqual([]);
     expect(heads(true, [info("a")], [], { looking: true })).toEqual(["titles"]);
     // A session may appear in both lists under different keys.
-    const keys = resultRows(true, found([info("a")], [hit("a")])).map((line) => line.key);
+    const keys = resultRows(true, rows([info("a")], [hit("a")])).map((line) => line.key);
     expect(new Set(keys).size).toBe(keys.length);
   });
 
   it("say in the end that not all of it is shown", () => {
-    const lines = resultRows(true, found([info("a")], [hit("a"), hit("b")], { cut: true }));
+    const lines = resultRows(true, rows([info("a")], [hit("a"), hit("b")], { cut: true }));
     expect(lines.at(-1)).toEqual({ kind: "cut", key: "cut", shown: 2 });
-    expect(resultRows(true, found([], [hit("a")])).at(-1)?.kind).toBe("hit");
+    expect(resultRows(true, rows([], [hit("a")])).at(-1)?.kind).toBe("hit");
   });
 });
 

@@ -20,16 +20,16 @@ const sessionLine = (info: SessionInfo): SidebarRow => ({ kind: "session", key: 
 function linesOfSessions({ name, sessions }: Group, folding: Folding): readonly SidebarRow[] {
   // The row of a task's runs keeps its key while runs are added before and after it.
   const times = new Map<string, number>();
-  return groupRuns(sessions, folding).flatMap((stretch): SidebarRow[] => {
-    const { head, earlier, folded, open } = stretch;
+  return groupRuns(sessions, folding).flatMap((group): SidebarRow[] => {
+    const { head, earlier, folded, open } = group;
     if (folded.length === 0) return [head, ...earlier].map(sessionLine);
     const task = taskOf(head) ?? head.id;
-    const nth = (times.get(task) ?? 0) + 1;
-    times.set(task, nth);
+    const count = (times.get(task) ?? 0) + 1;
+    times.set(task, count);
     const hidden = new Set(open ? [] : folded);
     return [
       sessionLine(head),
-      { kind: "runs", key: `runs:${name}:${nth}:${task}`, stretch },
+      { kind: "runs", key: `runs:${name}:${count}:${task}`, stretch: group },
       ...earlier.filter((info) => !hidden.has(info)).map(sessionLine),
     ];
   });
@@ -54,9 +54,9 @@ export interface FolderRow {
 
 /** Returns the rows of the list by folder: waiting and pinned sessions, then each folder with its sessions if open. */
 export function folderRows(groups: readonly Group[], folders: readonly FolderRow[]): readonly SidebarRow[] {
-  const apart = groups.filter(({ name }) => name === "needs_you" || name === "pinned");
+  const topSessions = groups.filter(({ name }) => name === "needs_you" || name === "pinned");
   return [
-    ...groupRows(apart),
+    ...groupRows(topSessions),
     ...folders.flatMap(({ folder, open, sessions, more }): SidebarRow[] => [
       { kind: "folder", key: `folder:${folder.path}`, folder, open },
       ...(open ? sessions.map(sessionLine) : []),
@@ -101,13 +101,13 @@ export function marked(
   marks: SessionHit["marks"],
 ): readonly { readonly text: string; readonly hit: boolean }[] {
   const parts: { text: string; hit: boolean }[] = [];
-  let at = 0;
+  let index = 0;
   for (const { start, end } of marks) {
-    if (start < at || end <= start || end > text.length) continue;
-    if (start > at) parts.push({ text: text.slice(at, start), hit: false });
+    if (start < index || end <= start || end > text.length) continue;
+    if (start > index) parts.push({ text: text.slice(index, start), hit: false });
     parts.push({ text: text.slice(start, end), hit: true });
-    at = end;
+    index = end;
   }
-  if (at < text.length) parts.push({ text: text.slice(at), hit: false });
+  if (index < text.length) parts.push({ text: text.slice(index), hit: false });
   return parts;
 }

@@ -29,7 +29,8 @@ const cards = [
 
 describe("skills", () => {
   it("are found by where they come from and by every word", () => {
-    const names = (source: rules.SkillSource, query = "") => rules.found(cards, source, query).map((c) => c.skill.name);
+    const names = (source: rules.SkillSource, query = "") =>
+      rules.matchingCards(cards, source, query).map((c) => c.skill.name);
     expect(names("all")).toEqual(["review", "notes", "forms", "doctor"]);
     expect(names("yours")).toEqual(["notes", "forms"]);
     expect(names("folder")).toEqual(["review"]);
@@ -101,5 +102,5 @@ describe("skills", () => {
     ["/review the code", "/notes the code"],
     ["/review", "/notes "],
     ["/home/mei is full", "/notes /home/mei is full"],
-  ])("head what was typed: %j", (text, wanted) => expect(rules.commanded("notes", text)).toBe(wanted));
+  ])("head what was typed: %j", (text, expected) => expect(rules.commanded("notes", text)).toBe(expected));
 });

@@ -47,7 +47,7 @@ export function descriptionOf(card: SkillCard, language: "en" | "zh"): string {
 }
 
 /** Returns the skills of a source that match every word of a query, in their order. */
-export function found(cards: readonly SkillCard[], source: SkillSource, query: string): readonly SkillCard[] {
+export function matchingCards(cards: readonly SkillCard[], source: SkillSource, query: string): readonly SkillCard[] {
   const words = query
     .trim()
     .toLowerCase()
@@ -69,7 +69,7 @@ export function suggestedNames(suggestions: readonly SkillSuggestion[]): Readonl
 export function bodyOf(text: string): string {
   const lines = text.replace(/^\u{feff}/u, "").split(/\r?\n/);
   if (lines[0]?.trim() !== "---") return text;
-  const end = lines.findIndex((line, at) => at > 0 && line.trim() === "---");
+  const end = lines.findIndex((line, index) => index > 0 && line.trim() === "---");
   return end < 0
     ? text
     : lines

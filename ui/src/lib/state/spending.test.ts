@@ -138,7 +138,7 @@ describe("parts of a report", () => {
   });
 
   it("that are too many for the colours become one", () => {
-    const many = ["a", "b", "c", "d", "e"].map((name, at) => line("2026-11-22", name, "turn", { cost: 10 - at }));
+    const many = ["a", "b", "c", "d", "e"].map((name, index) => line("2026-11-22", name, "turn", { cost: 10 - index }));
     expect(stacksOf(many.slice(0, 4), ["2026-11-22"], "model", "cost").series).toEqual(["a", "b", "c", "d"]);
     const stacks = stacksOf(many, ["2026-11-22"], "model", "cost");
     expect(stacks.series).toEqual(["a", "b", "c", null]);
@@ -162,11 +162,11 @@ describe("parts of a report", () => {
         fc.array(lineOf, { maxLength: 40 }),
         fc.constantFrom("model", "purpose"),
         fc.constantFrom("cost", "tokens", "calls"),
-        (some, split, measure) => {
-          const whole = amount(sumOfLines(some), measure);
-          const drawn = stacksOf(some, days, split, measure).days.reduce((sum, day) => sum + day.total, 0);
-          expect(drawn).toBe(whole);
-          expect(partsOf(some, split).reduce((sum, part) => sum + amount(part.spending, measure), 0)).toBe(whole);
+        (lines, split, measure) => {
+          const whole = amount(sumOfLines(lines), measure);
+          const total = stacksOf(lines, days, split, measure).days.reduce((sum, day) => sum + day.total, 0);
+          expect(total).toBe(whole);
+          expect(partsOf(lines, split).reduce((sum, part) => sum + amount(part.spending, measure), 0)).toBe(whole);
         },
       ),
     );
@@ -179,13 +179,13 @@ describe("axes", () => {
     [7, [0, 2, 4, 6, 8]],
     [40, [0, 10, 20, 30, 40]],
     [0, [0, 1]],
-  ])("up to %d have round marks", (most, marks) => expect(axisTicks(most)).toEqual(marks));
+  ])("up to %d have round marks", (limit, marks) => expect(axisTicks(limit)).toEqual(marks));
 
   it("reach what is drawn with few marks, whatever it is", () => {
     fc.assert(
-      fc.property(fc.double({ min: 1e-3, max: 1e13, noNaN: true }), (most) => {
-        const marks = axisTicks(most);
-        expect(marks.at(-1)).toBeGreaterThanOrEqual(most * (1 - 1e-6));
+      fc.property(fc.double({ min: 1e-3, max: 1e13, noNaN: true }), (limit) => {
+        const marks = axisTicks(limit);
+        expect(marks.at(-1)).toBeGreaterThanOrEqual(limit * (1 - 1e-6));
         expect(marks.length).toBeGreaterThanOrEqual(3);
         expect(marks.length).toBeLessThanOrEqual(6);
       }),
@@ -200,16 +200,26 @@ describe("axes", () => {
 });
 
 describe("what was spent beyond the ideal", () => {
-  const above = (missed: number, warmth = 0, failed = 0): AboveIdeal => ({ missed, warmth, failed, unpriced: 0 });
+  const aboveIdealCosts = (missed: number, warmth = 0, failed = 0): AboveIdeal => ({
+    missed,
+    warmth,
+    failed,
+    unpriced: 0,
+  });
   const spent = (cost: number): Spending => ({ ...nothing, calls: 1, cost });
 
   it("is a part of what the ideal costs", () => {
-    expect([aboveIdeal(above(3, 4, 5)), shareAboveIdeal(spent(112), above(3, 4, 5))]).toEqual([12, 0.12]);
-    expect(shareAboveIdeal(spent(100), above(0))).toBe(0);
+    expect([aboveIdeal(aboveIdealCosts(3, 4, 5)), shareAboveIdeal(spent(112), aboveIdealCosts(3, 4, 5))]).toEqual([
+      12, 0.12,
+    ]);
+    expect(shareAboveIdeal(spent(100), aboveIdealCosts(0))).toBe(0);
   });
 
   it("is not said where nothing had a price, or all of it went beyond", () => {
-    expect([shareAboveIdeal(spent(0), above(0)), shareAboveIdeal(spent(5), above(5))]).toEqual([null, null]);
+    expect([shareAboveIdeal(spent(0), aboveIdealCosts(0)), shareAboveIdeal(spent(5), aboveIdealCosts(5))]).toEqual([
+      null,
+      null,
+    ]);
   });
 });
 

@@ -57,17 +57,17 @@ export function sumOfLines(lines: readonly SpendingLine[]): Spending {
 }
 
 /** Returns the spending above the ideal. */
-export function aboveIdeal(above: AboveIdeal): number {
-  return above.missed + above.warmth + above.failed;
+export function aboveIdeal(aboveIdealCosts: AboveIdeal): number {
+  return aboveIdealCosts.missed + aboveIdealCosts.warmth + aboveIdealCosts.failed;
 }
 
 /**
  * Returns the spending above the ideal as a fraction of the ideal; null without priced spending. The ideal writes every
  * token to the cache once, reads it from then on, and makes no wasted call.
  */
-export function shareAboveIdeal(sum: Spending, above: AboveIdeal): number | null {
-  const ideal = sum.cost - aboveIdeal(above);
-  return ideal > 0 ? aboveIdeal(above) / ideal : null;
+export function shareAboveIdeal(sum: Spending, aboveIdealCosts: AboveIdeal): number | null {
+  const ideal = sum.cost - aboveIdeal(aboveIdealCosts);
+  return ideal > 0 ? aboveIdeal(aboveIdealCosts) / ideal : null;
 }
 
 /** Returns the share of each day's input read from the cache, 0 to 1; null for days without input. */
@@ -97,8 +97,8 @@ export interface Period {
 }
 
 /** Returns the day of a moment on this machine's clock. */
-export function dayOf(at: number): string {
-  const date = new Date(at);
+export function dayOf(time: number): string {
+  const date = new Date(time);
   const two = (n: number): string => String(n).padStart(2, "0");
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
@@ -112,11 +112,11 @@ export function startOf(day: string): number {
 /** Returns the period of a range as of `now`: whole days, so that days with a clock change count once. */
 export function periodOf(range: Range, now: number): Period {
   const today = new Date(now);
-  const back = range === "month" ? today.getDate() - 1 : Number(range) - 1;
-  const at = (offset: number): number =>
+  const daysBack = range === "month" ? today.getDate() - 1 : Number(range) - 1;
+  const dateAt = (offset: number): number =>
     new Date(today.getFullYear(), today.getMonth(), today.getDate() + offset).getTime();
-  const days = Array.from({ length: back + 1 }, (_, place) => dayOf(at(place - back)));
-  return { from: at(-back), to: at(1), days };
+  const days = Array.from({ length: daysBack + 1 }, (_, index) => dayOf(dateAt(index - daysBack)));
+  return { from: dateAt(-daysBack), to: dateAt(1), days };
 }
 
 /** The criterion that splits a report. */
@@ -180,32 +180,32 @@ export function stacksOf(
   const parts = partsOf(lines, split)
     .filter((part) => amount(part.spending, measure) > 0)
     .toSorted((a, b) => amount(b.spending, measure) - amount(a.spending, measure));
-  const own = parts.slice(0, parts.length > SERIES ? SERIES - 1 : SERIES).map((part) => part.name);
-  const series = parts.length > SERIES ? [...own, null] : own;
-  const found = new Map(days.map((day) => [day, series.map(() => 0)]));
+  const seriesNames = parts.slice(0, parts.length > SERIES ? SERIES - 1 : SERIES).map((part) => part.name);
+  const series = parts.length > SERIES ? [...seriesNames, null] : seriesNames;
+  const dayValues = new Map(days.map((day) => [day, series.map(() => 0)]));
   for (const line of lines) {
-    const values = found.get(line.day);
+    const values = dayValues.get(line.day);
     if (!values) continue;
-    const place = own.indexOf(nameOf(line, split));
-    const at = place < 0 ? own.length : place;
-    if (at < values.length) values[at] = (values[at] ?? 0) + amount(line.spending, measure);
+    const place = seriesNames.indexOf(nameOf(line, split));
+    const seriesIndex = place < 0 ? seriesNames.length : place;
+    if (seriesIndex < values.length) values[seriesIndex] = (values[seriesIndex] ?? 0) + amount(line.spending, measure);
   }
-  const drawn = [...found].map(([day, values]) => ({ day, values, total: values.reduce((sum, n) => sum + n, 0) }));
-  return { series, days: drawn, most: Math.max(0, ...drawn.map((day) => day.total)) };
+  const stacks = [...dayValues].map(([day, values]) => ({ day, values, total: values.reduce((sum, n) => sum + n, 0) }));
+  return { series, days: stacks, most: Math.max(0, ...stacks.map((day) => day.total)) };
 }
 
 /** Returns axis ticks from 0 to at least `most`: two to five steps of 1, 2 or 5 times a power of ten. */
-export function axisTicks(most: number): readonly number[] {
-  if (!(most > 0)) return [0, 1];
-  const rough = most / 4;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = ([1, 2, 5, 10].find((factor) => factor * power >= rough * (1 - 1e-9)) ?? 10) * power;
-  const count = Math.ceil((most / step) * (1 - 1e-9));
-  return Array.from({ length: Math.max(1, count) + 1 }, (_, place) => place * step);
+export function axisTicks(limit: number): readonly number[] {
+  if (!(limit > 0)) return [0, 1];
+  const roughStep = limit / 4;
+  const power = 10 ** Math.floor(Math.log10(roughStep));
+  const step = ([1, 2, 5, 10].find((factor) => factor * power >= roughStep * (1 - 1e-9)) ?? 10) * power;
+  const count = Math.ceil((limit / step) * (1 - 1e-9));
+  return Array.from({ length: Math.max(1, count) + 1 }, (_, index) => index * step);
 }
 
 /** Returns the days to label under the bars, at most `most`: the first one and every n-th after it. */
-export function labelledDays(days: number, most: number): readonly number[] {
-  const every = Math.max(1, Math.ceil(days / Math.max(1, most)));
-  return Array.from({ length: Math.ceil(days / every) }, (_, place) => place * every);
+export function labelledDays(days: number, limit: number): readonly number[] {
+  const interval = Math.max(1, Math.ceil(days / Math.max(1, limit)));
+  return Array.from({ length: Math.ceil(days / interval) }, (_, index) => index * interval);
 }

@@ -31,8 +31,8 @@ export function hasHead(steps: readonly Step[]): boolean {
 }
 
 /** Returns whether a card is folded by default: a long one whose turn is over. Failures stay visible. */
-export function foldsByDefault(steps: readonly Step[], over: boolean): boolean {
-  return over && steps.length >= LONG && !steps.some(staysOpen);
+export function foldsByDefault(steps: readonly Step[], isTurnOver: boolean): boolean {
+  return isTurnOver && steps.length >= LONG && !steps.some(staysOpen);
 }
 
 function staysOpen({ call }: Step): boolean {
@@ -40,8 +40,8 @@ function staysOpen({ call }: Step): boolean {
 }
 
 /** Returns the kind of an action. */
-export function kindOf(what: StepAction): StepKind {
-  switch (what) {
+export function kindOf(action: StepAction): StepKind {
+  switch (action) {
     case "read":
     case "listed":
     case "viewed":
@@ -77,9 +77,9 @@ export function groupFigures(steps: readonly Step[]): GroupFigures {
   let now: StepAction | null = null;
   for (const { call } of steps) {
     const view = call?.view ?? null;
-    const what = actionOf(view);
-    counts.set(kindOf(what), (counts.get(kindOf(what)) ?? 0) + 1);
-    if (call?.state.type === "started") now = what;
+    const action = actionOf(view);
+    counts.set(kindOf(action), (counts.get(kindOf(action)) ?? 0) + 1);
+    if (call?.state.type === "started") now = action;
     if (call?.state.type === "ended") milliseconds += call.state.duration_ms;
     if (failed(call) || view?.type === "refused") wrong += 1;
     else if (view?.type === "diff" && call?.state.type === "ended" && call.state.status === "done") {

@@ -54,7 +54,7 @@ export function append(before: Stream | undefined, delta: Delta): Appended {
     if (delta.offset + bytes.length <= have) return { type: "known" };
     text = decoder.decode(bytes.subarray(have - delta.offset));
   }
-  const grown: Stream = {
+  const extended: Stream = {
     message: delta.message,
     block: delta.block,
     kind: delta.kind,
@@ -62,7 +62,7 @@ export function append(before: Stream | undefined, delta: Delta): Appended {
     text: (before?.text ?? "") + text,
     bytes: have + byteLength(text),
   };
-  return { type: "grown", stream: delta.kind.type === "output" ? shortened(grown) : grown };
+  return { type: "grown", stream: delta.kind.type === "output" ? shortened(extended) : extended };
 }
 
 /** Drops the first whole lines of long output once it is twice the kept length. */

@@ -89,7 +89,7 @@ describe("a plan", () => {
   const times = fc.uniqueArray(time, { minLength: 1, maxLength: 4 }).map((all) => all.sort());
   const timing: fc.Arbitrary<Timing> = fc.oneof(
     fc.constant<Timing>({ type: "by_hand" }),
-    time.map((at): Timing => ({ type: "once", at: `2026-12-24T${at}` })),
+    time.map((time): Timing => ({ type: "once", at: `2026-12-24T${time}` })),
     fc
       .tuple(fc.integer({ min: 5, max: 60 }), fc.constantFrom("minutes", "hours", "days"))
       .chain(([count, unit]) => time.map((from): Timing => ({ type: "every", count, unit, from, until: null }))),

@@ -164,10 +164,10 @@ export function timingForm(when: Timing): Partial<TaskForm> {
 }
 
 /** Parses a whole number within bounds; null for anything else. */
-function whole(text: string, least: number, most: number): number | null {
+function whole(text: string, least: number, limit: number): number | null {
   const bare = text.trim();
   const value = /^\d{1,5}$/.test(bare) ? Number(bare) : -1;
-  return value >= least && value <= most ? value : null;
+  return value >= least && value <= limit ? value : null;
 }
 
 function timesOf(texts: readonly string[]): string[] | "times" | "time" {
@@ -229,7 +229,7 @@ export function readForm(form: TaskForm): FormReading {
   const budget = parseDollars(form.budget);
   const minutes = whole(form.minutes, 1, DAY_MINUTES);
   const times = whole(form.retries, 0, MOST_RETRIES);
-  const later = whole(form.retryAfter, 1, DAY_MINUTES);
+  const retryDelay = whole(form.retryAfter, 1, DAY_MINUTES);
   const zone = form.zone.trim();
   if (name === "") faults.set("name", "name");
   if (form.prompt.trim() === "") faults.set("prompt", "prompt");
@@ -238,7 +238,7 @@ export function readForm(form: TaskForm): FormReading {
   if (!isAbsolute(folder)) faults.set("folder", "folder");
   if (budget === "wrong") faults.set("budget", "budget");
   if (minutes === null) faults.set("minutes", "minutes");
-  if (times === null || (times > 0 && later === null)) faults.set("retry", "retry");
+  if (times === null || (times > 0 && retryDelay === null)) faults.set("retry", "retry");
   if (typeof when === "string") return { plan: null, faults };
   const { profile, mode, model, missed, tell } = form;
   const plan: TaskPlan = {
@@ -252,7 +252,7 @@ export function readForm(form: TaskForm): FormReading {
     model,
     budget: budget === "wrong" ? null : budget,
     minutes: minutes ?? 1,
-    retry: { times: times ?? 0, minutes: times === 0 ? 0 : (later ?? 0) },
+    retry: { times: times ?? 0, minutes: times === 0 ? 0 : (retryDelay ?? 0) },
     missed,
     tell,
   };

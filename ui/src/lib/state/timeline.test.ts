@@ -19,24 +19,24 @@ function tree(parents: readonly number[], active: number, kinds: Record<number, 
     lasting: 0,
     said_after: null,
   }));
-  const way = new Set<number>();
-  for (let at: number | null = active; at !== null; at = bare[at]?.parent ?? null) way.add(at);
+  const path = new Set<number>();
+  for (let step: number | null = active; step !== null; step = bare[step]?.parent ?? null) path.add(step);
   const tasks = bare.map((task): StepView => ({
     ...task,
-    status: task.number === active ? "current" : way.has(task.number) ? "past" : "undone",
+    status: task.number === active ? "current" : path.has(task.number) ? "past" : "undone",
   }));
   const redo = tasks.findLast((task) => task.parent === active)?.number ?? null;
   return { tasks, active, conversation: active, undo: tasks[active]?.parent ?? null, redo };
 }
 
-const lanes = (of: StepTree): Record<number, number> =>
-  Object.fromEntries(layout(of).rows.map((row) => [row.task.number, row.lane]));
+const lanes = (tree: StepTree): Record<number, number> =>
+  Object.fromEntries(layout(tree).rows.map((row) => [row.task.number, row.lane]));
 
 const anyTree = fc
   .integer({ min: 0, max: 40 })
   .chain((count) =>
     fc.tuple(
-      fc.tuple(...Array.from({ length: count }, (_, at) => fc.integer({ min: 0, max: at }))),
+      fc.tuple(...Array.from({ length: count }, (_, index) => fc.integer({ min: 0, max: index }))),
       fc.integer({ min: 0, max: count }),
     ),
   )
@@ -45,10 +45,10 @@ const anyTree = fc
 describe("layout", () => {
   it("puts the newest first and the way of the present into the first column", () => {
     // 1-2-3, back to 1, then 4-5.
-    const laid = layout(tree([0, 1, 2, 1, 4], 5));
-    expect(laid.rows.map((row) => row.task.number)).toEqual([5, 4, 3, 2, 1, 0]);
+    const treeLayout = layout(tree([0, 1, 2, 1, 4], 5));
+    expect(treeLayout.rows.map((row) => row.task.number)).toEqual([5, 4, 3, 2, 1, 0]);
     expect(lanes(tree([0, 1, 2, 1, 4], 5))).toEqual({ 0: 0, 1: 0, 4: 0, 5: 0, 2: 1, 3: 1 });
-    expect(laid.lanes).toBe(2);
+    expect(treeLayout.lanes).toBe(2);
   });
 
   it("keeps what can be done again above the present in the same column, off the way", () => {
@@ -68,8 +68,8 @@ describe("layout", () => {
 
   it("uses a column again once it is free, and says how deep a branch is", () => {
     // Two branches in sequence: 2 from 1, then 4 from 3; the active path is 1-3-5.
-    const laid = layout(tree([0, 1, 1, 3, 3], 5));
-    expect(Object.fromEntries(laid.rows.map((row) => [row.task.number, [row.lane, row.level]]))).toEqual({
+    const treeLayout = layout(tree([0, 1, 1, 3, 3], 5));
+    expect(Object.fromEntries(treeLayout.rows.map((row) => [row.task.number, [row.lane, row.level]]))).toEqual({
       0: [0, 1],
       1: [0, 1],
       3: [0, 1],
@@ -83,19 +83,24 @@ describe("layout", () => {
 
   it("draws every tree: each task once, lines only downwards, and no line through a node of another way", () => {
     fc.assert(
-      fc.property(anyTree, (any) => {
-        const laid = layout(any);
-        expect(laid.rows.map((row) => row.task.number)).toEqual(any.tasks.map((task) => task.number).toReversed());
-        expect(laid.edges.length).toBe(any.tasks.length - 1);
-        for (const { from, to, on } of laid.edges) {
+      fc.property(anyTree, (randomTree) => {
+        const treeLayout = layout(randomTree);
+        expect(treeLayout.rows.map((row) => row.task.number)).toEqual(
+          randomTree.tasks.map((task) => task.number).toReversed(),
+        );
+        expect(treeLayout.edges.length).toBe(randomTree.tasks.length - 1);
+        for (const { from, to, on } of treeLayout.edges) {
           expect(to.row).toBeGreaterThan(from.row);
           expect(on).toBe(from.task.status !== "undone");
-          if (laid.lanes === 6) continue;
+          if (treeLayout.lanes === 6) continue;
           // The straight part of the edge: in its own column, down to the row before its end.
-          const through = laid.rows.filter((row) => row.lane === from.lane && row.row > from.row && row.row < to.row);
+          const through = treeLayout.rows.filter(
+            (row) => row.lane === from.lane && row.row > from.row && row.row < to.row,
+          );
           expect(through).toEqual([]);
         }
-        for (const row of laid.rows) if (row.task.status !== "undone") expect([row.lane, row.level]).toEqual([0, 1]);
+        for (const row of treeLayout.rows)
+          if (row.task.status !== "undone") expect([row.lane, row.level]).toEqual([0, 1]);
       }),
     );
   });
@@ -107,14 +112,14 @@ describe("layout", () => {
       lanes: 1,
     });
     const torn = tree([0, 1, 2], 3);
-    const laid = layout({ ...torn, tasks: torn.tasks.filter((task) => task.number !== 1) });
-    expect(laid.rows.length).toBe(3);
-    expect(laid.edges.length).toBe(1);
+    const treeLayout = layout({ ...torn, tasks: torn.tasks.filter((task) => task.number !== 1) });
+    expect(treeLayout.rows.length).toBe(3);
+    expect(treeLayout.edges.length).toBe(1);
   });
 });
 
 describe("walk", () => {
-  const laid = layout(tree([0, 1, 2, 1, 4], 5));
+  const treeLayout = layout(tree([0, 1, 2, 1, 4], 5));
   it.each([
     ["ArrowDown", 5, 4],
     ["ArrowDown", 0, 0],
@@ -130,11 +135,11 @@ describe("walk", () => {
     ["ArrowRight", 5, null],
     ["a", 5, null],
   ] as const)("%s from %i", (key, from, to) => {
-    expect(stepForKey(laid, from, key)).toBe(to);
+    expect(stepForKey(treeLayout, from, key)).toBe(to);
   });
 
   it("begins at an end when none is selected", () => {
-    expect([stepForKey(laid, null, "ArrowDown"), stepForKey(laid, null, "ArrowUp")]).toEqual([5, 0]);
+    expect([stepForKey(treeLayout, null, "ArrowDown"), stepForKey(treeLayout, null, "ArrowUp")]).toEqual([5, 0]);
     expect(
       stepForKey(layout({ tasks: [], active: 0, conversation: 0, undo: null, redo: null }), null, "ArrowDown"),
     ).toBeNull();
@@ -152,40 +157,40 @@ describe("steps", () => {
 
   it("follows the conversation where it went another way than the files", () => {
     // Files of 3 continue from 2, its conversation from 1; then only the conversation went back to 1.
-    const some = tree([0, 1, 2], 3);
-    const tasks = some.tasks.map((task) => (task.number === 3 ? { ...task, said_after: 1 } : task));
-    expect(steps({ ...some, tasks }, 1)).toEqual({ undone: 1, redone: 0 });
-    expect(steps({ ...some, tasks }, 2)).toEqual({ undone: 1, redone: 1 });
-    expect(steps({ ...some, tasks, conversation: 1 }, 3)).toEqual({ undone: 0, redone: 1 });
-    expect(steps({ ...some, tasks, conversation: 1 }, 1)).toEqual({ undone: 0, redone: 0 });
+    const smallTree = tree([0, 1, 2], 3);
+    const tasks = smallTree.tasks.map((task) => (task.number === 3 ? { ...task, said_after: 1 } : task));
+    expect(steps({ ...smallTree, tasks }, 1)).toEqual({ undone: 1, redone: 0 });
+    expect(steps({ ...smallTree, tasks }, 2)).toEqual({ undone: 1, redone: 1 });
+    expect(steps({ ...smallTree, tasks, conversation: 1 }, 3)).toEqual({ undone: 0, redone: 1 });
+    expect(steps({ ...smallTree, tasks, conversation: 1 }, 1)).toEqual({ undone: 0, redone: 0 });
   });
 
   it("is the way there and back: what one direction undoes the other brings back", () => {
     fc.assert(
-      fc.property(anyTree, fc.nat(), (any, pick) => {
-        const to = any.tasks[pick % any.tasks.length]?.number ?? 0;
-        const there = steps(any, to);
-        const back = steps({ ...any, active: to, conversation: to }, any.active);
-        expect(back).toEqual({ undone: there.redone, redone: there.undone });
+      fc.property(anyTree, fc.nat(), (randomTree, pick) => {
+        const to = randomTree.tasks[pick % randomTree.tasks.length]?.number ?? 0;
+        const outcome = steps(randomTree, to);
+        const reverse = steps({ ...randomTree, active: to, conversation: to }, randomTree.active);
+        expect(reverse).toEqual({ undone: outcome.redone, redone: outcome.undone });
       }),
     );
   });
 });
 
 describe("a place", () => {
-  const some = tree([0, 1, 2], 3);
+  const smallTree = tree([0, 1, 2], 3);
   it("is the present, the task before, or the one before a turn", () => {
-    expect(initialStep(some, { type: "now" })).toBe(3);
-    expect(initialStep(some, { type: "before" })).toBe(2);
-    expect(initialStep(some, { type: "before_turn", turn: "turn-2" })).toBe(1);
-    expect(initialStep(some, { type: "before_turn", turn: "of another session" })).toBe(3);
-    expect(initialStep({ ...some, active: 0, undo: null }, { type: "before" })).toBe(0);
+    expect(initialStep(smallTree, { type: "now" })).toBe(3);
+    expect(initialStep(smallTree, { type: "before" })).toBe(2);
+    expect(initialStep(smallTree, { type: "before_turn", turn: "turn-2" })).toBe(1);
+    expect(initialStep(smallTree, { type: "before_turn", turn: "of another session" })).toBe(3);
+    expect(initialStep({ ...smallTree, active: 0, undo: null }, { type: "before" })).toBe(0);
     expect(initialStep({ tasks: [], active: 0, conversation: 0, undo: null, redo: null }, { type: "now" })).toBeNull();
   });
 
   it("is nowhere while nothing happened", () => {
     expect([
-      isEmpty(some),
+      isEmpty(smallTree),
       isEmpty(tree([], 0)),
       isEmpty({ tasks: [], active: 0, conversation: 0, undo: null, redo: null }),
     ]).toEqual([false, true, true]);

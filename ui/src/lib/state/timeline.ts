@@ -44,10 +44,10 @@ export type TimeMachineTarget =
 export function layout(tree: StepTree): TreeLayout {
   const newestFirst = tree.tasks.toSorted((a, b) => b.number - a.number);
   const rowOf = new Map(newestFirst.map((task, row) => [task.number, row]));
-  const known = new Map(newestFirst.map((task) => [task.number, task]));
+  const stepsByNumber = new Map(newestFirst.map((task) => [task.number, task]));
   // Groups steps by parent, newest first; a step whose parent is missing becomes a root.
   const parentOf = (task: StepView): StepView | undefined =>
-    task.parent === null ? undefined : known.get(task.parent);
+    task.parent === null ? undefined : stepsByNumber.get(task.parent);
   const children = new Map<number | null, StepView[]>();
   for (const task of newestFirst) {
     const parent = parentOf(task)?.number ?? null;
@@ -56,36 +56,36 @@ export function layout(tree: StepTree): TreeLayout {
 
   const places = new Map<number, { lane: number; level: number }>();
   /** The occupied ranges of rows, per column. */
-  const taken: (readonly [number, number])[][] = [];
+  const occupied: (readonly [number, number])[][] = [];
 
   /** Places a path, given from its newest step to its oldest, in the first column free along its whole length. */
-  const place = (way: readonly StepView[], level: number, down: number): void => {
-    const [first] = way;
+  const addPath = (path: readonly StepView[], level: number, down: number): void => {
+    const [first] = path;
     const top = first ? (rowOf.get(first.number) ?? 0) : 0;
     let lane = level === 1 ? 0 : 1;
-    while (lane < MOST_LANES - 1 && taken[lane]?.some(([from, to]) => top <= to && from <= down)) lane += 1;
-    (taken[lane] ??= []).push([top, down]);
-    for (const task of way) places.set(task.number, { lane, level });
+    while (lane < MOST_LANES - 1 && occupied[lane]?.some(([from, to]) => top <= to && from <= down)) lane += 1;
+    (occupied[lane] ??= []).push([top, down]);
+    for (const task of path) places.set(task.number, { lane, level });
   };
   /** Returns the path that continues from a step along the newest descendants. */
   const onward = (from: StepView, first: StepView | undefined): StepView[] => {
-    const way = [from];
-    for (let next = first; next; next = children.get(next.number)?.[0]) way.unshift(next);
-    return way;
+    const path = [from];
+    for (let next = first; next; next = children.get(next.number)?.[0]) path.unshift(next);
+    return path;
   };
 
-  const active = known.get(tree.active);
-  const back = active ? path(tree, active.number) : [];
+  const active = stepsByNumber.get(tree.active);
+  const currentPath = active ? path(tree, active.number) : [];
   const main = active
     ? [
-        ...onward(active, tree.redo === null ? children.get(active.number)?.[0] : known.get(tree.redo)),
-        ...back.slice(1),
+        ...onward(active, tree.redo === null ? children.get(active.number)?.[0] : stepsByNumber.get(tree.redo)),
+        ...currentPath.slice(1),
       ]
     : [];
-  place(main, 1, newestFirst.length - 1);
+  addPath(main, 1, newestFirst.length - 1);
   const open: { task: StepView; level: number }[] = [];
-  const branchOff = (way: readonly StepView[], level: number): void => {
-    for (const task of way) {
+  const branchOff = (path: readonly StepView[], level: number): void => {
+    for (const task of path) {
       for (const child of children.get(task.number) ?? []) {
         if (!places.has(child.number)) open.push({ task: child, level });
       }
@@ -93,14 +93,14 @@ export function layout(tree: StepTree): TreeLayout {
   };
   branchOff(main, 2);
   for (const task of children.get(null) ?? []) if (!places.has(task.number)) open.push({ task, level: 2 });
-  for (let at = 0; at < open.length; at += 1) {
-    const next = open[at];
+  for (let index = 0; index < open.length; index += 1) {
+    const next = open[index];
     if (!next || places.has(next.task.number)) continue;
-    const way = onward(next.task, children.get(next.task.number)?.[0]);
+    const path = onward(next.task, children.get(next.task.number)?.[0]);
     const parent = parentOf(next.task);
     const down = (rowOf.get((parent ?? next.task).number) ?? 0) - (parent ? 1 : 0);
-    place(way, next.level, down);
-    branchOff(way, next.level + 1);
+    addPath(path, next.level, down);
+    branchOff(path, next.level + 1);
   }
 
   const rows = newestFirst.map((task, row): TreeRow => ({
@@ -117,69 +117,74 @@ export function layout(tree: StepTree): TreeLayout {
 
 /** Returns the steps from one back to the start, including itself. */
 export function path(tree: StepTree, number: number): readonly StepView[] {
-  const known = new Map(tree.tasks.map((task) => [task.number, task]));
-  const way: StepView[] = [];
+  const stepsByNumber = new Map(tree.tasks.map((task) => [task.number, task]));
+  const path: StepView[] = [];
   // A parent is older than its child; anything else would loop.
-  for (let at = known.get(number); at; at = older(known, at)) way.push(at);
-  return way;
+  for (let step = stepsByNumber.get(number); step; step = older(stepsByNumber, step)) path.push(step);
+  return path;
 }
 
 /** Returns the steps whose turns are in the conversation at the end of one, including itself. */
-function told(tree: StepTree, number: number): readonly StepView[] {
-  const known = new Map(tree.tasks.map((task) => [task.number, task]));
-  const way: StepView[] = [];
-  for (let at = known.get(number); at; at = older(known, { ...at, parent: at.said_after ?? at.parent })) way.push(at);
-  return way;
+function conversationPath(tree: StepTree, number: number): readonly StepView[] {
+  const stepsByNumber = new Map(tree.tasks.map((task) => [task.number, task]));
+  const path: StepView[] = [];
+  for (
+    let step = stepsByNumber.get(number);
+    step;
+    step = older(stepsByNumber, { ...step, parent: step.said_after ?? step.parent })
+  )
+    path.push(step);
+  return path;
 }
 
-function older(known: ReadonlyMap<number, StepView>, task: StepView): StepView | undefined {
-  return task.parent !== null && task.parent < task.number ? known.get(task.parent) : undefined;
+function older(stepsByNumber: ReadonlyMap<number, StepView>, task: StepView): StepView | undefined {
+  return task.parent !== null && task.parent < task.number ? stepsByNumber.get(task.parent) : undefined;
 }
 
 /** Returns how many runs the conversation loses and regains when the session goes to a step. */
 export function steps(tree: StepTree, to: number): { readonly undone: number; readonly redone: number } {
-  const from = told(tree, tree.conversation);
-  const towards = told(tree, to);
+  const from = conversationPath(tree, tree.conversation);
+  const towards = conversationPath(tree, to);
   const common = new Set(from.map((task) => task.number));
   const shared = new Set(towards.filter((task) => common.has(task.number)).map((task) => task.number));
-  const runs = (way: readonly StepView[]): number =>
-    way.filter((task) => task.kind === "run" && !shared.has(task.number)).length;
+  const runs = (path: readonly StepView[]): number =>
+    path.filter((task) => task.kind === "run" && !shared.has(task.number)).length;
   return { undone: runs(from), redone: runs(towards) };
 }
 
 /** Returns the step to select when the time machine opens; null in an empty tree. */
-export function initialStep(tree: StepTree, place: TimeMachineTarget): number | null {
+export function initialStep(tree: StepTree, target: TimeMachineTarget): number | null {
   if (tree.tasks.length === 0) return null;
-  switch (place.type) {
+  switch (target.type) {
     case "now":
       return tree.active;
     case "before":
       return tree.undo ?? tree.active;
     case "before_turn":
-      return tree.tasks.find((task) => task.turn === place.turn)?.parent ?? tree.active;
+      return tree.tasks.find((task) => task.turn === target.turn)?.parent ?? tree.active;
   }
 }
 
 /** Returns the step a key moves to from the selected one; null for other keys. */
-export function stepForKey(laid: TreeLayout, selected: number | null, key: string): number | null {
-  const { rows } = laid;
-  const at = rows.find((row) => row.task.number === selected);
+export function stepForKey(layout: TreeLayout, selected: number | null, key: string): number | null {
+  const { rows } = layout;
+  const selectedRow = rows.find((row) => row.task.number === selected);
   const to = (row: number): number | null => rows[Math.min(Math.max(row, 0), rows.length - 1)]?.task.number ?? null;
   switch (key) {
     case "ArrowUp":
-      return to((at?.row ?? rows.length) - 1);
+      return to((selectedRow?.row ?? rows.length) - 1);
     case "ArrowDown":
-      return to((at?.row ?? -1) + 1);
+      return to((selectedRow?.row ?? -1) + 1);
     case "Home":
       return to(0);
     case "End":
       return to(rows.length - 1);
     case "ArrowLeft":
       // Back: the step it continued from. Forward: the next step in its own column, else in any.
-      return laid.edges.find((edge) => edge.from === at)?.to.task.number ?? null;
+      return layout.edges.find((edge) => edge.from === selectedRow)?.to.task.number ?? null;
     case "ArrowRight": {
-      const after = laid.edges.filter((edge) => edge.to === at).map((edge) => edge.from);
-      return (after.find((row) => row.lane === at?.lane) ?? after[0])?.task.number ?? null;
+      const after = layout.edges.filter((edge) => edge.to === selectedRow).map((edge) => edge.from);
+      return (after.find((row) => row.lane === selectedRow?.lane) ?? after[0])?.task.number ?? null;
     }
     default:
       return null;

@@ -17,8 +17,8 @@ const turn = (n: number): TurnView => ({
   usage: { input: 0, cache_read: 0, cache_write: 0, output: 0 },
 });
 function page(from: number, to: number, earlier: boolean): TranscriptPage {
-  const messages = Array.from({ length: to - from }, (_, at) => message(from + at));
-  const turns = [...new Set(messages.map((known) => known.turn))].map((id) => turn(Number(id.slice(1))));
+  const messages = Array.from({ length: to - from }, (_, index) => message(from + index));
+  const turns = [...new Set(messages.map((message) => message.turn))].map((id) => turn(Number(id.slice(1))));
   return { messages, turns, calls: [], earlier };
 }
 
@@ -26,12 +26,12 @@ describe("a part of a conversation", () => {
   it("grows at both ends without doubles, and knows whether there is more before it", () => {
     const middle = partOf(page(11, 15, true));
     const down = after(middle, page(14, 18, true));
-    expect(down.messages.map((known) => known.id)).toEqual(["m11", "m12", "m13", "m14", "m15", "m16", "m17"]);
-    expect(down.turns.map((known) => known.id)).toEqual(["t5", "t6", "t7", "t8"]);
+    expect(down.messages.map((message) => message.id)).toEqual(["m11", "m12", "m13", "m14", "m15", "m16", "m17"]);
+    expect(down.turns.map((turn) => turn.id)).toEqual(["t5", "t6", "t7", "t8"]);
     expect(down.earlier).toBe(true);
     const up = before(down, page(0, 11, false));
     expect(up.messages).toHaveLength(18);
-    expect(up.messages.map((known) => known.meta.at)).toEqual(Array.from({ length: 18 }, (_, at) => at));
+    expect(up.messages.map((message) => message.meta.at)).toEqual(Array.from({ length: 18 }, (_, index) => index));
     expect(up.earlier).toBe(false);
   });
 });

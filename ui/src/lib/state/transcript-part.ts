@@ -25,10 +25,10 @@ export function after(part: Part, page: TranscriptPage): Part {
 }
 
 function joined(first: Part, second: Part): Omit<Part, "earlier"> {
-  const known = new Set(first.messages.map((message) => message.id));
+  const ids = new Set(first.messages.map((message) => message.id));
   const turns = new Map([...first.turns, ...second.turns].map((turn) => [turn.id, turn]));
   return {
-    messages: [...first.messages, ...second.messages.filter((message) => !known.has(message.id))],
+    messages: [...first.messages, ...second.messages.filter((message) => !ids.has(message.id))],
     turns: [...turns.values()],
     calls: new Map([...first.calls, ...second.calls]),
   };

@@ -3,22 +3,22 @@ import { describe, expect, it } from "vitest";
 import { apply, type TrashState } from "./trash";
 
 const totals = (things: number) => ({ things, bytes: things * 10 });
-const event = (seq: number, what: Event): Update => ({
+const event = (seq: number, event: Event): Update => ({
   type: "event",
-  envelope: { topic: { type: "trash" }, seq, at: 0, v: 1, event: what },
+  envelope: { topic: { type: "trash" }, seq, at: 0, v: 1, event },
 });
 const changed = (seq: number, things: number): Update => event(seq, { type: "trash_changed", totals: totals(things) });
-const begun: TrashState = { seq: 3, totals: totals(1) };
+const state: TrashState = { seq: 3, totals: totals(1) };
 
 describe("the trash's totals", () => {
   it("begin with the snapshot and follow the events", () => {
-    const first = apply(null, { type: "snapshot", snapshot: { topic: "trash", ...begun } });
-    expect(first).toEqual({ type: "applied", state: begun });
-    expect(apply(begun, changed(4, 2))).toEqual({ type: "applied", state: { seq: 4, totals: totals(2) } });
+    const first = apply(null, { type: "snapshot", snapshot: { topic: "trash", ...state } });
+    expect(first).toEqual({ type: "applied", state });
+    expect(apply(state, changed(4, 2))).toEqual({ type: "applied", state: { seq: 4, totals: totals(2) } });
   });
   it("see a gap and ignore what is old", () => {
-    expect(apply(begun, changed(5, 2))).toEqual({ type: "gap" });
+    expect(apply(state, changed(5, 2))).toEqual({ type: "gap" });
     expect(apply(null, changed(1, 2))).toEqual({ type: "gap" });
-    expect(apply(begun, changed(3, 9))).toEqual({ type: "applied", state: begun });
+    expect(apply(state, changed(3, 9))).toEqual({ type: "applied", state });
   });
 });

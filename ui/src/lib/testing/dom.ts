@@ -32,9 +32,9 @@ export function within(target: HTMLElement): {
 } {
   const all = (id: string) => [...target.querySelectorAll<HTMLElement>(`[data-testid="${id}"]`)];
   const get = (id: string) => {
-    const found = all(id)[0];
-    if (!found) throw new Error(`no ${id} in ${target.textContent}`);
-    return found;
+    const element = all(id)[0];
+    if (!element) throw new Error(`no ${id} in ${target.textContent}`);
+    return element;
   };
   return { all, get };
 }
@@ -63,7 +63,7 @@ export function write(field: HTMLElement, text: string): void {
 }
 
 /** Presses a key. */
-export function press(at: HTMLElement, key: string, more: KeyboardEventInit = {}): void {
-  at.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }));
+export function press(element: HTMLElement, key: string, more: KeyboardEventInit = {}): void {
+  element.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }));
   flushSync();
 }

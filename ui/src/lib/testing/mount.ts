@@ -9,16 +9,16 @@ import { installStubs, within } from "./dom";
 export function mountStage() {
   const replayed = new ReplayCore();
   const target = document.createElement("div");
-  let shown: Record<string, unknown> | null = null;
+  let mounted: Record<string, unknown> | null = null;
 
   function show<Props extends Record<string, unknown>>(component: Component<Props>, props: Props): void {
-    shown = mount(component, { target, props });
+    mounted = mount(component, { target, props });
     flushSync();
   }
 
   async function close(): Promise<void> {
-    if (shown) await unmount(shown);
-    shown = null;
+    if (mounted) await unmount(mounted);
+    mounted = null;
   }
 
   // Generous limits for a busy machine; nothing here depends on time.

@@ -31,12 +31,12 @@ export function sessionStage() {
   }
 
   /** Holds back the answer of a request until the returned function is called. */
-  function later(type: string): (value: unknown) => void {
+  function deferred(type: string): (value: unknown) => void {
     let answer = (_: unknown): void => undefined;
     const coming = new Promise((resolve) => (answer = resolve));
     replayed.instead = (call) => (call.type === type ? coming : undefined);
     return answer;
   }
 
-  return { ...stage, open, goTo, later };
+  return { ...stage, open, goTo, later: deferred };
 }

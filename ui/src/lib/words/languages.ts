@@ -14,17 +14,20 @@ interface LanguageInfo {
 /** A language with translations. */
 export type LanguageCode = Exclude<Language, "system">;
 
-const known: Readonly<Record<LanguageCode, LanguageInfo>> = {
+const languageInfos: Readonly<Record<LanguageCode, LanguageInfo>> = {
   en: { name: "English", page: "en", dates: "en-GB" },
   zh: { name: "中文", page: "zh-CN", dates: "zh-CN" },
 };
 
 /** All languages, in display order. */
-export const languages = Object.entries(known).map(([code, { name }]) => ({ code: code as LanguageCode, name }));
+export const languages = Object.entries(languageInfos).map(([code, { name }]) => ({
+  code: code as LanguageCode,
+  name,
+}));
 
 /** Returns the properties of a language. */
 export function languageOf(code: LanguageCode): LanguageInfo {
-  return known[code];
+  return languageInfos[code];
 }
 
 /** Returns the best language for a system language tag; English if there is no match. */

@@ -9,8 +9,8 @@ describe("a model that could not be tried", () => {
     // Neither can happen with one short message; a cancelled one is not reported.
     const never = ["error.provider.context_too_long", "error.provider.cancelled"];
     for (const key of provider.filter((key) => !never.includes(key))) {
-      const said = explainTest({ key: key.slice("error.".length), args: {}, retryable: false });
-      expect(said, key).not.toMatch(/message was kept|so far was kept|press Retry/);
+      const text = explainTest({ key: key.slice("error.".length), args: {}, retryable: false });
+      expect(text, key).not.toMatch(/message was kept|so far was kept|press Retry/);
     }
   });
 

@@ -27,12 +27,12 @@ const keys = [...files.values()].flatMap((words) => Object.keys(words));
 const page = sources("ui/src", /\.(?:svelte|ts)$/);
 const rust = sources("src-tauri", /\.rs$/);
 
-const written = (text: string): Set<string> =>
+const wordsIn = (text: string): Set<string> =>
   new Set([...text.matchAll(/["'`]([\w.-]+)["'`]/g)].map(([, key]) => key ?? ""));
-const inPage = written(page);
-const inRust = written(rust);
+const inPage = wordsIn(page);
+const inRust = wordsIn(rust);
 // A placeholder replaces exactly one part of a key.
-const made = [...page.matchAll(/`([\w.-]*\.[\w.-]*\$\{[^`]*)`/g)]
+const patterns = [...page.matchAll(/`([\w.-]*\.[\w.-]*\$\{[^`]*)`/g)]
   .map(([, template]) => (template ?? "").split(/\$\{[^}]*\}/))
   .filter((parts) => parts.every((part) => /^[\w.-]*$/.test(part)))
   .map((parts) => new RegExp(`^${parts.map((part) => part.replaceAll(".", "\\.")).join("[^.]+")}$`));
@@ -43,7 +43,7 @@ function isUsed(key: string): boolean {
   if (MADE_IN_RUST.some((beginning) => key.startsWith(beginning))) return true;
   if (inRust.has(key.replace(/^error\./, "")) || inRust.has(key)) return true;
   return forms.some(
-    (form) => inPage.has(form) || (!form.startsWith("error.") && made.some((pattern) => pattern.test(form))),
+    (form) => inPage.has(form) || (!form.startsWith("error.") && patterns.some((pattern) => pattern.test(form))),
   );
 }
 
@@ -54,12 +54,12 @@ describe("every word of the catalogue", () => {
   });
 
   it("is in one file", () => {
-    expect(keys.filter((key, at) => keys.indexOf(key) !== at)).toEqual([]);
+    expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);
   });
 
   it("that the page has no file of is used by Rust", () => {
-    const made = (key: string): boolean => MADE_IN_RUST.some((beginning) => key.startsWith(beginning));
-    expect(onlyRust.filter((key) => !inRust.has(key) && !made(key))).toEqual([]);
+    const isBuilt = (key: string): boolean => MADE_IN_RUST.some((beginning) => key.startsWith(beginning));
+    expect(onlyRust.filter((key) => !inRust.has(key) && !isBuilt(key))).toEqual([]);
   });
 
   it("would be missed: the check knows a key nobody uses, and one that only looks used", () => {

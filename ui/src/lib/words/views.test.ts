@@ -21,10 +21,10 @@ function resolved(name: string, from: string): string | null {
     : name.startsWith(".")
       ? join(dirname(from), name)
       : null;
-  const found =
+  const isMatch =
     path &&
     [path, `${path}.ts`, join(path, "index.ts")].find((file) => /\.(svelte|ts)$/.test(file) && existsSync(file));
-  return found || null;
+  return isMatch || null;
 }
 
 /** Modules whose words come with another view, and why. */
@@ -44,8 +44,8 @@ interface Module {
 const modules = new Map<string, Module>();
 
 function read(path: string): Module {
-  const known = modules.get(path);
-  if (known) return known;
+  const cached = modules.get(path);
+  if (cached) return cached;
   const text = readFileSync(path, "utf8");
   const imports = [...text.matchAll(/^\s*(?:import|export)\s+(?!type\b)(?:[^"';]*?\sfrom\s+)?"([^"]+)"/gm)];
   const files = new Map<string, string>();
@@ -74,9 +74,9 @@ function read(path: string): Module {
 
 /** Returns a module and everything it imports statically. */
 function closure(path: string): ReadonlySet<string> {
-  const seen = new Set([path]);
-  for (const next of seen) for (const imported of read(next).imports) seen.add(imported);
-  return seen;
+  const visited = new Set([path]);
+  for (const next of visited) for (const imported of read(next).imports) visited.add(imported);
+  return visited;
 }
 
 /** Returns the words a module displays that are in none of these files: the module, the key and its file. */
@@ -93,14 +93,14 @@ function missing(path: string, files: readonly string[]): string[] {
 /** Returns every view that loads later, by the module that loads it. */
 function views(): { from: string; view: string; brings: readonly string[] }[] {
   const reached = new Set([join(SRC, "main.ts")]);
-  const found = new Map<string, { from: string; view: string; brings: readonly string[] }>();
+  const missing = new Map<string, { from: string; view: string; brings: readonly string[] }>();
   for (const entry of reached)
     for (const from of closure(entry))
       for (const { view, brings } of read(from).views) {
         reached.add(view);
-        found.set(`${from} ${view}`, { from: relative(SRC, from), view, brings });
+        missing.set(`${from} ${view}`, { from: relative(SRC, from), view, brings });
       }
-  return [...found.values()];
+  return [...missing.values()];
 }
 
 describe("the words of a view", () => {

@@ -25,7 +25,7 @@ let needed: readonly (WordFile | "start")[] = ["start"];
 const loads: Record<string, Promise<void> | undefined> = { "en/start": Promise.resolve() };
 
 let current = $state<LanguageCode>("en");
-let wanted: LanguageCode = "en";
+let requestedLanguage: LanguageCode = "en";
 
 /** Returns the current language. */
 export function language(): LanguageCode {
@@ -44,8 +44,8 @@ export function addWords(code: LanguageCode, words: Catalogue): void {
 
 function load(code: LanguageCode, file: WordFile | "start"): Promise<void> {
   const id = `${code}/${file}`;
-  const known = loads[id];
-  if (known) return known;
+  const load = loads[id];
+  if (load) return load;
   // The table of all files is not part of the startup bundle.
   const loading = import("./files").then(({ readFile }) => readFile(code, file)).then((words) => addWords(code, words));
   loads[id] = loading;
@@ -57,10 +57,10 @@ function load(code: LanguageCode, file: WordFile | "start"): Promise<void> {
 async function loadNeeded(): Promise<void> {
   let code;
   do {
-    code = wanted;
-    await Promise.all(needed.flatMap((file) => [load("en", file), load(wanted, file)]));
+    code = requestedLanguage;
+    await Promise.all(needed.flatMap((file) => [load("en", file), load(requestedLanguage, file)]));
     // Another language may have been chosen in the meantime.
-  } while (code !== wanted);
+  } while (code !== requestedLanguage);
 }
 
 /** Loads files of words, in English and in the current language. */
@@ -84,15 +84,15 @@ export async function wordsOf(code: LanguageCode): Promise<Catalogue> {
 
 /** Changes the language of the page; loads its words the first time. If they cannot be loaded, the language stays. */
 export async function setLanguage(next: LanguageCode): Promise<void> {
-  wanted = next;
+  requestedLanguage = next;
   try {
     await loadNeeded();
   } catch (error) {
-    if (wanted === next) wanted = current;
+    if (requestedLanguage === next) requestedLanguage = current;
     throw error;
   }
   // Another language was chosen in the meantime.
-  if (wanted !== next) return;
+  if (requestedLanguage !== next) return;
   current = next;
   document.documentElement.lang = languageOf(next).page;
 }
@@ -123,8 +123,8 @@ export function inEnglish(key: WordKey): string {
 /** Returns the words for a number of things; `{n}` is the number formatted for the language. */
 export function tn(key: CountKey, n: number, args: WordArgs = {}): string {
   const form = new Intl.PluralRules(current).select(n) === "one" ? "one" : "other";
-  const written = new Intl.NumberFormat(current).format(n);
-  return fill(template(`${key}.${form}`) ?? key, { n: written, ...args });
+  const number = new Intl.NumberFormat(current).format(n);
+  return fill(template(`${key}.${form}`) ?? key, { n: number, ...args });
 }
 
 /** Returns the words for a key from the core; null if the catalogue lacks it. */
@@ -134,8 +134,8 @@ export function lookUp(key: string, args: WordArgs = {}): string | null {
 }
 
 /** Joins sentences with the language's separator, leaving out nulls. */
-export function sentences(...said: readonly (string | null)[]): string {
-  return said.filter((sentence) => sentence !== null && sentence !== "").join(t("list.sentence"));
+export function sentences(...parts: readonly (string | null)[]): string {
+  return parts.filter((sentence) => sentence !== null && sentence !== "").join(t("list.sentence"));
 }
 
 /** Returns the message of an error. An unknown error says so and shows its key. */

@@ -73,12 +73,12 @@ describe("words", () => {
 
   it("are not written into components", () => {
     const prose = />\s*[A-Z][a-z]+(?: [a-z]+)+[.?]?\s*</;
-    const found = sources("src/components").filter((path) => {
+    const offenders = sources("src/components").filter((path) => {
       const markup = readFileSync(path, "utf8")
         .replace(/<script[\s\S]*?<\/script>/g, "")
         .replace(/<!--[\s\S]*?-->/g, "");
       return prose.test(markup) || /(?:aria-label|title|placeholder)="[A-Z]/.test(markup);
     });
-    expect(found).toEqual([]);
+    expect(offenders).toEqual([]);
   });
 });
