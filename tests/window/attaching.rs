@@ -141,7 +141,7 @@ async fn a_browsers_permission_prompt_is_awaited() -> Result<()> {
     browser.question(&desktop, &app).await?;
     app.text_where("browser-waiting", "what it waits for", |text| text.contains("press Allow in Chromium"))
         .await?;
-    app.text_where("working", "the same in the transcript", |text| text.contains("press Allow in Chromium"))
+    app.text_where("turn-progress", "the same in the transcript", |text| text.contains("press Allow in Chromium"))
         .await?;
     app.picture("browser-allow").await?;
     app.click("browser-cancel").await?;
@@ -154,9 +154,9 @@ async fn a_browsers_permission_prompt_is_awaited() -> Result<()> {
     browser.question(&desktop, &app).await?;
     app.click("open-settings").await?;
     app.click("settings-page[data-page=browser]").await?;
-    app.find("browser-examine").await?;
+    app.find("browser-run-checks").await?;
     // Not by position: results that arrive meanwhile move it.
-    app.script("document.querySelector('[data-testid=browser-examine]').click()").await?;
+    app.script("document.querySelector('[data-testid=browser-run-checks]').click()").await?;
     app.text_where("browser-check-attached", "the line", |text| text.contains("press Allow there")).await?;
     app.picture("browser-check-waiting").await?;
     let button =

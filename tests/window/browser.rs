@@ -199,7 +199,7 @@ async fn filled(theme: Theme, theme_name: &str) -> Result<()> {
     // The person takes the page over and hands it back with the card: the agent's pending act waits for that.
     taken_over.reached().await;
     app.find("live[data-hand=agent]").await?;
-    press(&app, "live-hand").await?;
+    press(&app, "live-handover").await?;
     app.find("live[data-hand=person]").await?;
     let made = server.requests().len();
     taken_over.open();
@@ -211,7 +211,7 @@ async fn filled(theme: Theme, theme_name: &str) -> Result<()> {
     assert!(!app.texts("live-step").await?.iter().any(|step| step.contains("London")));
     app.picture(&format!("browser-taken-{theme_name}")).await?;
     assert_eq!(server.requests().len(), made, "the step waits for the page");
-    press(&app, "live-hand").await?;
+    press(&app, "live-handover").await?;
     app.text_where("question", "the other site", |text| text.contains(&format!("localhost:{port}"))).await?;
     let sent = page_requests.lock().expect("the list").clone();
     let page_text = app.script("return document.body.innerText").await?;

@@ -53,7 +53,7 @@ async fn all_data_is_copied_and_deleted_and_the_window_quits() -> Result<()> {
     app.find("erase-dialog").await?;
     app.fill("erase-word", &say("data.erase.word")).await?;
     app.picture("data-erase-dark").await?;
-    app.click("erase-do").await?;
+    app.click("erase-confirm").await?;
     let message = app.text("erased").await?;
     assert!(message.contains(&say("data.erased")), "{message}");
     app.picture("data-erased-dark").await?;

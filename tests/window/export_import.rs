@@ -41,7 +41,7 @@ async fn a_session_is_exported_without_its_secrets_and_imported_again() -> Resul
         assert!(listed.contains(&part), "{part}: {listed}");
     }
     app.picture("export-markdown-light").await?;
-    app.click("export-pick").await?;
+    app.click("export-choose-folder").await?;
     choose(&desktop, &app, &out).await?;
     let text = written(&app, &out, "md").await?;
     assert!(text.contains("I keep it to **myself**.") && text.contains("[redacted]"), "{text}");
@@ -51,7 +51,7 @@ async fn a_session_is_exported_without_its_secrets_and_imported_again() -> Resul
 
     // Everything, for another Octo: inspected first, then a separate session.
     export(&app, "json").await?;
-    app.click("export-pick").await?;
+    app.click("export-choose-folder").await?;
     choose(&desktop, &app, &out).await?;
     let file = written(&app, &out, "json").await?;
     assert!(!file.contains(SECRET), "neither is it in there");
@@ -61,7 +61,7 @@ async fn a_session_is_exported_without_its_secrets_and_imported_again() -> Resul
     choose(&desktop, &app, &path).await?;
     app.text_where("import-dialog", "what is in it", |text| text.contains("2 messages")).await?;
     app.picture("import-light").await?;
-    app.click("import-go").await?;
+    app.click("import-start").await?;
     app.text_where("answer", "the conversation", |text| text.contains("I keep it to myself.")).await?;
     let rows =
         app.until("both sessions", async || Ok((app.all("session-row").await?.len() == 2).then_some(())));
@@ -85,7 +85,7 @@ async fn export(app: &Application, form: &str) -> Result<()> {
     app.pick(&say("session.export")).await?;
     app.click(&format!("export-form-{form}")).await?;
     app.until("what is in it", async || {
-        let ready = "return !document.querySelector('[data-testid=export-pick]').disabled";
+        let ready = "return !document.querySelector('[data-testid=export-choose-folder]').disabled";
         Ok((app.script(ready).await? == true).then_some(()))
     })
     .await

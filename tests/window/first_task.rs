@@ -153,7 +153,7 @@ pub(crate) async fn connect(app: &Application, url: &str, theme_name: &str) -> R
 /// Skips the rest of the first run once its model is saved.
 pub(crate) async fn skip_the_rest(app: &Application) -> Result<()> {
     app.find("welcome[data-step=persona]").await?;
-    app.click("onboarding-finish").await?;
+    app.click("onboarding-skip-rest").await?;
     app.find("new-folder").await?;
     Ok(())
 }

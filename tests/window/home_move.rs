@@ -61,7 +61,7 @@ async fn a_home_restore_and_a_move_happen_at_the_next_start() -> Result<()> {
     listed(&app, "herons").await?;
     assert_eq!(app.all("session-row").await?.len(), 1, "as it was when it was copied");
     places(&app).await?;
-    let former_home = app.text("data-kept").await?;
+    let former_home = app.text("data-former").await?;
     assert!(former_home.contains("-before-"), "what was there is kept aside: {former_home}");
     app.picture("restored").await?;
 

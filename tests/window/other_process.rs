@@ -75,7 +75,7 @@ async fn a_turn_in_a_terminal_is_seen_in_the_window_and_stopped_from_it() -> Res
     let ended = tokio::task::spawn_blocking(move || exec.wait_with_output()).await??;
     let elapsed = started.elapsed();
     ensure!(ended.status.code() == Some(STOPPED), "after {elapsed:?}: {ended:?}");
-    app.find("activity-none").await?;
+    app.find("activity-empty").await?;
     gate.open();
 
     by_folders(&app).await?;
@@ -130,7 +130,7 @@ async fn keys_of_ones_own(app: &Application) -> Result<()> {
     app.text_where("shortcut-keys-palette", "the new keys", |text| text.contains('P')).await?;
     app.picture("shortcuts-chosen-light").await?;
     app.click("settings-page[data-page=tasks]").await?;
-    app.find("tasks-at-their-times").await?;
+    app.find("tasks-scheduled").await?;
     app.picture("settings-tasks-light").await?;
     app.click("settings-back").await?;
     app.click("new-session").await?;

@@ -42,13 +42,13 @@ async fn a_setting_is_proposed_by_the_agent_and_set_by_the_person_alone() -> Res
     assert_eq!(app.script(theme).await?, "system", "the agent changed nothing");
 
     app.click("settings-offer").await?;
-    let proposed = app.text("proposed").await?;
+    let proposed = app.text("setting-proposal").await?;
     assert!(proposed.contains("Octo proposes") && proposed.contains("Nothing was changed"), "{proposed}");
     app.picture("proposal-light").await?;
     assert_eq!(app.script(theme).await?, "system", "and neither did looking at it");
-    app.click("proposed-set").await?;
+    app.click("setting-proposal-apply").await?;
     app.until("the theme", async || Ok((app.script(theme).await? == "dark").then_some(()))).await?;
-    app.until("the proposal to go", async || Ok(app.all("proposed").await?.is_empty().then_some(()))).await?;
+    app.until("the proposal to go", async || Ok(app.all("setting-proposal").await?.is_empty().then_some(()))).await?;
     app.picture("proposal-set").await?;
     app.close().await?;
 
@@ -66,7 +66,7 @@ async fn a_setting_is_proposed_by_the_agent_and_set_by_the_person_alone() -> Res
         Ok((app.script(offers).await? == true).then_some(()))
     })
     .await?;
-    app.click("proposed-set").await?;
+    app.click("setting-proposal-apply").await?;
     let text = "return document.documentElement.dataset.text ?? null";
     app.until("larger text", async || Ok((app.script(text).await? == "large").then_some(()))).await?;
     app.close().await?;
@@ -109,7 +109,7 @@ async fn the_network_is_tested_and_the_browser_is_checked_and_repaired() -> Resu
     // The browser is disabled: the check-up says so, and its repair enables Octo's own.
     app.click("settings-page[data-page=browser]").await?;
     app.click("browser-choice-off").await?;
-    app.click("browser-examine").await?;
+    app.click("browser-run-checks").await?;
     let off = app.text("browser-check-installed[data-result=broken]").await?;
     assert!(off.contains(&say("error.browser.off")), "{off}");
     app.find("browser-check-works[data-result=skipped]").await?;
@@ -122,7 +122,7 @@ async fn the_network_is_tested_and_the_browser_is_checked_and_repaired() -> Resu
         Ok((app.script(chosen).await? == "true").then_some(()))
     })
     .await?;
-    app.click("browser-examine").await?;
+    app.click("browser-run-checks").await?;
     app.find("browser-check-installed[data-result=fine]").await?;
     scroll_to(&app, "browser-check-private").await?;
     app.picture("doctor-repaired").await?;

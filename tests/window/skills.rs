@@ -116,10 +116,10 @@ async fn called_and_accepted(theme: Theme, theme_name: &str) -> Result<()> {
     // The folder's skills wait for a review.
     app.click("open-skills").await?;
     open_row(&app, "skill-row[data-skill=house-style]").await?;
-    app.find("skill-waits").await?;
+    app.find("skill-untrusted").await?;
     app.picture(&format!("skill-waits-{theme_name}")).await?;
     app.click("skill-accept").await?;
-    app.until("it is accepted", async || Ok(app.all("skill-waits").await?.is_empty().then_some(()))).await?;
+    app.until("it is accepted", async || Ok(app.all("skill-untrusted").await?.is_empty().then_some(()))).await?;
     app.picture(&format!("skills-{theme_name}")).await?;
 
     // Proposed in words, accepted by the person, used in the same session.

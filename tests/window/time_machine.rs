@@ -80,23 +80,23 @@ async fn taken_back(theme: Theme, theme_name: &str) -> Result<()> {
 
     // Undone one by one, with shortcuts; each preview shows the changes first.
     app.click("time-open").await?;
-    app.until("the tree", async || Ok((app.all("task-row").await?.len() >= 4).then_some(()))).await?;
+    app.until("the tree", async || Ok((app.all("time-step").await?.len() >= 4).then_some(()))).await?;
     app.click("task-row[data-task=\"3\"]").await?;
     app.find("comparison").await?;
     // Effects no undo reverts are listed with the turn, and again before it is undone.
-    app.text_where("lasting", "what stays of the task", |text| text.contains("cannot be undone")).await?;
+    app.text_where("irreversible-effects", "what stays of the task", |text| text.contains("cannot be undone")).await?;
     app.picture(&format!("time-machine-{theme_name}")).await?;
     app.click("task-row[data-task=\"2\"]").await?;
-    app.click("restore-go").await?;
-    app.text_where("lasting", "what does not come back", |text| text.contains("effect remains")).await?;
+    app.click("restore-open").await?;
+    app.text_where("irreversible-effects", "what does not come back", |text| text.contains("effect remains")).await?;
     app.picture(&format!("proposal-{theme_name}")).await?;
-    app.click("restore-leave").await?;
+    app.click("restore-cancel").await?;
     for task in [2, 1, 0] {
         go_to(&app, task).await?;
         app.until("the files", async || Ok((project(&work)? == states[task]).then_some(()))).await?;
     }
     return_to_conversation(&app).await?;
-    app.find("undone").await?;
+    app.find("show-undone").await?;
     app.picture(&format!("undone-{theme_name}")).await?;
 
     // A second branch from the first turn on, next to the earlier one.
@@ -113,7 +113,7 @@ async fn taken_back(theme: Theme, theme_name: &str) -> Result<()> {
 
     // One file of the first branch alone, then all of it.
     app.click("time-open").await?;
-    app.until("the tree", async || Ok((app.all("task-row").await?.len() >= 5).then_some(()))).await?;
+    app.until("the tree", async || Ok((app.all("time-step").await?.len() >= 5).then_some(()))).await?;
     app.picture(&format!("branches-{theme_name}")).await?;
     let branch = project(&work)?;
     app.click("task-row[data-task=\"2\"]").await?;
@@ -156,7 +156,7 @@ async fn go_to(app: &Application, task: usize) -> Result<()> {
         app.click("time-open").await?;
     }
     app.click(&format!("task-row[data-task=\"{task}\"]")).await?;
-    app.click("restore-go").await?;
+    app.click("restore-open").await?;
     confirm(app).await
 }
 
@@ -165,11 +165,11 @@ async fn confirm(app: &Application) -> Result<()> {
     app.find("restore-preview").await?;
     app.until("the preview to be ready", async || {
         let ready =
-            app.script("return !document.querySelector('[data-testid=restore-do]')?.disabled").await?;
+            app.script("return !document.querySelector('[data-testid=restore-confirm]')?.disabled").await?;
         Ok((ready == true).then_some(()))
     })
     .await?;
-    app.click("restore-do").await?;
+    app.click("restore-confirm").await?;
     app.until("the timeline again", async || Ok(app.all("restore-preview").await?.is_empty().then_some(())))
         .await
 }

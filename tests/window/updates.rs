@@ -65,11 +65,11 @@ async fn an_update_is_offered_verified_and_installed_in_one_click() -> Result<()
     connect(&app, &server.url(), "updates").await?;
     app.click("open-settings").await?;
     app.click("settings-page[data-page=about]").await?;
-    app.find("update-look").await?;
+    app.find("update-check").await?;
     assert_eq!(update_server.asked(), Vec::<String>::new(), "nobody asked for it yet");
 
     // Shown with its changes, and only shown.
-    app.click("update-look").await?;
+    app.click("update-check").await?;
     let offer = app.text_where("update-offer", "the offer", |text| text.contains("9.0.0")).await?;
     assert!(offer.contains("Herons are counted twice as fast."), "{offer}");
     app.picture("update-offered-light").await?;
@@ -130,8 +130,8 @@ async fn refused(app: &Application) -> Result<()> {
 async fn look_again(app: &Application, update_server: &UpdateServer, signature: String) -> Result<()> {
     update_server.sign(signature);
     let count = update_server.asked().len();
-    app.click("update-look").await?;
-    let answered = "return !document.querySelector('[data-testid=update-look]').disabled";
+    app.click("update-check").await?;
+    let answered = "return !document.querySelector('[data-testid=update-check]').disabled";
     app.until("the answer", async || {
         let is_answered = app.script(answered).await? == true;
         Ok((is_answered && update_server.asked().len() > count).then_some(()))

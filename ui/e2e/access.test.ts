@@ -149,7 +149,7 @@ describe("languages", () => {
       "他说：“连接中断之后，第四部分已经存好了，可是回执没有到达（这就是原因）；所以它被再发了一次。”《说明》里写着：先查询，再发送！是这样吗？";
     await page.getByTestId("composer").fill(text.repeat(6));
     await page.getByTestId("send").click();
-    const words = page.locator('[data-testid="user-message"] .words').first();
+    const words = page.locator('[data-testid="user-message"] .message-text').first();
     await words.waitFor();
     const edges = await words.evaluate((element) => {
       const found: { first: string[]; last: string[] } = { first: [], last: [] };
@@ -224,7 +224,7 @@ describe("languages", () => {
 describe("a screen reader", () => {
   it("is told each answer once it is whole, and nothing while it streams", async () => {
     const page = await stage.open({ scene: "long", query: "&messages=20" });
-    const spoken = page.getByTestId("spoken");
+    const spoken = page.getByTestId("announcer");
     await expect.poll(() => spoken.getAttribute("aria-live")).toBe("polite");
     await expect.poll(() => page.getByTestId("transcript").getAttribute("aria-live")).toBe("off");
     // Earlier content is not announced.

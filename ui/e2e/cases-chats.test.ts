@@ -35,14 +35,14 @@ describe("chat services", () => {
     await page.getByText(say("settings.chats.tested", { name: "mei_octo_bot" })).waitFor();
     await page.getByTestId("chat-mode-ask").click();
     await page.getByTestId("chat-save").click();
-    await expect.poll(() => page.getByTestId("chat-standing").getAttribute("data-state")).toBe("connected");
+    await expect.poll(() => page.getByTestId("chat-status").getAttribute("data-state")).toBe("connected");
     await expect
       .poll(() => asked(page, "save_telegram"))
       .toMatchObject([{ draft: { token: TOKEN, server: null, mode: "ask" }, bot: { name: "mei_octo_bot" } }]);
     expect(await page.content()).not.toContain("AAverysecret");
 
     // Reopened, the form shows only the token's last characters and keeps the token if the field stays empty.
-    await page.getByTestId("chat-change").click();
+    await page.getByTestId("chat-edit").click();
     await expect.poll(() => token.inputValue()).toBe("");
     await expect
       .poll(() => token.getAttribute("placeholder"))
@@ -82,7 +82,7 @@ describe("chat services", () => {
     ] as const) {
       const page = await stage.open({ scene: "main", query });
       await settings(page, "chats");
-      const standing = page.getByTestId("chat-standing");
+      const standing = page.getByTestId("chat-status");
       await expect.poll(() => standing.getAttribute("data-state")).toBe(state);
       await expect.poll(() => standing.innerText()).toContain(words);
       await page.getByTestId("chat-on").click();

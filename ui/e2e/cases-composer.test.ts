@@ -151,7 +151,7 @@ describe("the message field", () => {
     await expect.poll(() => composer.getAttribute("placeholder")).toBe(text);
     await page.keyboard.type("N");
     await expect.poll(() => composer.getAttribute("placeholder")).not.toBe(text);
-    await expect.poll(() => page.getByTestId("suggestion-take").count()).toBe(0);
+    await expect.poll(() => page.getByTestId("suggestion-use").count()).toBe(0);
     await page.keyboard.press("Backspace");
     await expect.poll(() => composer.getAttribute("placeholder")).toBe(text);
     await page.keyboard.press("Tab");

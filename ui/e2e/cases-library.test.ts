@@ -49,7 +49,7 @@ describe("what is kept", () => {
     const page = await stage.open({ scene: "main" });
     await page.getByTestId("open-skills").click();
     await page.getByTestId("import-open").click();
-    await page.getByTestId("import-from").fill("https://github.com/example/skills");
+    await page.getByTestId("import-source").fill("https://github.com/example/skills");
     await page.keyboard.press("Enter");
     const offered = page.getByTestId("import-skill");
     await offered.first().waitFor();

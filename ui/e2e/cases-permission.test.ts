@@ -30,7 +30,9 @@ describe("permission", () => {
     // Calls that change something ask one after the other.
     await second.waitFor();
     await expect.poll(() => question.count()).toBe(1);
-    await expect.poll(() => second.locator(".cmd").innerText()).toContain("cargo publish --dry-run --allow-dirty");
+    await expect
+      .poll(() => second.locator(".command-line").innerText())
+      .toContain("cargo publish --dry-run --allow-dirty");
     await offers();
     await core.replies({ parts: [{ call: { tool: "write", arguments: { path: "b.txt", content: "b\n" } } }] });
     await core.replies({ parts: [{ text: "Written." }] });

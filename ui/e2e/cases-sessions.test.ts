@@ -233,7 +233,7 @@ describe("sessions", () => {
     // A folded stretch can be marked as read.
     await fold.click();
     await expect.poll(() => row(page, name).count()).toBe(3);
-    await page.getByTestId("runs-read").focus();
+    await page.getByTestId("runs-mark-read").focus();
     await page.keyboard.press("Enter");
     await untilFocused(page, "runs-row");
     await expect.poll(() => asked(page, "mark_read")).toHaveLength(2);

@@ -45,7 +45,7 @@ describe("setting up", () => {
     const page = await stage.open({ scene: "first-run" });
     const typed: Record<string, Record<string, string>> = {
       model: { "model-url": "https://models.example/v1", "model-name": "own-7b", "model-key": "sk-typed" },
-      persona: { "onboarding-name": "Juno", "onboarding-own": "Dry wit", "onboarding-about": "I keep bees." },
+      persona: { "onboarding-name": "Juno", "onboarding-own-manner": "Dry wit", "onboarding-about": "I keep bees." },
       place: { "onboarding-folder": "/home/mei/bees" },
     };
     await page.getByTestId("model-provider-custom").click();
@@ -132,12 +132,12 @@ describe("setting up", () => {
     for (const box of await boxes.all()) await expect.poll(() => box.getAttribute("aria-checked")).toBe("false");
     await expect.poll(() => skill("broken-one").getByRole("checkbox").isDisabled()).toBe(true);
     // Existing skills are marked, and the person chooses how to handle each.
-    await expect.poll(() => skill("release-notes").innerText()).toContain(say("onboarding.skills.taken"));
+    await expect.poll(() => skill("release-notes").innerText()).toContain(say("onboarding.skills.name_exists"));
     await skill("release-notes").getByRole("checkbox").click();
-    const kept = await page.getByTestId("other-taken-keep").getAttribute("aria-pressed");
-    const renamed = await page.getByTestId("other-taken-rename").getAttribute("aria-pressed");
+    const kept = await page.getByTestId("other-conflict-keep").getAttribute("aria-pressed");
+    const renamed = await page.getByTestId("other-conflict-rename").getAttribute("aria-pressed");
     expect([kept, renamed]).toContain("true");
-    await page.getByTestId("other-taken-rename").click();
+    await page.getByTestId("other-conflict-rename").click();
     await skill("plan").getByRole("checkbox").click();
     await page.getByTestId("other-import").click();
     const note = page.locator(".wiz-note-line");
@@ -146,7 +146,7 @@ describe("setting up", () => {
     await expect.poll(() => note.innerText()).toContain("/plan");
     const sent = await asked(page, "import_skills");
     expect(JSON.stringify(sent)).not.toMatch(/changelog|pdf-forms/);
-    await page.getByTestId("onboarding-finish").click();
+    await page.getByTestId("onboarding-skip-rest").click();
     await page.getByTestId("open-skills").click();
     await page.locator('[data-skill="release-notes"]').first().waitFor();
     await expect.poll(() => page.locator('[data-testid="skill-row"][data-skill="release-notes-2"]').count()).toBe(1);

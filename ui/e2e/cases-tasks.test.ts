@@ -96,7 +96,7 @@ describe("tasks", () => {
 
     const asks = await opened("nightly-import");
     await expect.poll(() => asks.getByTestId("schedule").innerText()).toContain(say("tasks.missed.ask.sub"));
-    await asks.getByTestId("run-leave").click();
+    await asks.getByTestId("run-missed-skip").click();
     await expect.poll(() => first(asks).getAttribute("data-status")).toBe("skipped");
     await close(asks);
   });

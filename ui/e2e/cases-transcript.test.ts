@@ -118,7 +118,7 @@ describe("what is pressed while an answer streams", () => {
     await settled(page);
     expect((await words.boundingBox())?.y).toBe(box.y);
     expect(await page.evaluate(() => String(getSelection()))).not.toBe("");
-    await page.getByTestId("to-end").click();
+    await page.getByTestId("scroll-to-end").click();
     await expect.poll(async () => (await words.boundingBox())?.y ?? 0).toBeLessThan(box.y);
     await close(page);
   });
@@ -180,7 +180,7 @@ describe("an agent's work", () => {
     await expect.poll(() => head.getAttribute("aria-expanded")).toBe("false");
     await expect.poll(() => output.count()).toBe(0);
     // Folded, the group shows the step in progress.
-    await expect.poll(() => head.innerText()).toContain(say("step.ran.now"));
+    await expect.poll(() => head.innerText()).toContain(say("step.run.now"));
     await head.click();
     core.write("go", "");
     await expect.poll(states).toEqual(["ended", "ended", "ended"]);

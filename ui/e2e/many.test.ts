@@ -81,7 +81,7 @@ describe("a transcript of 10,000 messages", () => {
       })
       .toBe(true);
     counted.push([await rows(page), await elements(page)]);
-    await page.getByTestId("to-end").click();
+    await page.getByTestId("scroll-to-end").click();
     await expect.poll(async () => (await inView(page))[1]).toBe(9_999);
     await settled(page);
     counted.push([await rows(page), await elements(page)]);

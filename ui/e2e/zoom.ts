@@ -12,7 +12,7 @@ export function lost(page: Page): Promise<string[]> {
     const found: string[] = [];
     const shown = (element: Element): boolean =>
       element.checkVisibility({ visibilityProperty: true, opacityProperty: false }) &&
-      !element.matches("[inert] *, .vh");
+      !element.matches("[inert] *, .visually-hidden");
     for (const element of root.querySelectorAll<HTMLElement>("button, input, textarea, select, a[href], h1, h2")) {
       if (!shown(element) || element.matches(":disabled")) continue;
       element.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -23,7 +23,7 @@ export function lost(page: Page): Promise<string[]> {
     }
     // Code, tables, terminals, diffs and drawings may be wider than the window: their layout carries meaning.
     const wide =
-      "pre, .code, .table-scroll, .diff, .diff2, .term, .file, .hits, svg, .bill-scroll, .tm-tree, .cmd, textarea, input";
+      "pre, .code, .table-scroll, .diff, .side-by-side, .term, .file, .hits, svg, .bill-scroll, .tm-tree, .command-line, textarea, input";
     for (const element of root.querySelectorAll<HTMLElement>("*")) {
       const { overflowX } = getComputedStyle(element);
       if (!["auto", "scroll"].includes(overflowX) || !shown(element) || element.closest(wide)) continue;

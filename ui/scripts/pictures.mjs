@@ -31,7 +31,7 @@ async function one(page, id) {
 /** Opens the activity page. */
 async function activity(page) {
   await page.keyboard.press("Control+j");
-  await page.waitForSelector('[data-testid="activity-row"], [data-testid="activity-none"]');
+  await page.waitForSelector('[data-testid="activity-row"], [data-testid="activity-empty"]');
 }
 
 /** Opens a step of onboarding. */
@@ -129,7 +129,7 @@ export const scenes = {
     async act(page) {
       await page.getByTestId("open-settings").click();
       await page.locator("[data-page=general]").click();
-      await page.getByTestId("onboarding-again").click();
+      await page.getByTestId("onboarding-restart").click();
       await onboarding(page, "place");
       await page.getByTestId("onboarding-folder").fill("/home/mei/code/harbor");
       await onboarding(page, "first");
@@ -246,8 +246,8 @@ export const scenes = {
     side: true,
     async act(page) {
       await settingsPage(page, "data");
-      await page.getByTestId("data-kept-drop").click();
-      await page.locator('[data-testid="data-kept-drop"].danger').scrollIntoViewIfNeeded();
+      await page.getByTestId("data-former-delete").click();
+      await page.locator('[data-testid="data-former-delete"].danger').scrollIntoViewIfNeeded();
     },
   },
   "settings-report": {
@@ -338,7 +338,7 @@ export const scenes = {
     fake: "main",
     async act(page) {
       await page
-        .getByTestId("branch-here")
+        .getByTestId("branch-before")
         .last()
         .evaluate((button) => button.click());
       await page.waitForSelector('[data-testid="session-origin"]');
@@ -356,7 +356,7 @@ export const scenes = {
     async act(page) {
       await page.locator(".head .btn.icon-only").last().click();
       await page.locator(".menu-item").nth(5).click();
-      await page.waitForSelector(".carry-parts");
+      await page.waitForSelector(".transfer-parts");
     },
   },
   "session-import": {
@@ -377,7 +377,7 @@ export const scenes = {
     async act(page) {
       await page.getByTestId("status-model").click();
       await page.locator(".status .menu-item").nth(1).click();
-      await page.waitForSelector('[data-testid="switch-do"]');
+      await page.waitForSelector('[data-testid="switch-confirm"]');
     },
   },
   effort: {
@@ -492,7 +492,7 @@ export const scenes = {
     async act(page) {
       await open(page, "tasks");
       await page.locator('[data-file="nightly-import"] [data-row-open]').click();
-      await page.waitForSelector('[data-testid="run-do"]');
+      await page.waitForSelector('[data-testid="run-missed-start"]');
     },
   },
   "tasks-none": {
@@ -534,7 +534,7 @@ export const scenes = {
       await open(page, "skills");
       await page.locator('[data-skill="release-notes"] [data-row-open]').click();
       await page.getByTestId("skill-version").click();
-      await page.getByTestId("skill-put-back").scrollIntoViewIfNeeded();
+      await page.getByTestId("skill-restore-version").scrollIntoViewIfNeeded();
     },
   },
   "skill-unseen": {
@@ -542,7 +542,7 @@ export const scenes = {
     async act(page) {
       await open(page, "skills");
       await page.locator('[data-skill="deploy-preview"] [data-row-open]').click();
-      await page.waitForSelector('[data-testid="skill-waits"]');
+      await page.waitForSelector('[data-testid="skill-untrusted"]');
     },
   },
   "skill-edit": {
@@ -559,8 +559,8 @@ export const scenes = {
     async act(page) {
       await open(page, "skills");
       await page.getByTestId("import-open").click();
-      await page.getByTestId("import-from").fill("https://github.com/example/skills");
-      await page.getByTestId("import-look").click();
+      await page.getByTestId("import-source").fill("https://github.com/example/skills");
+      await page.getByTestId("import-find").click();
       await page.waitForSelector('[data-testid="import-skill"] .diff');
     },
   },
@@ -642,7 +642,7 @@ export const scenes = {
     side: true,
     async act(page) {
       await page.getByTestId("open-usage").click();
-      await page.getByTestId("usage-dearest").scrollIntoViewIfNeeded();
+      await page.getByTestId("usage-costliest").scrollIntoViewIfNeeded();
     },
   },
   headers: {
@@ -684,8 +684,8 @@ export const scenes = {
     async act(page) {
       await page.getByTestId("time-open").click();
       await page.locator('[data-task="5"]').click();
-      await page.locator('[data-testid="task-file"][data-path$="upload/store.rs"]').click();
-      await page.waitForSelector('[data-testid="comparison"] :is(.diff, .diff2)');
+      await page.locator('[data-testid="time-file"][data-path$="upload/store.rs"]').click();
+      await page.waitForSelector('[data-testid="comparison"] :is(.diff, .side-by-side)');
     },
   },
   "time-preview": {
@@ -693,10 +693,10 @@ export const scenes = {
     async act(page) {
       await page.getByTestId("time-open").click();
       await page.locator('[data-task="5"]').click();
-      await page.getByTestId("restore-go").click();
+      await page.getByTestId("restore-open").click();
       await page.locator('[data-testid="restore-conflict"]').first().click();
       await page.locator('[data-testid="restore-preview"] .file-open[title$="store.rs"]').click();
-      await page.waitForSelector('[data-testid="comparison"] :is(.diff, .diff2)');
+      await page.waitForSelector('[data-testid="comparison"] :is(.diff, .side-by-side)');
     },
   },
   "time-plan": {
@@ -704,7 +704,7 @@ export const scenes = {
     async act(page) {
       await page.getByTestId("time-open").click();
       await page.locator('[data-task="2"]').click();
-      await page.getByTestId("restore-go").click();
+      await page.getByTestId("restore-open").click();
       await page.waitForSelector(".tm-group");
     },
   },
@@ -713,17 +713,17 @@ export const scenes = {
     async act(page) {
       await page.getByTestId("time-open").click();
       await page.locator('[data-task="5"]').click();
-      await page.getByTestId("task-file-check").nth(3).click();
-      await page.getByTestId("task-file-check").nth(4).click();
-      await page.locator('[data-testid="task-file"][data-path$="reset.sh"]').click();
-      await page.locator(".tm-left-head").click();
+      await page.getByTestId("time-file-check").nth(3).click();
+      await page.getByTestId("time-file-check").nth(4).click();
+      await page.locator('[data-testid="time-file"][data-path$="reset.sh"]').click();
+      await page.locator(".tm-unrecorded-head").click();
     },
   },
   "time-busy": {
     fake: "main",
     async act(page) {
       await page.getByTestId("time-open").click();
-      await page.waitForSelector('[data-testid="task-file"]');
+      await page.waitForSelector('[data-testid="time-file"]');
     },
   },
   "time-empty": {
@@ -756,8 +756,8 @@ export const scenes = {
     async act(page) {
       await page.getByTestId("time-open").click();
       await page.locator('[data-task="2"]').click();
-      await page.getByTestId("restore-go").click();
-      await page.getByTestId("restore-do").click();
+      await page.getByTestId("restore-open").click();
+      await page.getByTestId("restore-confirm").click();
       await page.waitForSelector('[data-testid="toast"]');
     },
   },
@@ -799,10 +799,10 @@ export const scenes = {
     async act(page) {
       await settingsPage(page, "browser");
       await page.getByTestId("browser-attach").click();
-      await page.getByTestId("browser-examine").click();
+      await page.getByTestId("browser-run-checks").click();
       await page.waitForSelector('[data-testid="browser-check-private"]');
       await page.getByTestId("browser-copy").scrollIntoViewIfNeeded();
-      await page.locator(".browser-never").scrollIntoViewIfNeeded();
+      await page.locator(".browser-limits").scrollIntoViewIfNeeded();
     },
   },
   attach: {
@@ -838,8 +838,8 @@ export const scenes = {
       await settingsPage(page, "rules");
       await page.getByTestId("rule-text-commands").fill("ls; rm -rf build");
       await page.getByTestId("rule-add-commands").click();
-      await page.getByTestId("try-line").fill("docker run -it alpine");
-      await page.getByTestId("try-go").click();
+      await page.getByTestId("trial-input").fill("docker run -it alpine");
+      await page.getByTestId("trial-run").click();
       await page.locator('[data-outcome="refused"]').waitFor();
     },
   },
@@ -849,7 +849,7 @@ export const scenes = {
     side: true,
     async act(page) {
       await page.getByTestId("rules-banner").getByRole("button").click();
-      await page.getByTestId("rules-fault").waitFor();
+      await page.getByTestId("rules-error").waitFor();
     },
   },
   "rules-banner": { fake: "main", query: "&broken-rules", side: true },

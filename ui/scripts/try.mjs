@@ -58,8 +58,12 @@ const top1 = await page.evaluate(() => document.querySelector("[data-testid=tran
 await page.waitForTimeout(500);
 const top2 = await page.evaluate(() => document.querySelector("[data-testid=transcript]").scrollTop);
 ok("scrolling up stops following", Math.abs(top1 - top2) < 2 && (await dist(page)) > 100, `${top1} ${top2}`);
-ok("new messages button", await page.getByTestId("to-end").isVisible(), await page.getByTestId("to-end").innerText());
-await page.getByTestId("to-end").click();
+ok(
+  "new messages button",
+  await page.getByTestId("scroll-to-end").isVisible(),
+  await page.getByTestId("scroll-to-end").innerText(),
+);
+await page.getByTestId("scroll-to-end").click();
 await page.waitForTimeout(200);
 ok("to end", (await dist(page)) < 2);
 // 2 menu
@@ -127,7 +131,7 @@ await page.waitForTimeout(150);
 await page.locator("#session-menu .menu-item.danger").click();
 await page.waitForTimeout(250);
 ok("deleted", (await page.getByTestId("session-row").count()) === rows - 1);
-await page.locator("[data-testid=toast] .acc").click();
+await page.locator("[data-testid=toast] .accent").click();
 await page.waitForTimeout(250);
 ok("undone", (await page.getByTestId("session-row").count()) === rows);
 await page.getByTestId("session-row").nth(7).click({ button: "right" });
@@ -197,7 +201,7 @@ ok("an accepted suggestion is gone", true);
 await page.getByTestId("skill-search").fill("preview");
 await page.locator('[data-skill="deploy-preview"] [data-row-open]').focus();
 await page.keyboard.press("Enter");
-await page.waitForSelector('[data-testid="skill-waits"]');
+await page.waitForSelector('[data-testid="skill-untrusted"]');
 await page.getByTestId("skill-accept").click();
 await page.getByTestId("skill-use").click();
 await page.waitForSelector('[data-testid="argument-hint"], [data-testid="new-folder"]');
@@ -226,7 +230,7 @@ await page.getByTestId("memory-save").click();
 await page.waitForSelector('[data-testid="memory-delete"]');
 await page.getByTestId("memory-delete").click();
 await page.waitForFunction(() => document.querySelectorAll("[data-testid=memory-row]").length === 2);
-await page.locator("[data-testid=toast] .acc").last().click();
+await page.locator("[data-testid=toast] .accent").last().click();
 await page.waitForFunction(() => document.querySelectorAll("[data-testid=memory-row]").length === 3);
 ok("a deleted memory comes back", true);
 await page.close();
@@ -240,7 +244,7 @@ await page.waitForFunction(() =>
 ok("the suggestion is said", (await page.getByTestId("suggestion").innerText()).includes("Press Tab to accept"));
 await field.focus();
 await page.keyboard.type("x");
-ok("typing hides it", !(await page.getByTestId("suggestion-take").isVisible()));
+ok("typing hides it", !(await page.getByTestId("suggestion-use").isVisible()));
 await page.keyboard.press("Tab");
 ok("Tab in a filled field leaves it", (await field.inputValue()) === "x");
 await field.fill("");
@@ -271,11 +275,11 @@ ok("a summary opens", (await status("summary-body")).includes("0001.md"));
 const choose = async () => {
   await page.getByTestId("status-model").click();
   await page.locator(".status .menu-item").nth(1).click();
-  await page.waitForSelector("[data-testid=switch-do]:focus");
+  await page.waitForSelector("[data-testid=switch-confirm]:focus");
 };
 await choose();
 ok("a switch has its price", (await status("switch-cost")).includes("will read 9.2k tokens again"));
-await page.getByTestId("switch-keep").click();
+await page.getByTestId("switch-cancel").click();
 ok("kept", (await status("status-model")).includes("claude"));
 await choose();
 await page.keyboard.press("Enter");
@@ -364,7 +368,7 @@ ok("the Escape that closes the commands is not the first of two", (await tm().co
 await page.getByTestId("composer").fill("a draft");
 await page.waitForTimeout(700);
 await twice();
-await page.waitForSelector('[data-testid="task-row"]');
+await page.waitForSelector('[data-testid="time-step"]');
 ok("Escape twice opens it at the task before", (await row(8).getAttribute("aria-selected")) === "true");
 await page.waitForTimeout(200);
 ok("the focus is in the tree", await focused(row(8)));
@@ -376,15 +380,15 @@ ok("down goes back in time", (await row(6).getAttribute("aria-selected")) === "t
 ok("a branch is deeper", (await row(6).getAttribute("aria-level")) === "2");
 await page.keyboard.press("ArrowLeft");
 ok("left goes to what it went on from", await focused(row(5)));
-await page.waitForSelector('[data-testid="task-file"]');
+await page.waitForSelector('[data-testid="time-file"]');
 await page.keyboard.press("Enter");
-ok("Enter goes on to the files", await focused(page.getByTestId("task-file").first()));
+ok("Enter goes on to the files", await focused(page.getByTestId("time-file").first()));
 ok("a database is not compared", (await page.getByTestId("comparison").innerText()).includes("not text"));
 for (let i = 0; i < 5; i++) await page.keyboard.press("ArrowDown");
-await page.waitForSelector(".diff2");
+await page.waitForSelector(".side-by-side");
 ok("arrows open the next file", (await page.locator(".file-row[aria-current]").innerText()).includes("store.rs"));
 ok("side by side where there is room", (await page.getByTestId("comparison").getAttribute("data-form")) === "sides");
-const aligned = await page.locator(".diff2 .pair").evaluateAll((pairs) =>
+const aligned = await page.locator(".side-by-side .line-pair").evaluateAll((pairs) =>
   pairs.every((pair) => {
     const [a, b] = [...pair.children].map((half) => half.getBoundingClientRect());
     return a.top === b.top && a.height === b.height && a.right <= b.left;
@@ -393,27 +397,27 @@ const aligned = await page.locator(".diff2 .pair").evaluateAll((pairs) =>
 ok("both sides of a line stand beside each other", aligned);
 await page.setViewportSize({ width: 900, height: 640 });
 await page.waitForSelector('[data-testid="comparison"] .diff');
-ok("one column where there is not", (await page.locator(".diff2").count()) === 0);
+ok("one column where there is not", (await page.locator(".side-by-side").count()) === 0);
 await page.setViewportSize({ width: 1280, height: 800 });
-await page.waitForSelector(".diff2");
+await page.waitForSelector(".side-by-side");
 await page.getByTestId("compare-with-present").click();
-await page.waitForSelector(".diff2");
+await page.waitForSelector(".side-by-side");
 ok("compared with now", (await page.locator(".tm-sides").innerText()).startsWith("Now"));
 ok("nothing chosen, nothing restored", await page.getByTestId("restore-chosen").isDisabled());
-ok("what was not kept cannot be chosen", await page.getByTestId("task-file-check").nth(1).isDisabled());
-await page.getByTestId("task-file-all").click();
+ok("what was not kept cannot be chosen", await page.getByTestId("time-file-check").nth(1).isDisabled());
+await page.getByTestId("time-file-all").click();
 ok("all that can be", (await status("restore-chosen")) === "Restore 6 files", await status("restore-chosen"));
-await page.getByTestId("task-file-all").click();
-await page.getByTestId("task-file-check").nth(4).click();
+await page.getByTestId("time-file-all").click();
+await page.getByTestId("time-file-check").nth(4).click();
 await page.getByTestId("restore-chosen").click();
-await page.waitForSelector('[data-testid="restore-do"]:not(:disabled)');
+await page.waitForSelector('[data-testid="restore-confirm"]:not(:disabled)');
 ok("one file is looked at first", await page.locator("#restore-title").evaluate((el) => el === document.activeElement));
 await page.keyboard.press("Escape");
 ok(
   "Escape goes back to the task",
   (await page.getByTestId("restore-preview").count()) === 0 && (await tm().count()) === 1,
 );
-await page.getByTestId("restore-go").click();
+await page.getByTestId("restore-open").click();
 await page.waitForSelector('[data-testid="restore-conflict"]');
 const sum = () => page.locator(".tm-sum").innerText();
 ok("what the person changed is kept", (await sum()).includes("2 left alone"), await sum());
@@ -422,7 +426,7 @@ ok("and that it is saved first", (await status("restore-preview")).includes("sav
 await page.getByTestId("restore-conflict").first().focus();
 await page.keyboard.press("Space");
 ok("unless it is chosen", (await sum()).includes("1 left alone"), await sum());
-await page.getByTestId("restore-do").click();
+await page.getByTestId("restore-confirm").click();
 await page.waitForSelector("[data-testid=toast]");
 ok(
   "there, and back in the conversation",
@@ -432,10 +436,10 @@ ok(
 ok("the draft is where it was", (await page.getByTestId("composer").inputValue()) === "a draft");
 ok("and has the focus", await focused(page.getByTestId("composer")));
 await page.keyboard.press("Control+t");
-await page.waitForSelector('[data-testid="task-row"]');
+await page.waitForSelector('[data-testid="time-step"]');
 ok("a key opens it at the present", (await row(5).innerText()).includes("Now"), await row(5).innerText());
 ok("what was left is saved", (await row(10).innerText()).includes("Saved before going back"));
-await page.locator("[data-testid=toast] .acc").click();
+await page.locator("[data-testid=toast] .accent").click();
 await page.waitForFunction(() => document.querySelector('[data-task="10"]')?.innerText.includes("Now"));
 ok("taken back", true);
 await page.getByTestId("name-state").click();
@@ -444,7 +448,7 @@ ok("no name, no button", await page.getByTestId("name-save").isDisabled());
 await page.keyboard.type("before lunch");
 await page.keyboard.press("Enter");
 await page.waitForFunction(() =>
-  [...document.querySelectorAll('[data-testid="task-row"][aria-selected="true"]')].some((el) =>
+  [...document.querySelectorAll('[data-testid="time-step"][aria-selected="true"]')].some((el) =>
     el.innerText.includes("before lunch"),
   ),
 );
@@ -458,7 +462,7 @@ await page.keyboard.press("Control+t");
 await page.waitForTimeout(150);
 ok("the key closes it too", (await tm().count()) === 0);
 await page.getByTestId("time-undo").first().click();
-await page.waitForSelector('[data-testid="task-row"]');
+await page.waitForSelector('[data-testid="time-step"]');
 ok(
   "the end of a turn leads to the state before it",
   (await page.locator('[aria-selected="true"][data-task]').count()) === 1,
@@ -471,8 +475,8 @@ ok("tidied up", (await status("time-space")).includes("740 MB freed"), await sta
 await page.close();
 page = await open("main");
 await page.getByTestId("time-open").click();
-await page.waitForSelector('[data-testid="task-row"]');
-ok("while it works nothing is restored, and it is said why", await page.getByTestId("restore-go").isDisabled());
+await page.waitForSelector('[data-testid="time-step"]');
+ok("while it works nothing is restored, and it is said why", await page.getByTestId("restore-open").isDisabled());
 ok("nor named", await page.getByTestId("name-state").isDisabled());
 ok("with the reason", (await page.locator(".tm-busy").innerText()).includes("is working"));
 await page.keyboard.press("Escape");
@@ -495,7 +499,7 @@ ok("the provider that was found is taken", (await page.getByTestId("model-url").
 await page.getByTestId("model-place").selectOption({ index: 1 });
 ok("its other place too", (await page.getByTestId("model-url").inputValue()).includes("bigmodel.cn"));
 await page.getByTestId("model-provider-find").fill("");
-await page.getByTestId("model-look").click();
+await page.getByTestId("model-find-local").click();
 await page.getByTestId("model-local-ollama").click();
 ok("a server of this machine is one click", (await page.getByTestId("model-url").inputValue()).includes("11434"));
 await page.getByTestId("model-name").press("ArrowDown");
@@ -518,7 +522,7 @@ await page.getByTestId("onboarding-step-skills").click();
 await page.waitForSelector("[data-agent=claude]");
 await page.getByTestId("onboarding-step-persona").click();
 ok("answers are there when one comes back", (await page.getByTestId("onboarding-name").inputValue()) === "Juno");
-await page.getByTestId("onboarding-finish").click();
+await page.getByTestId("onboarding-skip-rest").click();
 await page.waitForSelector("[data-testid=new-folder]");
 await page.getByTestId("composer").fill("hello");
 await page.getByTestId("send").click();
@@ -587,7 +591,7 @@ await trashRows.first().focus();
 await page.keyboard.press(" ");
 await page.keyboard.press("ArrowDown");
 await page.keyboard.press(" ");
-ok("keys choose", (await page.locator(".trash-acts").innerText()).includes("2 selected"));
+ok("keys choose", (await page.locator(".trash-actions").innerText()).includes("2 selected"));
 await page.keyboard.press("Delete");
 await page.waitForSelector("[data-testid=trash-dialog][open]");
 ok("asks with a count", (await page.getByTestId("trash-dialog").innerText()).includes("Permanently delete 2 items?"));
@@ -628,7 +632,7 @@ ok(
 await sessionsPage.getByTestId("session-filters-clear").click();
 await sessionsPage.keyboard.press("Escape");
 await sessionsPage
-  .getByTestId("branch-here")
+  .getByTestId("branch-before")
   .last()
   .evaluate((button) => button.click());
 await sessionsPage.waitForSelector('[data-testid="session-origin"]');
@@ -638,9 +642,9 @@ await sessionsPage.waitForTimeout(300);
 ok("the way back", (await sessionsPage.getByTestId("session-origin").count()) === 0);
 await sessionsPage.locator(".head .btn.icon-only").last().click();
 await sessionsPage.locator(".menu-item").nth(5).click();
-await sessionsPage.waitForSelector(".carry-parts");
-ok("contents are listed first", (await sessionsPage.locator(".carry-parts dt").count()) > 3);
-await sessionsPage.getByTestId("export-pick").click();
+await sessionsPage.waitForSelector(".transfer-parts");
+ok("contents are listed first", (await sessionsPage.locator(".transfer-parts dt").count()) > 3);
+await sessionsPage.getByTestId("export-choose-folder").click();
 await sessionsPage.waitForTimeout(300);
 ok(
   "exported",

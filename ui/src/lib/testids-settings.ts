@@ -1,26 +1,26 @@
 /** The `data-testid` values of the settings; `testids.ts` includes them. */
 export const settingsIds = {
   settings: "settings",
-  settingsPage: "settings-page", // which one: data-page
+  settingsPage: "settings-page", // data-page
   settingsBack: "settings-back",
   settingsSearch: "settings-search",
   settingsHit: "settings-hit",
   textSize: "text-size", // its parts: text-size-usual, text-size-large, text-size-largest
-  shortcutKeys: "shortcut-keys", // which one: shortcut-keys-palette
+  shortcutKeys: "shortcut-keys", // shortcut-keys-palette
   shortcutReset: "shortcut-reset",
   listOrder: "list-order", // its parts: list-order-time, list-order-folder
   folderRow: "folder-row",
   runsRow: "runs-row",
-  runsRead: "runs-read",
+  runsMarkRead: "runs-mark-read",
   folderMore: "folder-more",
   tasksOff: "tasks-off",
-  tasksAtTheirTimes: "tasks-at-their-times",
+  tasksScheduled: "tasks-scheduled",
   tasksMissed: "tasks-missed", // its parts: tasks-missed-skip, …
-  tasksTell: "tasks-tell", // its parts: tasks-tell-all, …
+  tasksNotifications: "tasks-notifications", // its parts: tasks-notifications-all, …
   zoom: "zoom", // its parts: zoom-75, zoom-100 … zoom-200
   density: "density", // its parts: density-compact, density-roomy
   notification: "notification", // its parts: notification-finished, …
-  dataPart: "data-part", // which one: data-part
+  dataPart: "data-part", // data-part
   dataReveal: "data-reveal",
   dataBackUp: "data-back-up",
   dataCopied: "data-copied",
@@ -30,8 +30,8 @@ export const settingsIds = {
   dataPlan: "data-plan", // which: data-plan
   dataPlanCancel: "data-plan-cancel",
   dataRestart: "data-restart",
-  dataKept: "data-kept", // which one: data-path
-  dataKeptDrop: "data-kept-drop",
+  dataFormer: "data-former", // data-path
+  dataFormerDelete: "data-former-delete",
   notices: "notices",
   noticesOpen: "notices-open",
   noticesBack: "notices-back",
@@ -42,7 +42,7 @@ export const settingsIds = {
   copyRestore: "copy-restore",
   eraseDialog: "erase-dialog",
   eraseWord: "erase-word",
-  eraseDo: "erase-do",
+  eraseConfirm: "erase-confirm",
   erased: "erased",
   reportMake: "report-make",
   reportPart: "report-part", // its parts: report-part-system, …
@@ -50,13 +50,13 @@ export const settingsIds = {
   reportSaved: "report-saved",
   modelRow: "model-row",
   addModel: "add-model",
-  measure: "measure",
+  speedTest: "speed-test",
   modelTestCard: "model-test-card",
   modelLight: "model-light",
   modelFallback: "model-fallback",
   proxy: "proxy", // its parts: proxy-system, proxy-none, proxy-manual
   chatAdd: "chat-add",
-  chatChange: "chat-change",
+  chatEdit: "chat-edit",
   chatCode: "chat-code",
   chatFolder: "chat-folder",
   chatMode: "chat-mode",
@@ -67,7 +67,7 @@ export const settingsIds = {
   chatSave: "chat-save",
   chatSaveAnyway: "chat-save-anyway",
   chatServer: "chat-server",
-  chatStanding: "chat-standing",
+  chatStatus: "chat-status",
   chatTest: "chat-test",
   chatToken: "chat-token",
   searchProvider: "search-provider",
@@ -80,7 +80,7 @@ export const settingsIds = {
   headerName: "header-name",
   headerValue: "header-value",
   companionOffer: "companion-offer",
-  companionTake: "companion-take",
+  companionUse: "companion-use",
   certificates: "certificates",
   certificatesPaste: "certificates-paste",
   certificatesText: "certificates-text",
@@ -92,40 +92,40 @@ export const settingsIds = {
   compactTokens: "compact-tokens",
   keepWarm: "keep-warm",
   suggestions: "suggestions",
-  undone: "undone",
+  showUndone: "show-undone",
   confinement: "confinement",
   budgetField: "budget-field", // its parts: budget-field-task, budget-field-session, budget-field-day
   // the person's own rules
   rules: "rules",
   rulesBanner: "rules-banner",
-  rulesFault: "rules-fault",
+  rulesError: "rules-error",
   rulesFile: "rules-file",
-  ruleRow: "rule-row", // which one: data-list, data-rule
+  ruleRow: "rule-row", // data-list, data-rule
   ruleText: "rule-text", // its parts: rule-text-commands, rule-text-paths
   ruleList: "rule-list", // its parts: rule-list-allow, rule-list-deny, …
   ruleAdd: "rule-add", // its parts: rule-add-commands, rule-add-paths
   ruleRefused: "rule-refused",
   grantRow: "grant-row",
-  tryLine: "try-line",
-  tryGo: "try-go",
-  tryOutcome: "try-outcome",
+  trialInput: "trial-input",
+  trialRun: "trial-run",
+  trialOutcome: "trial-outcome",
   // settings of the browser
-  browserState: "browser-state", // which one: data-state
+  browserState: "browser-state", // data-state
   browserDetach: "browser-detach",
   browserExposed: "browser-exposed",
   browserChoice: "browser-choice", // its parts: browser-choice-automatic, browser-choice-chrome, browser-choice-folder, browser-choice-own, browser-choice-off
-  browserLook: "browser-look",
+  browserRefresh: "browser-refresh",
   browserAddress: "browser-address",
   browserCopy: "browser-copy",
-  browserExamine: "browser-examine",
-  browserCheck: "browser-check", // its parts: browser-check-installed, …; how it came out: data-result
+  browserRunChecks: "browser-run-checks",
+  browserCheck: "browser-check", // its parts: browser-check-installed, …; result: data-result
   browserRepair: "browser-repair",
-  browserSite: "browser-site", // which one: data-site
+  browserSite: "browser-site", // data-site
   browserForget: "browser-forget",
   desktopClosing: "desktop-closing",
   desktopQuickAsk: "desktop-quick-ask",
   desktopAutostart: "desktop-autostart",
-  siteSecret: "site-secret", // which one: data-name
+  siteSecret: "site-secret", // data-name
   siteSecretForget: "site-secret-forget",
   siteSecretAdd: "site-secret-add",
   siteSecretName: "site-secret-name",

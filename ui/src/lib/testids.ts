@@ -13,14 +13,14 @@ export const testids = {
   attach: "attach",
   attachment: "attachment",
   suggestion: "suggestion",
-  suggestionTake: "suggestion-take",
+  suggestionUse: "suggestion-use",
   subAgent: "sub-agent",
   subAgentStop: "sub-agent-stop",
   subAgentOpen: "sub-agent-open",
   argumentHint: "argument-hint",
   // sidebar
   sessionRow: "session-row",
-  sessionMarks: "session-marks", // who began it, and its profile
+  sessionMarks: "session-marks", // who started it, and its profile
   newSession: "new-session",
   search: "search",
   searchHit: "search-hit",
@@ -29,16 +29,16 @@ export const testids = {
   filters: "session-filters",
   filterFolder: "session-filter-folder",
   filtersClear: "session-filters-clear",
-  branchHere: "branch-here", // before a message of the person
-  branchBetween: "branch-between",
-  branchAnswer: "branch-answer", // after an answer
+  branchBefore: "branch-before", // before a message of the person
+  branchWithin: "branch-within",
+  branchAfter: "branch-after", // after an answer
   sessionOrigin: "session-origin",
   exportDialog: "export-dialog",
-  exportForm: "export-form",
-  exportPick: "export-pick",
+  exportFormat: "export-format",
+  exportChooseFolder: "export-choose-folder",
   sessionImport: "session-import",
   importDialog: "import-dialog",
-  importGo: "import-go",
+  importStart: "import-start",
   openSettings: "open-settings",
   openSkills: "open-skills",
   openMemory: "open-memory",
@@ -51,14 +51,14 @@ export const testids = {
   stepRow: "step-row",
   stepBody: "step-body",
   settingsOffer: "settings-offer",
-  proposed: "proposed",
-  proposedSet: "proposed-set",
-  proposedLeave: "proposed-leave",
+  settingProposal: "setting-proposal",
+  settingProposalApply: "setting-proposal-apply",
+  settingProposalDismiss: "setting-proposal-dismiss",
   reasoning: "reasoning",
   turnEnd: "turn-end",
   turnError: "turn-error",
   retry: "retry",
-  toEnd: "to-end",
+  scrollToEnd: "scroll-to-end",
   trouble: "trouble",
   turnUsage: "turn-usage",
   turnBill: "turn-bill",
@@ -66,8 +66,8 @@ export const testids = {
   commandEnded: "command-ended",
   summary: "summary",
   summaryBody: "summary-body",
-  skillFold: "skill-fold", // skills that came meanwhile, folded
-  spoken: "spoken", // answers for a screen reader
+  newSkills: "new-skills", // new skills, folded
+  announcer: "announcer", // answers for a screen reader
   // questions
   question: "question",
   questionOnce: "question-once",
@@ -81,17 +81,17 @@ export const testids = {
   feedbackOption: "feedback-option",
   feedbackText: "feedback-text",
   feedbackSend: "feedback-send",
-  questionPage: "question-page", // what of a page a question is about
+  questionPage: "question-page", // the part of a page a question is about
   // the browser in a session
-  live: "live", // who works there: data-hand
+  live: "live", // who controls the page: data-hand
   liveSite: "live-site",
   livePicture: "live-picture", // which one is shown: data-picture
   liveMark: "live-mark",
-  liveStep: "live-step", // how it stands: data-phase
-  liveHand: "live-hand", // takes over and hands back
+  liveStep: "live-step", // its status: data-phase
+  liveHandover: "live-handover", // takes over and hands back
   liveStop: "live-stop",
-  liveFold: "live-fold",
-  working: "working", // the line of what a turn is at
+  liveToggle: "live-toggle",
+  turnProgress: "turn-progress", // the progress of a turn
   browserWaiting: "browser-waiting",
   browserCancel: "browser-cancel",
   browserLost: "browser-lost",
@@ -117,17 +117,17 @@ export const testids = {
   runningRow: "running-row",
   runningStop: "running-stop",
   switchCost: "switch-cost",
-  switchDo: "switch-do",
-  switchKeep: "switch-keep",
+  switchConfirm: "switch-confirm",
+  switchCancel: "switch-cancel",
   // first run and the model form
   welcome: "welcome",
   modelProtocol: "model-protocol", // of a custom server; its parts: model-protocol-anthropic, model-protocol-openai-chat, …
   modelProvider: "model-provider", // its parts: model-provider-anthropic, model-provider-custom, …
   modelProviderFind: "model-provider-find",
   modelLocal: "model-local", // its parts: model-local-ollama, …
-  modelLook: "model-look",
+  modelFindLocal: "model-find-local",
   modelPlace: "model-place",
-  modelNamesAsk: "model-names-ask",
+  modelNamesLoad: "model-names-load",
   modelUrl: "model-url",
   modelName: "model-name",
   modelKey: "model-key",
@@ -140,23 +140,23 @@ export const testids = {
   onboardingStep: "onboarding-step", // its parts: onboarding-step-language, onboarding-step-model, …
   onboardingNext: "onboarding-next",
   onboardingBack: "onboarding-back",
-  onboardingFinish: "onboarding-finish", // skips the rest
-  onboardingLeave: "onboarding-leave",
+  onboardingSkipRest: "onboarding-skip-rest", // skips the rest
+  onboardingSkip: "onboarding-skip",
   onboardingName: "onboarding-name",
   onboardingManner: "onboarding-manner", // its parts: onboarding-manner-friendly, …
-  onboardingOwn: "onboarding-own",
+  onboardingOwnManner: "onboarding-own-manner",
   onboardingAbout: "onboarding-about",
   onboardingFile: "onboarding-file", // its parts: onboarding-file-soul, onboarding-file-user
   onboardingSave: "onboarding-save",
   onboardingNoBrowser: "onboarding-no-browser",
   onboardingFolder: "onboarding-folder",
   onboardingTry: "onboarding-try", // its parts: onboarding-try-explain, …
-  onboardingAgain: "onboarding-again",
+  onboardingRestart: "onboarding-restart",
   otherFolder: "other-folder",
   otherSource: "other-source", // whose: data-agent
   otherAll: "other-all",
-  otherSkill: "other-skill", // which one: data-skill
-  otherTaken: "other-taken", // its parts: other-taken-keep, other-taken-rename, other-taken-replace
+  otherSkill: "other-skill", // data-skill
+  otherConflict: "other-conflict", // its parts: other-conflict-keep, other-conflict-rename, other-conflict-replace
   otherImport: "other-import",
   // new session
   newFolder: "new-folder",
@@ -175,28 +175,28 @@ export const testids = {
   usagePurposes: "usage-purposes",
   usageHits: "usage-hits",
   usageMisses: "usage-misses",
-  usageDearest: "usage-dearest",
-  usageAbove: "usage-above",
+  usageCostliest: "usage-costliest",
+  usageAboveIdeal: "usage-above-ideal",
   usageCopy: "usage-copy",
   // time machine
   timeOpen: "time-open",
   timeUndo: "time-undo", // at the end of a turn
   time: "time",
   timeClose: "time-close",
-  taskRow: "task-row", // which one: data-task
-  taskFile: "task-file", // which one: data-path
-  taskFileCheck: "task-file-check",
-  taskFileAll: "task-file-all",
-  lasting: "lasting", // what a task did that no undo takes back
+  timeStep: "time-step", // data-task
+  timeFile: "time-file", // data-path
+  timeFileCheck: "time-file-check",
+  timeFileAll: "time-file-all",
+  irreversibleEffects: "irreversible-effects", // the effects of a turn that cannot be undone
   compareWith: "compare-with", // its parts: compare-with-before, compare-with-present
   comparison: "comparison",
   restoreScope: "restore-scope", // its parts: restore-scope-both, restore-scope-files, restore-scope-conversation
   restoreChosen: "restore-chosen",
-  restoreGo: "restore-go",
+  restoreOpen: "restore-open",
   restorePreview: "restore-preview",
-  restoreConflict: "restore-conflict", // which one: data-path
-  restoreDo: "restore-do",
-  restoreLeave: "restore-leave",
+  restoreConflict: "restore-conflict", // data-path
+  restoreConfirm: "restore-confirm",
+  restoreCancel: "restore-cancel",
   nameState: "name-state",
   nameField: "name-field",
   nameSave: "name-save",
@@ -226,22 +226,22 @@ export const testids = {
   // activity
   openActivity: "open-activity",
   activity: "activity",
-  activityPlaces: "activity-places",
-  activitySpoken: "activity-spoken",
-  activityRow: "activity-row", // of which kind: data-kind; how it stands: data-status
+  activitySlots: "activity-slots",
+  activityAnnouncer: "activity-announcer",
+  activityRow: "activity-row", // its kind: data-kind; its status: data-status
   activityOpen: "activity-open",
   activityStop: "activity-stop",
   activityStopAll: "activity-stop-all",
   activityDialog: "activity-dialog",
   activityConfirm: "activity-confirm",
-  activityNone: "activity-none",
+  activityEmpty: "activity-empty",
   liveTurns: "live-turns",
   // scheduled tasks; those of the time machine are above
   tasks: "tasks",
   tasksNew: "tasks-new",
   tasksDescribe: "tasks-describe",
   tasksExample: "tasks-example",
-  scheduleRow: "schedule-row", // which one: data-file; how it stands: data-mark
+  scheduleRow: "schedule-row", // data-file; its status: data-mark
   schedule: "schedule", // the one that is shown: data-file
   scheduleRun: "schedule-run",
   scheduleSwitch: "schedule-switch", // pauses and resumes
@@ -252,18 +252,18 @@ export const testids = {
   scheduleUnseen: "schedule-unseen",
   scheduleAccept: "schedule-accept",
   runs: "runs",
-  run: "run", // which one: data-run; how it stands: data-status
+  run: "run", // data-run; its status: data-status
   runSession: "run-session",
   runStop: "run-stop",
-  runDo: "run-do", // a missed one, after all
-  runLeave: "run-leave",
+  runMissedStart: "run-missed-start", // runs a missed one
+  runMissedSkip: "run-missed-skip",
   runsMore: "runs-more",
   scheduleForm: "schedule-form",
-  scheduleFault: "schedule-fault", // of which field: data-field
-  scheduleRemark: "schedule-remark",
-  scheduleMeanwhile: "schedule-meanwhile",
-  scheduleKeep: "schedule-keep",
-  scheduleTake: "schedule-take",
+  scheduleError: "schedule-error", // its field: data-field
+  scheduleWarning: "schedule-warning",
+  scheduleConflict: "schedule-conflict",
+  scheduleKeepMine: "schedule-keep-mine",
+  scheduleTakeTheirs: "schedule-take-theirs",
   scheduleName: "schedule-name",
   schedulePrompt: "schedule-prompt",
   scheduleKind: "schedule-kind",
@@ -287,8 +287,8 @@ export const testids = {
   scheduleMinutes: "schedule-minutes",
   scheduleRetries: "schedule-retries",
   scheduleMissed: "schedule-missed", // its parts: schedule-missed-skip, …
-  scheduleTell: "schedule-tell", // its parts: schedule-tell-all, …
-  scheduleDrop: "schedule-drop",
+  scheduleNotifications: "schedule-notifications", // its parts: schedule-notifications-all, …
+  scheduleDiscard: "schedule-discard",
   scheduleSave: "schedule-save",
   // skills
   skills: "skills",
@@ -297,25 +297,25 @@ export const testids = {
   skillFolder: "skill-folder",
   skillPropose: "skill-propose",
   skillNew: "skill-new",
-  skillRow: "skill-row", // which one: data-skill, data-origin
+  skillRow: "skill-row", // data-skill, data-origin
   skillOn: "skill-on",
   skillAutomatic: "skill-automatic",
   skillDetail: "skill-detail",
-  skillWaits: "skill-waits", // it came with a folder and was not accepted
+  skillUntrusted: "skill-untrusted", // it is from a project folder and not accepted
   skillAccept: "skill-accept",
   skillUse: "skill-use",
   skillExport: "skill-export",
   skillDelete: "skill-delete",
-  skillForm: "skill-form", // its parts: skill-form-preview, skill-form-text
-  skillSource: "skill-source", // the SKILL.md as it is written
+  skillView: "skill-view", // its parts: skill-view-preview, skill-view-text
+  skillSource: "skill-source", // the text of SKILL.md
   skillEdit: "skill-edit",
-  skillEditDrop: "skill-edit-drop",
+  skillEditDiscard: "skill-edit-discard",
   skillText: "skill-text",
   skillSave: "skill-save",
-  skillMeanwhile: "skill-meanwhile",
+  skillConflict: "skill-conflict",
   skillVersion: "skill-version",
-  skillVersionForm: "skill-version-form", // its parts: skill-version-form-difference, skill-version-form-text
-  skillPutBack: "skill-put-back",
+  skillVersionView: "skill-version-view", // its parts: skill-version-view-difference, skill-version-view-text
+  skillRestoreVersion: "skill-restore-version",
   suggestionsOpen: "suggestions-open", // in narrow windows
   suggestionRow: "suggestion-row",
   suggestionDetail: "suggestion-detail",
@@ -326,43 +326,43 @@ export const testids = {
   suggestionNever: "suggestion-never",
   importOpen: "import-open",
   skillImport: "skill-import",
-  importFrom: "import-from",
-  importLook: "import-look",
+  importSource: "import-source",
+  importFind: "import-find",
   importFolder: "import-folder",
   importArchive: "import-archive",
-  importSkill: "import-skill", // which one: data-skill
+  importSkill: "import-skill", // data-skill
   importInstall: "import-install",
   // memories
   memory: "memory",
   memorySearch: "memory-search",
   memoryRemember: "memory-remember",
   memoryNew: "memory-new",
-  memoryRow: "memory-row", // which one: data-file
+  memoryRow: "memory-row", // data-file
   memoryDetail: "memory-detail",
   memoryEdit: "memory-edit",
   memoryTopic: "memory-topic",
   memoryDescription: "memory-description",
   memoryText: "memory-text",
   memorySave: "memory-save",
-  memoryDrop: "memory-drop",
+  memoryDiscard: "memory-discard",
   memoryDelete: "memory-delete",
   memoryConflict: "memory-conflict",
-  memoryKeep: "memory-keep",
-  memoryTake: "memory-take",
-  personaRow: "persona-row", // which one: data-kind
+  memoryKeepMine: "memory-keep-mine",
+  memoryTakeTheirs: "memory-take-theirs",
+  personaRow: "persona-row", // data-kind
   personaDetail: "persona-detail",
   personaEdit: "persona-edit",
   personaText: "persona-text",
   personaSave: "persona-save",
   personaReset: "persona-reset",
   libraryPropose: "library-propose",
-  libraryOthers: "library-others",
+  libraryOtherAgents: "library-other-agents",
   libraryRemember: "library-remember",
   librarySubAgents: "library-sub-agents",
   // palette and shortcuts
   palette: "palette",
   paletteInput: "palette-input",
-  paletteChoice: "palette-choice", // which one: data-choice
+  paletteChoice: "palette-choice", // data-choice
   shortcuts: "shortcuts",
   // the system
   closing: "closing",
@@ -370,17 +370,17 @@ export const testids = {
   closingQuit: "closing-quit",
   quickAsk: "quick-ask",
   quickText: "quick-text",
-  newForeign: "new-foreign",
+  newForeignText: "new-foreign-text",
   newTitle: "new-title",
-  updateLook: "update-look",
-  updateByItself: "update-by-itself",
+  updateCheck: "update-check",
+  updateAutomatic: "update-automatic",
   updateOffer: "update-offer",
   updateInstall: "update-install",
-  updateComing: "update-coming",
+  updateDownload: "update-download",
   updateCancel: "update-cancel",
   // error and start screens
   startFailure: "start-failure",
-  startAgain: "start-again",
+  startRetry: "start-retry",
   damagedReplace: "damaged-replace",
   damagedDialog: "damaged-dialog",
   damagedConfirm: "damaged-confirm",

@@ -26,8 +26,8 @@ function ratio(a: string, b: string): number {
 const surfaces = ["bg", "bg-side", "bg-raised", "bg-sunken", "bg-user", "bg-hover", "bg-selected", "bg-on"];
 const softColours = ["accent-soft", "warn-soft", "danger-soft", "ok-soft"];
 const names = (start: string) => Object.keys(light).filter((name) => name.startsWith(start));
-const pair = (texts: string[], expectContrast: string[], least: number) =>
-  texts.flatMap((text) => expectContrast.map((ground) => [text, ground, least] as const));
+const pair = (texts: string[], backgrounds: string[], least: number) =>
+  texts.flatMap((text) => backgrounds.map((ground) => [text, ground, least] as const));
 const pairs = [
   ...pair(["text", "text-2", "text-3"], [...surfaces, ...softColours], 4.5),
   ...pair(["accent-text", "ok", "warn", "danger"], surfaces, 4.5),

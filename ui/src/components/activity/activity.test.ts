@@ -19,7 +19,7 @@ import ActivityView from "./ActivityView.svelte";
 const WORKS = "d0000000000000000000000000000001";
 
 const replayed = new ReplayCore();
-const { asked } = replayed;
+const { requests } = replayed;
 let mounted: Record<string, unknown>[] = [];
 const target = document.createElement("div");
 
@@ -87,13 +87,13 @@ describe("the page of what runs", () => {
     const command = findByName("npm run dev");
     expect(words(command)).toMatch(/38 min/);
     expect(command.querySelector(".activity-cost")?.textContent).toBe("");
-    expect(words(get(testids.activityPlaces))).toBe("1 of 4 slots in use");
+    expect(words(get(testids.activitySlots))).toBe("1 of 4 slots in use");
   });
 
   it("says how many stand how, for whoever does not see it", async () => {
     await begin();
     show(ActivityView);
-    const announcement = get(testids.activitySpoken);
+    const announcement = get(testids.activityAnnouncer);
     expect(announcement.getAttribute("role")).toBe("status");
     await until(() => expect(words(announcement)).toBe("3 working, 3 waiting for you, 1 queued"));
     await setLanguage("zh");
@@ -108,7 +108,7 @@ describe("the page of what runs", () => {
     expect(navigation.current?.id).toBe(WORKS);
     navigation.activity();
     findByName("Morning brief").querySelector<HTMLElement>(`[data-testid="${testids.activityOpen}"]`)?.click();
-    expect(navigation.place.page).toBe("tasks");
+    expect(navigation.view.page).toBe("tasks");
   });
 
   it("stops one thing by its row, which says what it stops", async () => {
@@ -126,7 +126,7 @@ describe("the page of what runs", () => {
     flushSync();
     expect(refused.getAttribute("aria-disabled")).toBe("true");
     refused.click();
-    expect(asked.filter((call) => call.type === "stop_activity").length).toBe(2);
+    expect(requests.filter((call) => call.type === "stop_activity").length).toBe(2);
     await until(() => expect(toasts.list.length).toBe(1));
     await until(() => expect(refused.getAttribute("aria-disabled")).toBe("false"));
     expect(findByName("Resume uploads").dataset["status"]).toBe("working");
@@ -146,10 +146,10 @@ describe("the page of what runs", () => {
     expect(replayed.last("stop_all_activity")).toBeUndefined();
     get(testids.activityStopAll).click();
     get(testids.activityConfirm).click();
-    await until(() => expect(words(get(testids.activityNone))).toContain("Nothing is running"));
+    await until(() => expect(words(get(testids.activityEmpty))).toContain("Nothing is running"));
     await until(() => expect(toasts.list.at(-1)?.text).toBe("7 stopped."));
     expect((get(testids.activityStopAll) as HTMLButtonElement).disabled).toBe(true);
-    expect(words(get(testids.activitySpoken))).toBe("");
+    expect(words(get(testids.activityAnnouncer))).toBe("");
   });
 
   it("gives the focus of a row that ends to the next, and in the end to the title", async () => {
@@ -195,7 +195,7 @@ describe("the page of what runs", () => {
   it("says so where nothing runs", async () => {
     await begin("&no-activity");
     show(ActivityView);
-    await until(() => expect(words(get(testids.activityNone))).toContain("Nothing is running"));
+    await until(() => expect(words(get(testids.activityEmpty))).toContain("Nothing is running"));
     expect(all(testids.activityRow)).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { browser } from "$lib/app/browser.svelte";
 import { Conversation } from "$lib/app/conversation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import { BROWSER_SESSION } from "$lib/ipc/fake-browser";
-import type { Event as Told, LivePage, Question } from "$lib/ipc/types";
+import type { Event as CoreEvent, LivePage, Question } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
 import { ReplayCore } from "$lib/testing/replay-core";
 import { installStubs, until, within, words } from "$lib/testing/dom";
@@ -15,14 +15,14 @@ import SessionView from "../session/SessionView.svelte";
 import { KEY_DELAY } from "../permission/rules";
 
 const replayed = new ReplayCore();
-const { asked } = replayed;
+const { requests } = replayed;
 let mounted: Record<string, unknown> | null = null;
 const target = document.createElement("div");
 
 const { all, get } = within(target);
 const find = (id: string): HTMLElement | null => all(id)[0] ?? null;
 // `mark_read` calls accompany the person's actions and are ignored here.
-const types = () => asked.map(({ type }) => type).filter((type) => type !== "mark_read");
+const types = () => requests.map(({ type }) => type).filter((type) => type !== "mark_read");
 
 beforeAll(() => {
   vi.setConfig({ testTimeout: 20_000 });
@@ -35,7 +35,7 @@ async function open(scene: string): Promise<void> {
   await preferences.begin();
   browser.begin();
   await until(() => expect(browser.state).not.toBeNull());
-  asked.length = 0;
+  requests.length = 0;
 }
 
 function show<P extends Record<string, unknown>>(component: Component<P>, props: P): void {
@@ -67,7 +67,7 @@ const page = (change: Partial<LivePage> = {}): void =>
     },
   });
 
-function publish(event: Told): void {
+function publish(event: CoreEvent): void {
   replayed.core.publish(`session/${BROWSER_SESSION}`, {
     type: "event",
     envelope: { topic: { type: "session", id: BROWSER_SESSION }, seq: 2, at: 9, v: 1, event },
@@ -80,7 +80,7 @@ function ask(question: Omit<Question, "id" | "tool" | "at">): void {
 
 /** Fires the load event of the pending picture: jsdom loads none. */
 function load(): void {
-  target.querySelector("img.coming")?.dispatchEvent(new Event("load"));
+  target.querySelector("img.loading")?.dispatchEvent(new Event("load"));
 }
 
 beforeEach(async () => {
@@ -102,11 +102,11 @@ describe("a session that works in the browser", () => {
     expect(get(testids.browserWaiting).querySelector("[role=status]")?.textContent).not.toMatch(/\d/);
     expect(find(testids.live)).toBeNull();
     // The progress row of the turn says the same: the turn is not waiting for a model.
-    expect(words(get(testids.working))).toContain("Waiting for you to press Allow in Chrome");
+    expect(words(get(testids.turnProgress))).toContain("Waiting for you to press Allow in Chrome");
     get(testids.browserCancel).click();
     await until(() => expect(find(testids.browserWaiting)).toBeNull());
     expect(types()).toEqual(["detach_browser"]);
-    expect(words(get(testids.working))).toContain(t("working.waiting"));
+    expect(words(get(testids.turnProgress))).toContain(t("working.waiting"));
     // The browser's own prompt is still open; the text says how to close it.
     await until(() => expect(words(get(testids.browserLost))).toContain("press Cancel there before you attach again"));
   });
@@ -122,7 +122,7 @@ describe("a session that works in the browser", () => {
     });
     replayed.core.browser.become({ type: "waiting_for_allow", browser: "Chrome", since: 0 });
     await until(() => get(testids.browserWaiting));
-    expect(words(get(testids.working))).toContain(t("working.waiting"));
+    expect(words(get(testids.turnProgress))).toContain(t("working.waiting"));
   });
 
   it("shows the page, its site, the mark and the steps, and leaves the focus alone", async () => {
@@ -162,14 +162,14 @@ describe("a session that works in the browser", () => {
 
   it("is taken over and handed back by one button that keeps the focus", async () => {
     await session("browser");
-    await until(() => get(testids.liveHand));
-    const hand = get(testids.liveHand);
+    await until(() => get(testids.liveHandover));
+    const hand = get(testids.liveHandover);
     hand.focus();
     hand.click();
     await until(() => expect(get(testids.live).dataset["hand"]).toBe("person"));
     expect([words(hand), document.activeElement === hand]).toEqual(["Hand back and continue", true]);
     expect(get(testids.live).querySelector("[role=status]")?.textContent).toContain("Paused: you control the page");
-    expect(words(get(testids.working))).toContain("Paused: you control the page");
+    expect(words(get(testids.turnProgress))).toContain("Paused: you control the page");
     await until(() => expect(hand.getAttribute("aria-disabled")).toBeNull());
     hand.click();
     await until(() => expect(get(testids.live).dataset["hand"]).toBe("agent"));
@@ -181,7 +181,7 @@ describe("a session that works in the browser", () => {
     await session("browser-pays");
     await until(() => get(testids.live));
     expect(find(testids.livePicture)).toBeNull();
-    const fold = get(testids.liveFold);
+    const fold = get(testids.liveToggle);
     expect([fold.getAttribute("aria-expanded"), fold.getAttribute("aria-label")]).toEqual(["false", "Page and steps"]);
     fold.click();
     await until(() => get(testids.livePicture));
@@ -226,7 +226,7 @@ describe("a question about a page", () => {
       card.dispatchEvent(new KeyboardEvent("keydown", { key: "n", bubbles: true }));
       expect(find(testids.question)).toBeNull();
     });
-    expect(asked.at(-1)).toMatchObject({ type: "answer_question", answer: { type: "no", reason: null } });
+    expect(requests.at(-1)).toMatchObject({ type: "answer_question", answer: { type: "no", reason: null } });
   });
 
   it("names the field that is typed into, and shows the whole of what is typed", async () => {
@@ -314,9 +314,9 @@ describe("a question about a page", () => {
     find(testids.questionNo)?.click();
     await until(() => expect(all(testids.question).length).toBe(1));
     await new Promise((done) => setTimeout(done, KEY_DELAY));
-    const before = asked.length;
+    const before = requests.length;
     get(testids.question).dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
-    expect(asked.slice(before)).toEqual([]);
+    expect(requests.slice(before)).toEqual([]);
   });
 
   it("about a site allows it for the task, the session or the folder", async () => {
@@ -327,7 +327,7 @@ describe("a question about a page", () => {
     expect(words(get(testids.question))).toContain("work on https://garden.example");
     get(testids.questionAlways).click();
     await until(() => expect(find(testids.question)).toBeNull());
-    expect(asked.at(-1)).toMatchObject({ type: "answer_question", answer: { type: "always" } });
+    expect(requests.at(-1)).toMatchObject({ type: "answer_question", answer: { type: "always" } });
   });
 
   it.each(["en", "zh"] as const)("has a title and a sentence for every risk (%s)", async (language) => {
@@ -402,7 +402,7 @@ describe("settings of the browser", () => {
     await open("main");
     show(BrowserPage as unknown as Component<Record<string, never>>, {});
     await until(() => get(testids.browserSite));
-    get(testids.browserExamine).click();
+    get(testids.browserRunChecks).click();
     await until(() => get(`${testids.browserCheck}-private`));
     expect(get(`${testids.browserCheck}-attached`).dataset["result"]).toBe("broken");
     expect(words(get(`${testids.browserCheck}-works`))).toContain("Not checked");

@@ -47,7 +47,7 @@ function say(...texts: string[]): void {
   for (const text of texts) toasts.show(text, undo());
   flushSync();
 }
-function shut(index: number, kind: "close" | "action" = "close"): void {
+function press(index: number, kind: "close" | "action" = "close"): void {
   button(index, kind).click();
   flushSync();
 }
@@ -95,12 +95,12 @@ describe("remarks", () => {
     say("one", "two", "three");
     focus(element("#was"));
     focus(button(1, "close"));
-    shut(1);
+    press(1);
     await until(() => expect(document.activeElement).toBe(button(1, "close")));
     expect(texts()).toEqual(["one", "three"]);
-    shut(1);
+    press(1);
     await until(() => expect(document.activeElement).toBe(button(0, "close")));
-    shut(0);
+    press(0);
     await until(() => expect(document.activeElement).toBe(element("#was")));
     // No toast is held any more.
     say("four");
@@ -118,10 +118,10 @@ describe("remarks", () => {
     toasts.show("mere");
     flushSync();
     focus(button(0, "action"));
-    shut(0, "action");
+    press(0, "action");
     await until(() => expect(document.activeElement).toBe(button(0, "action")));
     await until(() => expect(ran).toEqual(["one"]));
-    shut(0, "action");
+    press(0, "action");
     await until(() => expect(document.activeElement).toBe(button(0, "close")));
   });
 
@@ -133,14 +133,14 @@ describe("remarks", () => {
     focus(element("#was"));
     focus(button(0, "close"));
     happens();
-    shut(0);
+    press(0);
     await until(() => expect(document.activeElement).toBe(element(expected)));
   });
 
   it("closed by the pointer leave the focus where it is", async () => {
     say("one", "two");
     focus(element("#was"));
-    shut(0);
+    press(0);
     await until(() => expect(texts()).toEqual(["two"]));
     expect(document.activeElement).toBe(element("#was"));
     expect(target.textContent).not.toContain("one");

@@ -112,7 +112,7 @@ describe("memories", () => {
     expect(value(testids.memoryText)).toBe("mine");
     expect(get(testids.memorySave)).toHaveProperty("disabled", true);
     expect(words(target.querySelector(".diff") ?? target)).toContain("theirs");
-    get(testids.memoryKeep).click();
+    get(testids.memoryKeepMine).click();
     flushSync();
     get(testids.memorySave).click();
     await until(() => expect(replayed.last("save_memory")).toMatchObject({ body: "mine", version: "1+" }));
@@ -123,11 +123,11 @@ describe("memories", () => {
     await edit("rust-style.md", "mine");
     replayed.core.library.touch("rust-style.md", "theirs");
     await until(() => get(testids.memoryConflict));
-    get(testids.memoryTake).click();
+    get(testids.memoryTakeTheirs).click();
     flushSync();
     expect(value(testids.memoryText)).toBe("theirs");
     expect(all(testids.memoryConflict)).toHaveLength(0);
-    get(testids.memoryDrop).click();
+    get(testids.memoryDiscard).click();
     await until(() => get(testids.memoryEdit));
     expect(replayed.last("save_memory")).toBeUndefined();
   });
@@ -143,7 +143,7 @@ describe("memories", () => {
     await until(() => expect(files()).toHaveLength(3));
     all(testids.memoryRow)[0]?.click();
     await until(() => expect(value(testids.memoryText)).toBe("mine"));
-    get(testids.memoryDrop).click();
+    get(testids.memoryDiscard).click();
     await until(() => expect(all(testids.memoryText)).toHaveLength(0));
   });
 
@@ -153,7 +153,7 @@ describe("memories", () => {
     expect(words(get(testids.memoryDetail))).not.toContain("too long");
     type(testids.memoryText, "a".repeat(4001));
     expect(words(get(testids.memoryDetail))).toContain("That is too long.");
-    get(testids.memoryDrop).click();
+    get(testids.memoryDiscard).click();
     flushSync();
   });
 
@@ -183,7 +183,7 @@ describe("memories", () => {
     get(testids.memoryDelete).click();
     await until(() => expect(toasts.list.at(-1)?.action?.label).toBe("Open trash"));
     toasts.list.at(-1)?.action?.run();
-    expect(navigation.place.page).toBe("trash");
+    expect(navigation.view.page).toBe("trash");
   });
 });
 
@@ -252,7 +252,7 @@ describe("SOUL.md and USER.md", () => {
     persona("user").click();
     await until(() => get(testids.personaDetail));
     [...target.querySelectorAll("button")].find((button) => words(button) === "Edit with Octo")?.click();
-    expect(navigation.place).toEqual({ page: "new", folder: "/home/mei/code/harbor" });
+    expect(navigation.view).toEqual({ page: "new", folder: "/home/mei/code/harbor" });
     await until(() => expect(newDraft().text).toBe("/onboard "));
     newDraft().text = "";
   });
@@ -265,7 +265,7 @@ describe("the settings of skills and memory", () => {
     flushSync();
     get(testids.libraryRemember).click();
     await until(() => expect(preferences.settings?.library.remember).toBe("off"));
-    get(testids.libraryOthers).click();
+    get(testids.libraryOtherAgents).click();
     await until(() => expect(preferences.settings?.library.other_agents).toBe("off"));
     type(testids.librarySubAgents, "9");
     get(testids.librarySubAgents).dispatchEvent(new Event("blur"));

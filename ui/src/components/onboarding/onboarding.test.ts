@@ -53,7 +53,7 @@ describe("the first run", () => {
     await ready();
     expect(replayed.of("find_local_servers")).toEqual([]);
     expect(replayed.of("test_model")).toEqual([]);
-    press(testids.modelLook);
+    press(testids.modelFindLocal);
     await until(() => expect(get(`${testids.modelLocal}-ollama`)).toBeTruthy());
     await until(() => expect(get(testids.modelTest).textContent).toContain("api.anthropic.com"));
   });
@@ -63,12 +63,12 @@ describe("the first run", () => {
     await go("persona");
     type(testids.onboardingName, "Juno");
     press(`${testids.onboardingManner}-own`);
-    type(testids.onboardingOwn, "like a gardener");
+    type(testids.onboardingOwnManner, "like a gardener");
     const english = title();
     await preferences.change({ language: "zh" });
     await until(() => expect(title()).not.toBe(english));
     expect((get(testids.onboardingName) as HTMLInputElement).value).toBe("Juno");
-    expect((get(testids.onboardingOwn) as HTMLInputElement).value).toBe("like a gardener");
+    expect((get(testids.onboardingOwnManner) as HTMLInputElement).value).toBe("like a gardener");
     await preferences.change({ language: "en" });
   });
 
@@ -84,7 +84,7 @@ describe("the first run", () => {
     await close();
     await until(() => expect(saved()?.about).toBe("I keep bees."));
     expect(saved()?.step).toBe("persona");
-    expect(JSON.stringify(replayed.asked)).not.toContain("sk-secret");
+    expect(JSON.stringify(replayed.requests)).not.toContain("sk-secret");
 
     open();
     await until(() => expect(step()).toBe("persona"));
@@ -161,7 +161,7 @@ describe("the first run", () => {
     box("plan")?.click();
     box("release-notes")?.click();
     flushSync();
-    press(`${testids.otherTaken}-replace`);
+    press(`${testids.otherConflict}-replace`);
     press(testids.otherImport);
     await until(() => expect(replayed.of("import_skills").length).toBe(1));
     expect(replayed.of("import_skills")[0]).toMatchObject({
@@ -191,7 +191,7 @@ describe("the first run", () => {
     }
     press(testids.onboardingNext);
     await until(() => expect(preferences.settings?.welcomed).toBe(true));
-    await until(() => expect([saved()?.step, navigation.place.page]).toEqual([null, "new"]));
+    await until(() => expect([saved()?.step, navigation.view.page]).toEqual([null, "new"]));
     expect(replayed.of("save_persona")).toEqual([]);
     expect(replayed.of("import_skills")).toEqual([]);
   });
@@ -208,7 +208,7 @@ describe("the first run", () => {
     await until(() => expect(preferences.settings?.default_mode).toBe("ask"));
     await go("first");
     press(`${testids.onboardingTry}-tidy`);
-    await until(() => expect([saved()?.step, navigation.place.page]).toEqual([null, "session"]));
+    await until(() => expect([saved()?.step, navigation.view.page]).toEqual([null, "session"]));
     expect(replayed.of("start_session")[0]).toMatchObject({
       folder: "/home/mei/code/harbor",
       mode: "ask",
@@ -219,14 +219,14 @@ describe("the first run", () => {
   it("can be skipped at once, and run again from settings", async () => {
     open();
     navigation.welcome();
-    press(testids.onboardingFinish);
-    await until(() => expect(navigation.place.page).toBe("new"));
+    press(testids.onboardingSkipRest);
+    await until(() => expect(navigation.view.page).toBe("new"));
     await close();
     await setUpAgain();
-    expect([navigation.place.page, saved()?.step]).toEqual(["welcome", "language"]);
+    expect([navigation.view.page, saved()?.step]).toEqual(["welcome", "language"]);
     open();
     expect(step()).toBe("language");
-    press(testids.onboardingLeave);
+    press(testids.onboardingSkip);
     await until(() => expect(saved()?.step).toBeNull());
   });
 });

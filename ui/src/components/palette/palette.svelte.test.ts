@@ -26,7 +26,7 @@ const transport: Transport = {
 
 it("says that there is nothing once everything was asked, and not before", async () => {
   useTransport(transport);
-  const mounted = mount(Palette, { target, props: { nth: 0 } });
+  const mounted = mount(Palette, { target, props: { id: 0 } });
   flushSync();
   const type = (text: string): void => write(within(target).get(testids.paletteInput), text);
   const nothing = () => target.querySelector(".palette-none");

@@ -1,6 +1,6 @@
 /** Text for permission rules and for the reasons of questions. */
 import { shortPath } from "$lib/format/figures";
-import { bytes } from "$lib/format/sizes";
+import { fileSize } from "$lib/format/size";
 import type { AskReason, Rule } from "$lib/ipc/types";
 import { sentences, t } from "$lib/words/words.svelte";
 
@@ -37,7 +37,7 @@ export function requiresClick(reason: AskReason): boolean {
 export const KEY_DELAY = 700;
 
 /** Explains why permission is asked. */
-export function whyAsked(reason: AskReason): string {
+export function askReasonWords(reason: AskReason): string {
   switch (reason.type) {
     case "mode":
       return t("ask.why.mode");
@@ -62,7 +62,7 @@ export function whyAsked(reason: AskReason): string {
     case "risky":
       return t(`ask.risk.${reason.risk}`);
     case "empties_trash":
-      return t("ask.why.empties_trash", { size: bytes(reason.totals.bytes), days: reason.days });
+      return t("ask.why.empties_trash", { size: fileSize(reason.totals.bytes), days: reason.days });
     case "site":
       return t("ask.why.site");
     case "page":

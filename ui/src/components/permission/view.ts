@@ -14,16 +14,16 @@ export function isInView(element: Element): boolean {
   return top > from - 1 && bottom < to + 1;
 }
 
-/** Brings a card into view, or as much of it as there is room for. */
+/** Brings a card into view, or as much of it as fits. */
 export function bringIntoView(card: Element): void {
   card.scrollIntoView({ block: "nearest" });
 }
 
 /**
- * Takes an Enter away from a card that is not wholly in view; whether it did. Where there is no room for the whole card,
- * the button or field that has the focus must be in view: one that went there has read what is above it.
+ * Withholds Enter from a card that is partly out of view; returns whether it did. If the card does not fit into the view,
+ * the focused button or field must be in view: a person who moved there has read what is above it.
  */
-export function withheld(event: KeyboardEvent): boolean {
+export function withholdKey(event: KeyboardEvent): boolean {
   if (event.key !== "Enter" || composing(event)) return false;
   const card = event.currentTarget as HTMLElement;
   const { from, to } = shownPart(card);

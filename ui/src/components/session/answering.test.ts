@@ -97,10 +97,10 @@ describe("a question with options", () => {
 });
 
 describe("a key", () => {
-  let rejections = 0;
+  let elapsed = 0;
   const begin = performance.now.bind(performance);
   /** Lets a question have been there long enough to be answered. */
-  const settle = (): void => void (rejections += KEY_DELAY + 1);
+  const settle = (): void => void (elapsed += KEY_DELAY + 1);
   const answers = () => replayed.of("answer_question").map((call) => "answer" in call && call.answer);
   /** Lays out an element, whose list shows the window's first 500 px. */
   function lay(element: HTMLElement, top: number, bottom: number): void {
@@ -111,7 +111,7 @@ describe("a key", () => {
     await open(name);
     await until(() => get(id));
     write(get(testids.composer), "");
-    vi.spyOn(performance, "now").mockImplementation(() => begin() + rejections);
+    vi.spyOn(performance, "now").mockImplementation(() => begin() + elapsed);
     lay(get(testids.transcript), 0, 500);
     const card = get(id);
     lay(card, top, bottom);

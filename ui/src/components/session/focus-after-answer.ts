@@ -1,11 +1,11 @@
 /** Moves the focus after an answer. */
-import type { Answered } from "$lib/app/conversation.svelte";
+import type { AnsweredRequest } from "$lib/app/conversation.svelte";
 import { testids } from "$lib/testids";
 
 const CARDS = ".ask, .question";
 
 /** Moves the focus of an answered card to the next question, or to the message field. A focus anywhere else stays. */
-export function focusNextQuestion(root: Element, about: Answered, messageField: () => void): void {
+export function focusNextQuestion(root: Element, about: AnsweredRequest, messageField: () => void): void {
   const done = (card: HTMLElement): boolean =>
     about.type === "budget" ? card.dataset["testid"] === testids.budget : card.dataset["question"] === about.id;
   const focused = document.activeElement;

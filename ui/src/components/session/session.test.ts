@@ -113,7 +113,7 @@ describe("the palette's commands", () => {
       ["Enter", "A better name"],
       ["Escape", undefined],
     ] as const) {
-      replayed.asked.length = 0;
+      replayed.requests.length = 0;
       navigation.current?.openTime({ type: "now" });
       flushSync();
       run("rename");

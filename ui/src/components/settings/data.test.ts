@@ -13,7 +13,7 @@ import { flushSync } from "svelte";
 import { describe, expect, it } from "vitest";
 
 const { replayed, target, open, close, all, get } = settingsStage();
-const { asked } = replayed;
+const { requests } = replayed;
 
 describe("a copy that comes back", () => {
   it("is shown with what it holds, and takes its place only once that was agreed to", async () => {
@@ -23,15 +23,15 @@ describe("a copy that comes back", () => {
     await until(() => expect(get(testids.copyDialog).textContent).toContain("41 sessions"));
     for (const text of ["0.1.0", "/code/picked", t("data.restore.keys")])
       expect(get(testids.copyDialog).textContent).toContain(text);
-    expect(asked.some((call) => call.type === "restore_home")).toBe(false);
+    expect(requests.some((call) => call.type === "restore_home")).toBe(false);
     get(testids.copyRestore).click();
     await until(() => expect(get(testids.dataPlan).dataset["plan"]).toBe("restore"));
     await until(() => expect(document.activeElement).toBe(get(testids.dataRestart)));
     expect(get(testids.dataPlan).textContent).toContain("-before-");
-    expect(asked.find((call) => call.type === "restore_home")).toMatchObject({ from: "/home/mei/code/picked" });
+    expect(requests.find((call) => call.type === "restore_home")).toMatchObject({ from: "/home/mei/code/picked" });
     expect(all(testids.dataRestore).length + all(testids.dataMove).length).toBe(0);
     get(testids.dataRestart).click();
-    await until(() => expect(asked.some((call) => call.type === "restart")).toBe(true));
+    await until(() => expect(requests.some((call) => call.type === "restart")).toBe(true));
     get(testids.dataPlanCancel).click();
     await until(() => expect(all(testids.dataPlan)).toEqual([]));
     expect(get(testids.dataRestore)).toBeTruthy();
@@ -66,13 +66,13 @@ describe("another place for Octo's folder", () => {
     await until(() => expect((get(testids.dataMove) as HTMLButtonElement).disabled).toBe(false));
     get(testids.dataMove).click();
     await until(() => expect(get(testids.dataMove).textContent).toContain(t("data.move.confirm")));
-    expect(asked.some((call) => call.type === "move_home")).toBe(false);
-    await until(() => expect(document.activeElement?.textContent).toBe(t("data.move.leave")));
+    expect(requests.some((call) => call.type === "move_home")).toBe(false);
+    await until(() => expect(document.activeElement?.textContent).toBe(t("data.move.cancel")));
     const question = document.activeElement?.getAttribute("aria-describedby") ?? "";
     expect(document.getElementById(question)?.textContent).toContain("/code/picked");
     get(testids.dataMove).click();
     await until(() => expect(get(testids.dataPlan).dataset["plan"]).toBe("move"));
-    expect(asked.find((call) => call.type === "move_home")).toMatchObject({ to: "/home/mei/code/picked" });
+    expect(requests.find((call) => call.type === "move_home")).toMatchObject({ to: "/home/mei/code/picked" });
   });
 
   it("that is not empty is refused in words", async () => {
@@ -97,15 +97,15 @@ describe("another place for Octo's folder", () => {
     history.replaceState(null, "", "/?fast&kept&left");
     await replayed.begin("main");
     await open("data");
-    await until(() => expect(all(testids.dataKept).length).toBe(1));
-    get(testids.dataKeptDrop).click();
+    await until(() => expect(all(testids.dataFormer).length).toBe(1));
+    get(testids.dataFormerDelete).click();
     flushSync();
     await until(() => expect(document.activeElement?.textContent).toBe(t("data.kept.keep")));
     expect(document.activeElement?.getAttribute("aria-label")).toContain("-before-2026-11-20");
-    expect(asked.some((call) => call.type === "drop_kept_home")).toBe(false);
-    expect(get(testids.dataKept).textContent).toContain(t("data.kept.ask"));
-    get(testids.dataKeptDrop).click();
-    await until(() => expect(all(testids.dataKept)).toEqual([]));
+    expect(requests.some((call) => call.type === "drop_kept_home")).toBe(false);
+    expect(get(testids.dataFormer).textContent).toContain(t("data.kept.ask"));
+    get(testids.dataFormerDelete).click();
+    await until(() => expect(all(testids.dataFormer)).toEqual([]));
     expect(target.textContent).toContain("diary.md");
   });
 });
@@ -123,18 +123,18 @@ describe("updates", () => {
   it("are looked for by themselves only where the person agreed to it", async () => {
     build({ type: "able" });
     await open("about");
-    await until(() => expect(all(testids.updateByItself).length).toBe(1));
+    await until(() => expect(all(testids.updateAutomatic).length).toBe(1));
     expect(preferences.settings?.desktop.updates.by_itself).toBe("off");
-    get(testids.updateByItself).click();
+    get(testids.updateAutomatic).click();
     await until(() => expect(preferences.settings?.desktop.updates.by_itself).toBe("on"));
-    expect(asked.some((call) => call.type === "look_for_update" || call.type === "install_update")).toBe(false);
+    expect(requests.some((call) => call.type === "look_for_update" || call.type === "install_update")).toBe(false);
   });
 
   it("have nothing to choose where the build has no place for them, and it says so", async () => {
     await open("about");
     await until(() => expect(target.textContent).toContain("has no update server"));
-    expect(all(testids.updateByItself)).toEqual([]);
-    expect((get(testids.updateLook) as HTMLButtonElement).disabled).toBe(true);
+    expect(all(testids.updateAutomatic)).toEqual([]);
+    expect((get(testids.updateCheck) as HTMLButtonElement).disabled).toBe(true);
   });
 
   it("that were found are told once with their notes, and install nothing", async () => {
@@ -146,7 +146,7 @@ describe("updates", () => {
     expect(toasts.list.at(-1)?.text).toContain("9.1.0");
     await open("about");
     await until(() => expect(get(testids.updateOffer).textContent).toContain("Herons"));
-    expect(asked.some((call) => call.type === "install_update")).toBe(false);
+    expect(requests.some((call) => call.type === "install_update")).toBe(false);
     updates.offer = null;
   });
 
@@ -159,7 +159,7 @@ describe("updates", () => {
     replayed.instead = (call) =>
       call.type === "look_for_update" ? new Promise((resolve) => (answerCheck = resolve)) : desktop?.(call);
     const install = () => get(testids.updateInstall) as HTMLButtonElement;
-    const checkButton = () => get(testids.updateLook) as HTMLButtonElement;
+    const checkButton = () => get(testids.updateCheck) as HTMLButtonElement;
     await open("about");
     await until(() => expect(checkButton().disabled).toBe(false));
     expect(install().disabled).toBe(false);
@@ -172,7 +172,7 @@ describe("updates", () => {
     answerCheck?.({ type: "update", offer: offer("9.2.0") });
     await until(() => expect(install().disabled).toBe(false));
     expect(get(testids.updateOffer).textContent).toContain("9.2.0");
-    expect(asked.some((call) => call.type === "install_update")).toBe(false);
+    expect(requests.some((call) => call.type === "install_update")).toBe(false);
     updates.offer = null;
   });
 
@@ -192,18 +192,18 @@ describe("updates", () => {
     await until(() => expect(all(testids.updateInstall).length).toBe(1));
     get(testids.updateInstall).click();
     get(testids.updateInstall).click();
-    await until(() => expect(get(testids.updateComing).textContent).toBe("5.0 MB so far"));
+    await until(() => expect(get(testids.updateDownload).textContent).toBe("5.0 MB so far"));
     total = 20_000_000;
-    await until(() => expect(get(testids.updateComing).textContent).toBe("5.0 MB of 20 MB"));
+    await until(() => expect(get(testids.updateDownload).textContent).toBe("5.0 MB of 20 MB"));
     expect(target.querySelector("[role=progressbar]")?.getAttribute("aria-valuenow")).toBe("25");
     expect((get(testids.updateInstall) as HTMLButtonElement).disabled).toBe(true);
     get(testids.updateCancel).click();
-    await until(() => expect(asked.some((call) => call.type === "cancel_update")).toBe(true));
+    await until(() => expect(requests.some((call) => call.type === "cancel_update")).toBe(true));
     stop?.({ key: "updates.given_up", args: { version: "9.1.0" }, retryable: false });
-    await until(() => expect(all(testids.updateComing)).toEqual([]));
+    await until(() => expect(all(testids.updateDownload)).toEqual([]));
     expect(toasts.list.at(-1)?.text).toContain("Nothing was changed");
     expect((get(testids.updateInstall) as HTMLButtonElement).disabled).toBe(false);
-    expect(asked.filter((call) => call.type === "install_update")).toHaveLength(1);
+    expect(requests.filter((call) => call.type === "install_update")).toHaveLength(1);
     updates.offer = null;
   });
 });

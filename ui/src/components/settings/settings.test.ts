@@ -12,7 +12,7 @@ import { flushSync } from "svelte";
 import { describe, expect, it } from "vitest";
 
 const { replayed, target, props, open, close, all, get } = settingsStage();
-const { asked } = replayed;
+const { requests } = replayed;
 
 describe("the search in settings", () => {
   it("finds by the words of both languages, titles first", async () => {
@@ -47,7 +47,7 @@ describe("the search in settings", () => {
     await until(() => expect(all(testids.settingsHit).length).toBeGreaterThan(0));
     const hit = all(testids.settingsHit).find((entry) => entry.textContent?.includes(t("settings.text_size")));
     hit?.click();
-    expect(navigation.place).toMatchObject({ page: "settings", section: "appearance" });
+    expect(navigation.view).toMatchObject({ page: "settings", section: "appearance" });
     props.section = "appearance";
     await until(() => expect(target.querySelector(".found")?.textContent).toContain(t("settings.text_size")));
   });
@@ -103,11 +103,11 @@ describe("shortcuts", () => {
 
   it("take nothing that is needed elsewhere, and say for what", async () => {
     await open("shortcuts");
-    const before = asked.length;
+    const before = requests.length;
     for (const [key, more, message] of [
       ["n", {}, t("keys.new")],
-      ["c", {}, t("shortcuts.taken", { keys: "Ctrl+C" })],
-      ["4", {}, t("shortcuts.taken", { keys: "Ctrl+4" })],
+      ["c", {}, t("shortcuts.reserved", { keys: "Ctrl+C" })],
+      ["4", {}, t("shortcuts.reserved", { keys: "Ctrl+4" })],
       ["p", { ctrlKey: false }, t("shortcuts.press_sub", { mod: "Ctrl" })],
     ] as const) {
       get(`${testids.shortcutKeys}-search`).click();
@@ -117,18 +117,18 @@ describe("shortcuts", () => {
       press("search", "Escape");
       expect(target.querySelector(".settings-page [role=status]"), key).toBeNull();
     }
-    expect(asked.length).toBe(before);
+    expect(requests.length).toBe(before);
   });
 });
 
 describe("tasks", () => {
   it("have what holds for all of them, and what new ones begin with", async () => {
     await open("tasks");
-    get(testids.tasksAtTheirTimes).click();
+    get(testids.tasksScheduled).click();
     await until(() => expect(preferences.settings?.tasks.at_their_times).toBe("off"));
     get(`${testids.tasksMissed}-ask`).click();
     await until(() => expect(preferences.settings?.tasks.missed).toBe("ask"));
-    get(`${testids.tasksTell}-nothing`).click();
+    get(`${testids.tasksNotifications}-nothing`).click();
     await until(() =>
       expect(preferences.settings?.tasks).toEqual({ at_their_times: "off", missed: "ask", tell: "nothing" }),
     );
@@ -140,7 +140,7 @@ describe("the proxy", () => {
     await open("models");
     get(testids.proxyTest).click();
     await until(() => expect(target.textContent).toContain(t("settings.proxy_works", { host: "github.com" })));
-    expect(asked.find((call) => call.type === "try_proxy")).toMatchObject({ proxy: { type: "system" } });
+    expect(requests.find((call) => call.type === "try_proxy")).toMatchObject({ proxy: { type: "system" } });
     get(`${testids.proxy}-manual`).click();
     await until(() => expect(get(testids.proxyTest)).toHaveProperty("disabled", true));
     expect(target.textContent).not.toContain(t("settings.proxy_works", { host: "github.com" }));
@@ -161,7 +161,7 @@ describe("the data page", () => {
     expect(all(testids.dataPart)[0]?.dataset["part"]).toBe("blobs");
     get(testids.dataBackUp).click();
     await until(() => expect(get(testids.dataCopied).textContent).toContain("octo-backup"));
-    expect(asked.find((call) => call.type === "back_up_home")).toMatchObject({ to: "/home/mei/code/picked" });
+    expect(requests.find((call) => call.type === "back_up_home")).toMatchObject({ to: "/home/mei/code/picked" });
   });
 
   it("deletes everything only after the word was typed, and then offers no way back into a dead program", async () => {
@@ -170,7 +170,7 @@ describe("the data page", () => {
     await until(() => expect(all(testids.dataPart).length).toBe(9));
     get(testids.dataErase).click();
     flushSync();
-    const act = get(testids.eraseDo) as HTMLButtonElement;
+    const act = get(testids.eraseConfirm) as HTMLButtonElement;
     expect(act.disabled).toBe(true);
     const word = get(testids.eraseWord) as HTMLInputElement;
     for (const [text, disabled] of [
@@ -182,7 +182,7 @@ describe("the data page", () => {
       flushSync();
       expect(act.disabled).toBe(disabled);
     }
-    expect(asked.some((call) => call.type === "erase_home")).toBe(false);
+    expect(requests.some((call) => call.type === "erase_home")).toBe(false);
     act.click();
     await until(() => expect(get(testids.erased).textContent).toContain("diary.md"));
     expect(get(testids.eraseDialog).querySelectorAll("button").length).toBe(0);
@@ -198,7 +198,7 @@ describe("the data page", () => {
     word.value = "delete";
     word.dispatchEvent(new Event("input", { bubbles: true }));
     flushSync();
-    get(testids.eraseDo).click();
+    get(testids.eraseConfirm).click();
     await until(() => expect(get(testids.eraseDialog).textContent).toContain("Another Octo"));
     expect(all(testids.erased)).toEqual([]);
   });
@@ -213,6 +213,6 @@ describe("the report", () => {
     for (const part of ["system", "checks", "settings"]) expect(get(`${testids.reportPart}-${part}`)).toBeTruthy();
     get(testids.reportSave).click();
     await until(() => expect(get(testids.reportSaved).textContent).toContain("octo-report"));
-    expect(asked.find((call) => call.type === "save_diagnostics")).toMatchObject({ id: "1".padStart(32, "0") });
+    expect(requests.find((call) => call.type === "save_diagnostics")).toMatchObject({ id: "1".padStart(32, "0") });
   });
 });

@@ -90,7 +90,7 @@ describe("runs of a task", () => {
     expect(fold().getAttribute("aria-expanded")).toBe("false");
     press("ArrowRight");
     await until(() => expect(runs().length).toBe(6));
-    expect(all(testids.runsRead)).toEqual([]);
+    expect(all(testids.runsMarkRead)).toEqual([]);
     const third = runs()[2];
     third?.dispatchEvent(new KeyboardEvent("keydown", { key: "F2", bubbles: true }));
     [...target.querySelectorAll<HTMLElement>(".menu-item")]
@@ -214,7 +214,7 @@ describe("the marks of a session's row", () => {
 });
 
 describe("looking for words", () => {
-  const announcement = () => words(target.querySelector(".vh[role=status]") ?? target);
+  const announcement = () => words(target.querySelector(".visually-hidden[role=status]") ?? target);
   const hits = (count: number) => ({
     hits: Array.from({ length: count }, (_, index) => ({
       info: { ...sessionList.sessions[0], id: `s${index}` },

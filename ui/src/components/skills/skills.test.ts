@@ -15,7 +15,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vite
 import SkillsView from "./SkillsView.svelte";
 
 const replayed = new ReplayCore();
-const { asked } = replayed;
+const { requests } = replayed;
 let mounted: Record<string, unknown> | null = null;
 const target = document.createElement("div");
 
@@ -75,7 +75,7 @@ async function select(name: string): Promise<HTMLElement> {
 
 describe("the list of skills", () => {
   it("asks for the folder of the session that was open, and says what is the matter with each", () => {
-    expect(asked.find((call) => call.type === "list_skills")).toEqual({
+    expect(requests.find((call) => call.type === "list_skills")).toEqual({
       type: "list_skills",
       folder: "/home/mei/code/harbor",
     });
@@ -133,12 +133,12 @@ describe("the list of skills", () => {
 describe("a skill", () => {
   it("that came with a folder shows its text and its scripts before it can be accepted", async () => {
     const detail = await select("deploy-preview");
-    expect(words(get(testids.skillWaits))).toContain("Octo does not use it until you accept it");
+    expect(words(get(testids.skillUntrusted))).toContain("Octo does not use it until you accept it");
     expect(words(detail)).toContain("3 files, 2 scripts");
     // Shows the raw source, including text Markdown would hide.
     expect(get(testids.skillSource).textContent).toContain("name: deploy-preview");
     get(testids.skillAccept).click();
-    await until(() => expect(all(testids.skillWaits)).toHaveLength(0));
+    await until(() => expect(all(testids.skillUntrusted)).toHaveLength(0));
     expect(replayed.last("accept_skill")).toMatchObject({
       skill: { name: "deploy-preview", origin: "project" },
       seen: expect.stringContaining("scripts/push.sh") as string,
@@ -152,7 +152,7 @@ describe("a skill", () => {
     draft.text = "the last week";
     await select("review-rust");
     get(testids.skillUse).click();
-    expect(navigation.place).toEqual({ page: "new", folder: "/home/mei/code/harbor" });
+    expect(navigation.view).toEqual({ page: "new", folder: "/home/mei/code/harbor" });
     expect(draft.text).toBe("/review-rust the last week");
     draft.text = "";
   });
@@ -198,22 +198,22 @@ describe("a skill", () => {
       id: "suggestion-1",
       answer: { type: "accept", text: null },
     });
-    await until(() => get(testids.skillMeanwhile));
+    await until(() => get(testids.skillConflict));
     expect(get(testids.skillSave)).toHaveProperty("disabled", true);
     expect((get(testids.skillText) as HTMLTextAreaElement).value).toBe("mine");
-    get(testids.skillMeanwhile).querySelector("button")?.click();
+    get(testids.skillConflict).querySelector("button")?.click();
     flushSync();
-    expect(all(testids.skillMeanwhile)).toHaveLength(0);
+    expect(all(testids.skillConflict)).toHaveLength(0);
     expect(get(testids.skillSave)).toHaveProperty("disabled", false);
   });
 
   it("shows what an earlier version said against now, and puts it back as a new one", async () => {
     await select("release-notes");
     get(testids.skillVersion).click();
-    await until(() => get(testids.skillPutBack));
+    await until(() => get(testids.skillRestoreVersion));
     const diff = target.querySelector(".version-body .diff");
     expect(words(diff ?? target)).toContain("3. Sort them by date.");
-    get(testids.skillPutBack).click();
+    get(testids.skillRestoreVersion).click();
     await until(() => expect(all(testids.skillVersion)).toHaveLength(2));
     expect(replayed.last("save_skill")).toMatchObject({ text: expect.stringContaining("Sort them by date") as string });
   });
@@ -288,8 +288,8 @@ describe("an import", () => {
   async function inspect(): Promise<void> {
     get(testids.importOpen).click();
     flushSync();
-    type(get(testids.importFrom), "https://example.com/skills.git");
-    get(testids.importFrom).closest("form")?.requestSubmit();
+    type(get(testids.importSource), "https://example.com/skills.git");
+    get(testids.importSource).closest("form")?.requestSubmit();
     await until(() => expect(all(testids.importSkill)).toHaveLength(3));
   }
   const box = (name: string): HTMLElement => {
@@ -302,13 +302,13 @@ describe("an import", () => {
   it("takes only what is a place", () => {
     get(testids.importOpen).click();
     flushSync();
-    type(get(testids.importFrom), "http://example.com/skills.git");
-    expect(get(testids.importLook)).toHaveProperty("disabled", true);
+    type(get(testids.importSource), "http://example.com/skills.git");
+    expect(get(testids.importFind)).toHaveProperty("disabled", true);
   });
 
   it("shows what is in it, and replaces nothing that was not chosen", async () => {
     await inspect();
-    expect(asked.some((call) => call.type === "install_skills")).toBe(false);
+    expect(requests.some((call) => call.type === "install_skills")).toBe(false);
     expect([box("changelog"), box("release-notes"), box("escape")].map((box) => box.ariaChecked)).toEqual([
       "true",
       "false",
@@ -338,9 +338,9 @@ describe("an import", () => {
   it("says why nothing can be looked at", async () => {
     get(testids.importOpen).click();
     flushSync();
-    type(get(testids.importFrom), "https://example.com/nothing");
-    get(testids.importFrom).closest("form")?.requestSubmit();
+    type(get(testids.importSource), "https://example.com/nothing");
+    get(testids.importSource).closest("form")?.requestSubmit();
     await until(() => expect(target.querySelector('[role="alert"]')).not.toBeNull());
-    expect((get(testids.importFrom) as HTMLInputElement).value).toBe("https://example.com/nothing");
+    expect((get(testids.importSource) as HTMLInputElement).value).toBe("https://example.com/nothing");
   });
 });

@@ -26,7 +26,7 @@ function pickAnother(menu: string): string {
   flushSync();
   const items = get(menu).nextElementSibling?.querySelectorAll<HTMLElement>(".menu-item") ?? [];
   const item = [...items].findLast((radio) => radio.ariaChecked === "false");
-  const text = words(item?.querySelector(".cut") ?? get(menu));
+  const text = words(item?.querySelector(".truncate") ?? get(menu));
   item?.click();
   flushSync();
   return text;
@@ -119,28 +119,28 @@ describe("the settings", () => {
   it("lead back to where one was", async () => {
     await replayed.begin("main");
     await sessionList.begin();
-    const goBackFirst = (): void => {
+    const goBack = (): void => {
       navigation.settings("about");
       navigation.settings("data");
       navigation.back();
     };
     const session = sessionList.sessions.at(-1)?.id ?? "";
     navigation.session(session);
-    goBackFirst();
+    goBack();
     expect(navigation.current?.id).toBe(session);
     for (const page of ["new", "activity", "tasks", "skills", "memory", "usage", "trash"] as const) {
       if (page === "new") navigation.fresh();
       else navigation[page]();
-      goBackFirst();
-      expect(navigation.place.page).toBe(page);
+      goBack();
+      expect(navigation.view.page).toBe(page);
     }
     // Searching opens the list.
     navigation.settings();
     navigation.search();
-    expect(navigation.place.page).toBe("trash");
+    expect(navigation.view.page).toBe("trash");
     // Visiting the settings ends onboarding.
     navigation.welcome();
-    goBackFirst();
-    expect(navigation.place.page).toBe("session");
+    goBack();
+    expect(navigation.view.page).toBe("session");
   });
 });

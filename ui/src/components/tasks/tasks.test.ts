@@ -29,7 +29,7 @@ function row(file: string): HTMLElement {
 }
 const runs = (): (string | undefined)[] => all(testids.run).map((run) => run.dataset["status"]);
 const faults = (): Record<string, string> =>
-  Object.fromEntries(all(testids.scheduleFault).map((fault) => [fault.dataset["field"] ?? "", words(fault)]));
+  Object.fromEntries(all(testids.scheduleError).map((fault) => [fault.dataset["field"] ?? "", words(fault)]));
 
 function type(id: string, text: string, index = 0): void {
   const field = all(id)[index] as HTMLInputElement | undefined;
@@ -106,7 +106,7 @@ describe("what holds for all tasks", () => {
     const form = taskEdits.get(null)?.form;
     expect([form?.missed, form?.tell]).toEqual(["ask", "nothing"]);
     get(testids.tasksOff).querySelector("button")?.click();
-    expect(navigation.place).toMatchObject({ page: "settings", section: "tasks" });
+    expect(navigation.view).toMatchObject({ page: "settings", section: "tasks" });
   });
 });
 
@@ -157,12 +157,12 @@ describe("the list of tasks", () => {
     mounted = mount(Sidebar, { target });
     await until(() => expect(words(get(testids.openTasks))).toBe("Tasks44 waiting for you"));
     click(testids.openTasks);
-    expect(navigation.place).toEqual({ page: "tasks" });
+    expect(navigation.view).toEqual({ page: "tasks" });
   });
 
   it("leads to Octo who writes a task from what is said", async () => {
     click(testids.tasksDescribe);
-    expect(navigation.place).toEqual({ page: "new", folder: "/home/mei/code/harbor" });
+    expect(navigation.view).toEqual({ page: "new", folder: "/home/mei/code/harbor" });
     await until(() => expect(newDraft().text).toBe("/cron-task-creator "));
     newDraft().text = "";
   });
@@ -191,7 +191,7 @@ describe("a task", () => {
     expect(words(get(testids.runs))).toMatch(/Last 30 days: \d+ done, 2 failed, 1 skipped, \$0\.\d\d/);
     const link = get(testids.runSession);
     link.click();
-    expect(navigation.place.page).toBe("session");
+    expect(navigation.view.page).toBe("session");
     navigation.fresh();
   });
 
@@ -274,7 +274,7 @@ describe("a task", () => {
     await select("nightly-import");
     await until(() => expect(runs()).toEqual(["asked"]));
     expect(words(all(testids.run)[0] ?? target)).toContain("Missed. Run it now?");
-    click(testids.runLeave);
+    click(testids.runMissedSkip);
     await until(() => expect(runs()).toEqual(["skipped"]));
     expect(words(get(testids.run))).toContain("Skipped: you said no");
     expect(replayed.last("answer_missed")).toMatchObject({ answer: "skip" });
@@ -357,7 +357,7 @@ describe("the form of a task", () => {
           }
         : undefined;
     await plain();
-    await until(() => expect(words(get(testids.scheduleRemark))).toContain("The disk is full."));
+    await until(() => expect(words(get(testids.scheduleWarning))).toContain("The disk is full."));
     expect(faults()).toEqual({});
     type(testids.scheduleFolder, "/gone");
     await until(() => expect(faults()["folder"]).toContain("The folder /gone does not exist."));
@@ -368,9 +368,9 @@ describe("the form of a task", () => {
 
   it("warns of what nobody watches", async () => {
     await plain();
-    expect(all(testids.scheduleRemark)).toHaveLength(0);
+    expect(all(testids.scheduleWarning)).toHaveLength(0);
     click(`${testids.scheduleMode}-autonomous`);
-    expect(words(get(testids.scheduleRemark))).toContain("No one can say no");
+    expect(words(get(testids.scheduleWarning))).toContain("No one can say no");
   });
 
   it("writes a new task and shows it", async () => {
@@ -384,7 +384,7 @@ describe("the form of a task", () => {
     type(testids.scheduleMinutes, "15");
     type(testids.scheduleRetries, "0");
     click(`${testids.scheduleMissed}-ask`);
-    click(`${testids.scheduleTell}-all`);
+    click(`${testids.scheduleNotifications}-all`);
     click(testids.scheduleSave);
     await until(() => expect(get(testids.schedule).dataset["file"]).toBe("report"));
     expect(replayed.last("save_task")).toEqual({
@@ -414,7 +414,7 @@ describe("the form of a task", () => {
     expect(words(target)).toContain("ReportNot saved");
     click(testids.tasksNew);
     await until(() => expect((get(testids.scheduleName) as HTMLInputElement).value).toBe("Report"));
-    click(testids.scheduleDrop);
+    click(testids.scheduleDiscard);
     await until(() => expect(all(testids.scheduleForm)).toHaveLength(0));
   });
 
@@ -424,10 +424,10 @@ describe("the form of a task", () => {
     expect(get(testids.scheduleSave)).toHaveProperty("disabled", true);
     type(testids.scheduleName, "Notes");
     replayed.core.schedule.touch("back-up-notes", { prompt: "Theirs." });
-    await until(() => get(testids.scheduleMeanwhile));
+    await until(() => get(testids.scheduleConflict));
     expect(get(testids.scheduleSave)).toHaveProperty("disabled", true);
     expect((get(testids.scheduleName) as HTMLInputElement).value).toBe("Notes");
-    click(testids.scheduleKeep);
+    click(testids.scheduleKeepMine);
     click(testids.scheduleSave);
     await until(() => expect(replayed.last("save_task")).toMatchObject({ task: "back-up-notes", version: "1+" }));
     await until(() => expect(words(row("back-up-notes"))).toContain("Notes"));
@@ -437,12 +437,12 @@ describe("the form of a task", () => {
     await select("back-up-notes");
     click(testids.scheduleEdit);
     replayed.core.schedule.touch("back-up-notes", { prompt: "Theirs." });
-    await until(() => get(testids.scheduleMeanwhile));
-    click(testids.scheduleTake);
+    await until(() => get(testids.scheduleConflict));
+    click(testids.scheduleTakeTheirs);
     expect((get(testids.schedulePrompt) as HTMLTextAreaElement).value).toBe("Theirs.");
-    expect(all(testids.scheduleMeanwhile)).toHaveLength(0);
-    expect(words(get(testids.scheduleDrop))).toBe("Cancel");
-    click(testids.scheduleDrop);
+    expect(all(testids.scheduleConflict)).toHaveLength(0);
+    expect(words(get(testids.scheduleDiscard))).toBe("Cancel");
+    click(testids.scheduleDiscard);
     await until(() => get(testids.scheduleEdit));
   });
 

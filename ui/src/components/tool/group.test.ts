@@ -228,7 +228,7 @@ describe("a command that offers a page of the settings", () => {
     expect(words(button)).toBe("Open Settings: Browser");
     expect(words(get(testids.stepBody))).not.toContain("told to the model");
     press(button);
-    expect(navigation.place).toEqual({ page: "settings", section: "browser" });
+    expect(navigation.view).toEqual({ page: "settings", section: "browser" });
     navigation.fresh();
     await clear();
     group([step("n", run(0, "octo settings open nowhere"))]);

@@ -10,8 +10,8 @@ export interface Press {
   stop(): void;
 }
 
-/** Watches presses in `element`; calls `over` when one has ended and its click was handled. */
-export function watchPress(element: HTMLElement, isTurnOver: () => void): Press {
+/** Watches presses in `element`; calls `onend` when one has ended and its click was handled. */
+export function watchPress(element: HTMLElement, onend: () => void): Press {
   let continues = false;
   let ending: ReturnType<typeof setTimeout> | undefined;
   const begin = ({ pointerType, button }: PointerEvent): void => {
@@ -26,7 +26,7 @@ export function watchPress(element: HTMLElement, isTurnOver: () => void): Press 
     ending = setTimeout(() => {
       ending = undefined;
       continues = false;
-      isTurnOver();
+      onend();
     }, AGAIN);
   };
   // A missed release, for example over another window, shows in the next move event.

@@ -49,15 +49,15 @@ type Props = ComponentProps<typeof TurnFooter>;
 async function open(): Promise<Props["turn"]> {
   const end = (await rows()).find((row) => row.kind === "end");
   if (end?.kind !== "end") throw new Error("no turn ended");
-  const { turn, figures, how } = end;
-  show<Props>(TurnFooter, { turn, figures, how });
+  const { turn, figures, outcome } = end;
+  show<Props>(TurnFooter, { turn, figures, outcome });
   return turn;
 }
 
 describe("the end of a turn", () => {
   it("has a button, in the order of keys, by which a new session goes on after its answer", async () => {
     const turn = await open();
-    const button = get(testids.branchAnswer);
+    const button = get(testids.branchAfter);
     expect([words(button), button.title, button.tabIndex]).toEqual([t("message.branch"), t("turn.branch_title"), 0]);
     const last = session.state?.messages.findLast(
       (message) => message.turn === turn.id && message.role === "assistant",
@@ -77,7 +77,7 @@ describe("the end of a turn", () => {
     if (!state) throw new Error("no state");
     session.state = { ...state, info: { ...state.info, source: "demo" } };
     flushSync();
-    expect(all(testids.branchAnswer)).toEqual([]);
+    expect(all(testids.branchAfter)).toEqual([]);
   });
 });
 
@@ -86,10 +86,10 @@ describe("an answer on the way", () => {
     const between = (await rows()).find((row) => row.kind === "text" && row.between);
     if (!between) throw new Error("nothing was said on the way");
     show(TranscriptRow, { row: { ...between, over: false }, marked: false });
-    expect(all(testids.branchBetween)).toEqual([]);
+    expect(all(testids.branchWithin)).toEqual([]);
     if (mounted) await unmount(mounted);
     show(TranscriptRow, { row: { ...between, over: true }, marked: false });
-    get(testids.branchBetween).click();
+    get(testids.branchWithin).click();
     await until(() => expect(navigation.current?.id).not.toBe(MAIN));
     expect(replayed.last("branch_session")).toMatchObject({
       session: MAIN,

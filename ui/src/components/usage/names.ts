@@ -7,7 +7,7 @@ import { t } from "$lib/words/words.svelte";
 
 /** Returns the label of a part: a model's own name, or the purpose of the calls; null means the rest. */
 export function partName(name: string | null, split: Split): string {
-  if (name === null) return t("usage.rest");
+  if (name === null) return t("usage.others");
   return split === "model" ? name : t(`purpose.${name as Purpose}`);
 }
 

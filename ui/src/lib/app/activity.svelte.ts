@@ -30,7 +30,7 @@ class Activity {
   }
 
   /** Whether the activity is loaded. */
-  get known(): boolean {
+  get loaded(): boolean {
     return this.#state !== null;
   }
 

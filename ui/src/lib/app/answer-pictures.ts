@@ -8,7 +8,7 @@ const KEPT = 64_000_000;
 const SHOWN = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /** A requested picture. */
-interface Asked {
+interface PictureRequest {
   /** Its bytes as a data URL; empty before they are loaded, and for anything that cannot be shown. */
   url: string;
   /**
@@ -20,9 +20,9 @@ interface Asked {
 }
 
 /** Keyed by conversation, which is created again whenever a session opens: until then nothing is requested twice. */
-const readings = new WeakMap<Conversation, Map<string, Asked>>();
+const pictureRequests = new WeakMap<Conversation, Map<string, PictureRequest>>();
 
-async function read(session: string, path: string, picture: Asked): Promise<void> {
+async function read(session: string, path: string, picture: PictureRequest): Promise<void> {
   try {
     const { media, base64 } = await call("sessions", "get_picture", { session, path });
     if (!SHOWN.includes(media)) return;
@@ -53,14 +53,14 @@ export function forgetOldest(pictures: Map<string, { readonly url: string }>, ne
 }
 
 export class AnswerPictures {
-  readonly #here: Conversation;
+  readonly #session: Conversation;
   /** The answer they are in. A later one may name the same file after a change, which is another picture. */
   readonly #answer: string;
   /** The pictures being loaded. */
-  readonly #awaited = new Set<Asked>();
+  readonly #awaited = new Set<PictureRequest>();
 
   constructor(session: Conversation, answer: string) {
-    this.#here = session;
+    this.#session = session;
     this.#answer = answer;
   }
 
@@ -78,20 +78,20 @@ export class AnswerPictures {
     }
   }
 
-  #ask(path: string): Asked {
-    const pictures = readings.get(this.#here) ?? new Map<string, Asked>();
-    readings.set(this.#here, pictures);
+  #ask(path: string): PictureRequest {
+    const pictures = pictureRequests.get(this.#session) ?? new Map<string, PictureRequest>();
+    pictureRequests.set(this.#session, pictures);
     const key = `${this.#answer} ${path}`;
     const cached = pictures.get(key);
     if (cached) return cached;
-    const picture: Asked = { url: "", images: [], over: Promise.resolve() };
-    picture.over = read(this.#here.id, path, picture).then(() => forgetOldest(pictures, key));
+    const picture: PictureRequest = { url: "", images: [], over: Promise.resolve() };
+    picture.over = read(this.#session.id, path, picture).then(() => forgetOldest(pictures, key));
     pictures.set(key, picture);
     return picture;
   }
 }
 
-function draw(chip: HTMLElement, picture: Asked): void {
+function draw(chip: HTMLElement, picture: PictureRequest): void {
   let image = picture.images.find((image) => !image.isConnected);
   if (!image) {
     // The same picture in two positions.

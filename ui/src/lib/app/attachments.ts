@@ -20,7 +20,7 @@ const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /** Stores pictures without a path: pasted, or dropped from another application. Shows the name of each that fails. */
 export async function keepPictures(files: readonly File[]): Promise<Attachment[]> {
-  const unsent: Attachment[] = [];
+  const stored: Attachment[] = [];
   for (const file of files) {
     const name = file.name || t("attach.pasted");
     if (!PICTURES.includes(file.type)) {
@@ -29,13 +29,13 @@ export async function keepPictures(files: readonly File[]): Promise<Attachment[]
       toasts.show(t("attach.too_large", { name, limit: LIMIT }));
     } else {
       try {
-        unsent.push(await keep(await base64(file), name));
+        stored.push(await keep(await base64(file), name));
       } catch (error) {
         toasts.fail(error);
       }
     }
   }
-  return unsent;
+  return stored;
 }
 
 /**

@@ -19,7 +19,7 @@ export class BrowserSetup {
   /** The results of the browser doctor; null until it ran, and once they are outdated. */
   checks = $state.raw<readonly BrowserCheck[] | null>(null);
   examining = $state(false);
-  looking = $state(false);
+  refreshing = $state(false);
   problem = $state.raw<ApiError | null>(null);
   readonly choice = $derived<BrowserChoice>(preferences.settings?.browser ?? { type: "automatic" });
   /** The browser the setup steps describe: the chosen one, else the first. */
@@ -32,13 +32,13 @@ export class BrowserSetup {
 
   /** Loads everything on the page. */
   async begin(): Promise<void> {
-    await Promise.all([this.look(), this.readSites()]);
+    await Promise.all([this.refresh(), this.readSites()]);
   }
 
   /** Detects browsers and their state. */
-  async look(): Promise<void> {
-    if (this.looking) return;
-    this.looking = true;
+  async refresh(): Promise<void> {
+    if (this.refreshing) return;
+    this.refreshing = true;
     this.problem = null;
     try {
       const { browsers, own: ownProfile } = await call("browser", "find_browsers", {});
@@ -47,7 +47,7 @@ export class BrowserSetup {
     } catch (error) {
       this.problem = asApiError(error);
     } finally {
-      this.looking = false;
+      this.refreshing = false;
     }
   }
 

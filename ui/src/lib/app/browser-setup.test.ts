@@ -51,7 +51,7 @@ describe("the page about the browser", () => {
     expect([setup.guide?.id, setup.address]).toEqual(["chrome", "chrome://inspect"]);
     expect(setup.own).toBe(true);
     answers["find_browsers"] = () => ({ browsers: [foundBrowser("edge", "closed")], own: false });
-    await setup.look();
+    await setup.refresh();
     expect([setup.address, setup.own]).toEqual(["edge://inspect", false]);
   });
 

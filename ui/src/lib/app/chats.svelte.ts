@@ -30,15 +30,15 @@ export class TelegramForm {
   readonly #tested = $derived(JSON.stringify([this.#draft.token, this.#draft.server]));
   /** The test result for the draft on screen. */
   readonly check = $derived(this.#check?.of === this.#tested ? this.#check : null);
-  readonly kept = $derived(preferences.settings?.chats.telegram ?? null);
+  readonly saved = $derived(preferences.settings?.chats.telegram ?? null);
   readonly complete = $derived(
     this.folder.trim() !== "" &&
-      (this.token.trim() !== "" || (this.kept !== null && this.kept.token.type !== "missing")),
+      (this.token.trim() !== "" || (this.saved !== null && this.saved.token.type !== "missing")),
   );
 
   /** Shows the form with the saved values, or with the defaults. */
   edit(): void {
-    const { kept: saved } = this;
+    const { saved: saved } = this;
     this.token = "";
     this.server = saved?.server ?? "";
     this.folder = saved?.folder ?? preferences.settings?.recent_folders[0] ?? preferences.userHome;
@@ -59,15 +59,15 @@ export class TelegramForm {
     if (this.busy) return;
     this.busy = true;
     this.problem = null;
-    const testedModel = this.#tested;
+    const testedDraft = this.#tested;
     try {
       this.#check = {
-        of: testedModel,
+        of: testedDraft,
         bot: await call("chats", "test_telegram", { draft: this.#draft }),
         failure: null,
       };
     } catch (error) {
-      this.#check = { of: testedModel, bot: null, failure: asApiError(error) };
+      this.#check = { of: testedDraft, bot: null, failure: asApiError(error) };
     }
     this.busy = false;
   }
@@ -75,7 +75,7 @@ export class TelegramForm {
   /** Tests an untested draft and saves it if it works. */
   async save(): Promise<void> {
     if (!this.complete || this.busy) return;
-    const isUntested = !this.check?.bot && (this.#draft.token !== null || this.#draft.server !== this.kept?.server);
+    const isUntested = !this.check?.bot && (this.#draft.token !== null || this.#draft.server !== this.saved?.server);
     if (isUntested) await this.test();
     if (!isUntested || this.check?.bot) await this.saveAnyway();
   }
@@ -134,7 +134,7 @@ export class Pairing {
     this.busy = false;
   }
 
-  async unpair(person: PairedPerson): Promise<void> {
+  async removePerson(person: PairedPerson): Promise<void> {
     try {
       await call("chats", "unpair_person", { person: person.key });
       if (this.paired?.key === person.key) this.paired = null;

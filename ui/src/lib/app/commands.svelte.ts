@@ -14,17 +14,17 @@ export function prepareCommands(): void {
 /** The menu entries of one composer. */
 export class SlashCommands {
   list = $state.raw<readonly CommandInfo[]>(catalogue);
-  #asked = 0;
+  #requests = 0;
 
   /** Loads a folder's commands. Until they arrive, the previous ones are offered. */
   async read(folder: string): Promise<void> {
-    const turn = ++this.#asked;
+    const turn = ++this.#requests;
     const folderPath = folder.trim() === "" ? null : folder.trim();
     try {
       const { commands } = await call("app", "list_commands", { folder: folderPath });
-      if (turn === this.#asked) catalogue = this.list = commands;
+      if (turn === this.#requests) catalogue = this.list = commands;
     } catch (error) {
-      if (turn === this.#asked) toasts.fail(error);
+      if (turn === this.#requests) toasts.fail(error);
     }
   }
 }

@@ -37,7 +37,7 @@ function changesTasks(event: Event): boolean {
 }
 
 /** The subject of an answer: a question by its id, or the budget. */
-export type Answered = { type: "question"; id: string } | { type: "budget" };
+export type AnsweredRequest = { type: "question"; id: string } | { type: "budget" };
 
 export class Conversation {
   readonly id: string;
@@ -49,15 +49,15 @@ export class Conversation {
   /** The rows the person opened or closed, by key. */
   readonly folds: SvelteMap<string, boolean>;
   /** Unsent answers of the session's cards. */
-  readonly begun: AnswerDrafts;
+  readonly answerDrafts: AnswerDrafts;
   /** Incremented when the person sends something, so that the view scrolls to it. */
   sent = $state(0);
   /** The last answer, so that the focus moves on from its card; each answer makes a new object. */
-  answered = $state.raw<{ about: Answered } | null>(null);
+  answered = $state.raw<{ about: AnsweredRequest } | null>(null);
   /** The costs of ended turns, once loaded; see [`readCost`]. */
   readonly #costs = new SvelteMap<string, Spending>();
   // eslint-disable-next-line svelte/prefer-svelte-reactivity -- requested ids, never rendered
-  readonly #asked = new Set<string>();
+  readonly #requested = new Set<string>();
   /** The number of files changed by each turn, once loaded; see [`readTasks`]. */
   readonly #changed = new SvelteMap<string, number>();
   /** The moment of the steps loaded last. */
@@ -71,11 +71,11 @@ export class Conversation {
   /** Where the time machine was opened; null while closed. */
   timeAt = $state.raw<TimeMachineTarget | null>(null);
   #taskChanges = $state(0);
-  #wanted: string | null = null;
+  #jumpTarget: string | null = null;
   #following: Following<SessionState> | undefined;
   /** The questions answered in this window. Not reactive. */
   // eslint-disable-next-line svelte/prefer-svelte-reactivity
-  readonly #given = new Set<string>();
+  readonly #answeredQuestions = new Set<string>();
   readonly #ended: () => void;
 
   // Rows depend on which blocks stream, not on their text: a text-only batch does not recompute them. An
@@ -118,7 +118,7 @@ export class Conversation {
 
   constructor(id: string, onend: () => void) {
     this.id = id;
-    this.begun = answerDraftsOf(id);
+    this.answerDrafts = answerDraftsOf(id);
     this.folds = foldsOf(id);
     this.#ended = onend;
     this.begin();
@@ -137,10 +137,11 @@ export class Conversation {
     };
     this.#following = follow<SessionState>({ type: "session", id: this.id }, applied, {
       state: (state) => {
-        if (state.questions !== this.state?.questions) this.begun.keep(state.questions.map((question) => question.id));
+        if (state.questions !== this.state?.questions)
+          this.answerDrafts.keep(state.questions.map((question) => question.id));
         this.state = state;
-        const target = this.#wanted;
-        this.#wanted = null;
+        const target = this.#jumpTarget;
+        this.#jumpTarget = null;
         if (target !== null) void this.jump(target);
       },
       ended: () => this.#ended(),
@@ -254,7 +255,7 @@ export class Conversation {
 
   /** Scrolls to a message once the session is loaded. */
   jumpWhenOpen(message: string): void {
-    this.#wanted = message;
+    this.#jumpTarget = message;
   }
 
   send(blocks: Block[]) {
@@ -273,11 +274,11 @@ export class Conversation {
 
   /** Answers a question, once: later presses are ignored unless the first answer failed to arrive. */
   async answer(question: string, answer: Answer): Promise<boolean> {
-    if (this.#given.has(question)) return true;
-    this.#given.add(question);
+    if (this.#answeredQuestions.has(question)) return true;
+    this.#answeredQuestions.add(question);
     const request = call("sessions", "answer_question", { session: this.id, question, answer });
     const answered = await this.#answered(request, { type: "question", id: question });
-    if (!answered) this.#given.delete(question);
+    if (!answered) this.#answeredQuestions.delete(question);
     return answered;
   }
 
@@ -310,7 +311,7 @@ export class Conversation {
     return this.#answered(call("sessions", "answer_budget", { session: this.id, answer }), { type: "budget" });
   }
 
-  async #answered(request: Promise<unknown>, about: Answered): Promise<boolean> {
+  async #answered(request: Promise<unknown>, about: AnsweredRequest): Promise<boolean> {
     const accepted = await this.#try(request);
     if (accepted) this.answered = { about };
     return accepted;
@@ -329,12 +330,12 @@ export class Conversation {
   /** Loads the cost of an ended turn, once. On failure the row omits it; its details show the reason. */
   async readCost(turn: TurnView): Promise<void> {
     const key = costKey(turn);
-    if (this.#asked.has(key)) return;
-    this.#asked.add(key);
+    if (this.#requested.has(key)) return;
+    this.#requested.add(key);
     try {
       this.#costs.set(key, sumOfCalls(await this.callsOf(turn.id)));
     } catch {
-      this.#asked.delete(key);
+      this.#requested.delete(key);
     }
   }
 

@@ -3,16 +3,16 @@ import { call } from "$lib/ipc";
 import type { DatabaseBackup } from "$lib/ipc/types";
 import { RequestGuard } from "./request-guard.svelte";
 
-export class Damage extends RequestGuard<"looking" | "replacing"> {
+export class Damage extends RequestGuard<"loading" | "replacing"> {
   /** Whether the replacements are known. */
-  looked = $state(false);
+  loaded = $state(false);
   /** The newest usable backup. */
   backup = $state.raw<DatabaseBackup | null>(null);
 
-  look(): Promise<void> {
-    return this.while("looking", async () => {
+  load(): Promise<void> {
+    return this.while("loading", async () => {
       this.backup = (await call("home", "look_at_damage", {})).backup;
-      this.looked = true;
+      this.loaded = true;
     });
   }
 
@@ -26,13 +26,13 @@ export class Damage extends RequestGuard<"looking" | "replacing"> {
       movedTo = (await call("home", "replace_database", { backup: this.backup?.path ?? null })).aside;
     });
     // The inspected copy may have been removed.
-    if (movedTo === null) await this.#lookAgain();
+    if (movedTo === null) await this.#reload();
     return movedTo;
   }
 
-  async #lookAgain(): Promise<void> {
+  async #reload(): Promise<void> {
     const { problem } = this;
-    await this.look();
+    await this.load();
     this.problem ??= problem;
   }
 }

@@ -1,7 +1,7 @@
 /** Unsent text and attachments, per session. The core stores them, so that they survive a restart. */
 import { asApiError, call } from "$lib/ipc";
 import type { Draft as KeptDraft, Message } from "$lib/ipc/types";
-import { commanded } from "$lib/state/skills";
+import { withCommand } from "$lib/state/skills";
 import { type Attachment, isAttachment } from "./attachments";
 import { toasts } from "./toasts.svelte";
 
@@ -12,7 +12,7 @@ const PAUSE = 400;
 const SETTLES = 150;
 
 /** The content taken for sending. */
-export interface Taken {
+export interface SentDraft {
   text: string;
   attachments: readonly Attachment[];
   foreign: boolean;
@@ -22,13 +22,13 @@ export class Draft {
   text = $state("");
   attachments = $state.raw<readonly Attachment[]>([]);
   /** The core's version, as JSON; null until loaded. */
-  #kept: string | null = null;
+  #storedJson: string | null = null;
   /** The number of pending saves; the core's version is older while there are any. */
   #keeping = 0;
   /** The command to insert at the start once the core's draft is loaded. */
   #command: string | null = null;
   /** The text to append once the core's draft is loaded. */
-  #brought: { text: string; foreign: boolean } | null = null;
+  #pendingText: { text: string; foreign: boolean } | null = null;
   /**
    * Whether someone else wrote part of it, or of an earlier text since the last send: while there is text, the person
    * is asked to review it. A cleared text can return by undo or from the clipboard.
@@ -48,13 +48,13 @@ export class Draft {
     this.text += draft.text;
     this.attachments = [...this.attachments, ...draft.attachments];
     if (this.#command !== null) this.head(this.#command);
-    if (this.#brought !== null) this.bring(this.#brought.text, this.#brought.foreign);
+    if (this.#pendingText !== null) this.append(this.#pendingText.text, this.#pendingText.foreign);
   }
 
   /** Appends a text; `foreign` if someone else wrote it. Nothing is sent. */
-  bring(text: string, foreign: boolean): void {
-    this.#brought = this.#kept === null ? { text, foreign } : null;
-    if (this.#kept === null || text === "") return;
+  append(text: string, foreign: boolean): void {
+    this.#pendingText = this.#storedJson === null ? { text, foreign } : null;
+    if (this.#storedJson === null || text === "") return;
     this.text = [this.text, text].filter((part) => part.trim() !== "").join("\n\n");
     this.foreign ||= foreign;
     this.changed();
@@ -62,9 +62,9 @@ export class Draft {
 
   /** Inserts a command at the start, replacing an existing one. */
   head(command: string): void {
-    this.#command = this.#kept === null ? command : null;
-    if (this.#kept === null) return;
-    this.text = commanded(command, this.text);
+    this.#command = this.#storedJson === null ? command : null;
+    if (this.#storedJson === null) return;
+    this.text = withCommand(command, this.text);
     this.changed();
   }
 
@@ -92,7 +92,7 @@ export class Draft {
   }
 
   /** Clears the draft for sending and returns its content. The core keeps it until [`flush`] or a restore. */
-  take(): Taken {
+  take(): SentDraft {
     clearTimeout(this.#timer);
     const { text, attachments, foreign } = this;
     this.text = "";
@@ -102,7 +102,7 @@ export class Draft {
   }
 
   /** Puts back content that could not be sent, before newer text. */
-  restore(snapshot: Taken): void {
+  restore(snapshot: SentDraft): void {
     this.text = [snapshot.text, this.text].filter((text) => text !== "").join("\n");
     this.foreign ||= snapshot.foreign;
     const attachments = this.attachments;
@@ -112,9 +112,9 @@ export class Draft {
 
   /** Clears the draft if another window sent it in the stored form, so that it is not sent twice. */
   sentElsewhere(text: string): void {
-    if (text === "" || this.text !== text || this.#kept !== this.#now) return;
+    if (text === "" || this.text !== text || this.#storedJson !== this.#now) return;
     this.take();
-    this.#kept = this.#now;
+    this.#storedJson = this.#now;
   }
 
   get #now(): string {
@@ -135,18 +135,18 @@ export class Draft {
     this.foreign = storedDraft.foreign || (this.foreign && this.text === storedDraft.text);
     this.text = storedDraft.text;
     this.attachments = storedDraft.attachments.filter(isAttachment);
-    this.#kept = this.#now;
+    this.#storedJson = this.#now;
   }
 
   /** Loads another window's changes, unless this window has unsaved ones. */
   async refresh(): Promise<void> {
     const { session } = this;
-    const before = this.#kept;
+    const before = this.#storedJson;
     if (before === null || this.#keeping > 0 || before !== this.#now) return;
     const storedDraft = await (session === null
       ? call("sessions", "get_new_draft", {})
       : call("sessions", "get_draft", { session }));
-    if (this.#kept !== before || before !== this.#now) return;
+    if (this.#storedJson !== before || before !== this.#now) return;
     this.#read(storedDraft);
   }
 
@@ -155,9 +155,9 @@ export class Draft {
     clearTimeout(this.#timer);
     const { session } = this;
     const next = this.#now;
-    if (this.#kept === null || next === this.#kept) return;
-    const before = this.#kept;
-    this.#kept = next;
+    if (this.#storedJson === null || next === this.#storedJson) return;
+    const before = this.#storedJson;
+    this.#storedJson = next;
     const draft = this.#draft;
     const keeping =
       session === null
@@ -168,7 +168,7 @@ export class Draft {
       .finally(() => (this.#keeping -= 1))
       .catch((thrown: unknown) => {
         // Retried with the next change.
-        if (this.#kept === next) this.#kept = before;
+        if (this.#storedJson === next) this.#storedJson = before;
         // Deleting a session deletes its draft.
         if (drafts.get(session) === this) toasts.fail(asApiError(thrown));
       });

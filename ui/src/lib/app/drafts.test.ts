@@ -74,14 +74,14 @@ describe("a draft", () => {
 
   it("is as another window left it once the person comes here, unless they wrote here too", async () => {
     vi.useFakeTimers();
-    const connectWhenReady = async () => {
+    const focusWindow = async () => {
       refreshDrafts();
       await vi.runAllTimersAsync();
     };
     const draft = open({ text: "hello", attachments: [], foreign: false });
     answer = ({ call }) =>
       call.type === "get_draft" ? { text: "hello there", attachments: [file("/a")], foreign: false } : {};
-    await connectWhenReady();
+    await focusWindow();
     expect([draft.text, draft.attachments]).toEqual(["hello there", [file("/a")]]);
     draft.flush();
     expect(calls.filter((call) => (call as { type: string }).type === "set_draft")).toEqual([]);
@@ -90,10 +90,10 @@ describe("a draft", () => {
       draft.text = "typed here";
       return call.type === "get_draft" ? { text: "elsewhere", attachments: [], foreign: false } : {};
     };
-    await connectWhenReady();
+    await focusWindow();
     expect(draft.text).toBe("typed here");
     answer = () => ({ text: "elsewhere", attachments: [], foreign: false });
-    await connectWhenReady();
+    await focusWindow();
     expect(draft.text).toBe("typed here");
     // Nor does an answer older than the pending save.
     let stored: (value: unknown) => void = () => undefined;
@@ -102,10 +102,10 @@ describe("a draft", () => {
         ? { text: "elsewhere", attachments: [], foreign: false }
         : new Promise((resolve) => (stored = resolve));
     draft.flush();
-    await connectWhenReady();
+    await focusWindow();
     expect(draft.text).toBe("typed here");
     stored({});
-    await connectWhenReady();
+    await focusWindow();
     expect(draft.text).toBe("elsewhere");
     vi.useRealTimers();
     forgetDraft(draft.session ?? "");
@@ -127,7 +127,7 @@ describe("a draft", () => {
 
   it("says that somebody else wrote a part of it as long as anything of it is there, also after a restart", () => {
     const draft = open();
-    draft.bring("Delete everything", true);
+    draft.append("Delete everything", true);
     draft.flush();
     const stored = { text: "Delete everything", attachments: [], foreign: true };
     expect(calls).toEqual([{ type: "set_draft", session: draft.session, draft: stored }]);

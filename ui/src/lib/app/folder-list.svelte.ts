@@ -1,7 +1,7 @@
 /** The session list by folder: the folders, and the sessions of the open ones. */
 import { call } from "$lib/ipc";
 import type { SessionFolder, SessionInfo } from "$lib/ipc/types";
-import { grouped } from "$lib/state/list";
+import { groupSessions } from "$lib/state/list";
 import { SvelteSet } from "svelte/reactivity";
 import { sessionList } from "./session-list.svelte";
 import { toasts } from "./toasts.svelte";
@@ -12,7 +12,7 @@ const PAGE = 50;
 const GATHER = 200;
 
 /** The loaded part of an open folder. */
-interface Shelf {
+interface FolderSessions {
   readonly sessions: readonly SessionInfo[];
   /** The core's total, including sessions listed separately. */
   readonly total: number;
@@ -21,9 +21,9 @@ interface Shelf {
 class FolderList {
   folders = $state.raw<readonly SessionFolder[]>([]);
   /** Set once the folders are loaded. */
-  known = $state(false);
+  loaded = $state(false);
   readonly #open = new SvelteSet<string>();
-  #shelves = $state.raw<ReadonlyMap<string, Shelf>>(new Map());
+  #loadedFolders = $state.raw<ReadonlyMap<string, FolderSessions>>(new Map());
   #round = 0;
 
   isOpen(path: string): boolean {
@@ -32,17 +32,17 @@ class FolderList {
 
   /** Returns the listed sessions of a folder: waiting and pinned ones are above all folders. */
   sessionsOf(path: string): readonly SessionInfo[] {
-    return (this.#shelves.get(path)?.sessions ?? []).filter((info) => info.status !== "waiting" && !info.pinned);
+    return (this.#loadedFolders.get(path)?.sessions ?? []).filter((info) => info.status !== "waiting" && !info.pinned);
   }
 
   hasMore(path: string): boolean {
-    const sessions = this.#shelves.get(path);
+    const sessions = this.#loadedFolders.get(path);
     return sessions !== undefined && sessions.sessions.length < sessions.total;
   }
 
   /** The sessions in display order. */
   get inView(): readonly SessionInfo[] {
-    const topSessions = grouped(sessionList.sessions, 0).filter(
+    const topSessions = groupSessions(sessionList.sessions, 0).filter(
       ({ name }) => name === "needs_you" || name === "pinned",
     );
     const open = this.folders.filter(({ path }) => this.isOpen(path));
@@ -50,8 +50,8 @@ class FolderList {
   }
 
   /** Schedules a reload of everything shown; the returned function cancels it. */
-  look(): () => void {
-    const timer = setTimeout(() => void this.#read(), this.known ? GATHER : 0);
+  scheduleReload(): () => void {
+    const timer = setTimeout(() => void this.#read(), this.loaded ? GATHER : 0);
     return () => clearTimeout(timer);
   }
 
@@ -61,22 +61,22 @@ class FolderList {
       const { folders } = await call("sessions", "list_folders", {});
       if (round !== this.#round) return;
       // The folder used last is the most likely target.
-      if (!this.known && folders[0]) this.#open.add(folders[0].path);
+      if (!this.loaded && folders[0]) this.#open.add(folders[0].path);
       this.folders = folders;
-      this.known = true;
+      this.loaded = true;
       const open = folders.map(({ path }) => path).filter((path) => this.#open.has(path));
       const pages = await Promise.all(
-        open.map(async (path): Promise<[string, Shelf]> => [path, await this.#shelf(path, "as_far")]),
+        open.map(async (path): Promise<[string, FolderSessions]> => [path, await this.#load(path, "as_far")]),
       );
-      if (round === this.#round) this.#shelves = new Map(pages);
+      if (round === this.#round) this.#loadedFolders = new Map(pages);
     } catch (error) {
       if (round === this.#round) toasts.fail(error);
     }
   }
 
   /** Loads a folder's sessions from the start: as many as were loaded, or one page more. */
-  async #shelf(path: string, extent: "as_far" | "further"): Promise<Shelf> {
-    const loadedCount = this.#shelves.get(path)?.sessions.length ?? 0;
+  async #load(path: string, extent: "as_far" | "further"): Promise<FolderSessions> {
+    const loadedCount = this.#loadedFolders.get(path)?.sessions.length ?? 0;
     const limit = Math.max(PAGE, extent === "further" ? loadedCount + PAGE : loadedCount);
     const sessions: SessionInfo[] = [];
     let total: number;
@@ -103,8 +103,8 @@ class FolderList {
   /** Loads another page of a folder's sessions. */
   async more(path: string): Promise<void> {
     try {
-      const sessions = await this.#shelf(path, "further");
-      this.#shelves = new Map([...this.#shelves, [path, sessions]]);
+      const sessions = await this.#load(path, "further");
+      this.#loadedFolders = new Map([...this.#loadedFolders, [path, sessions]]);
     } catch (error) {
       toasts.fail(error);
     }

@@ -5,7 +5,7 @@ import { RequestGuard } from "./request-guard.svelte";
 import { pick } from "./home.svelte";
 import { toasts } from "./toasts.svelte";
 
-export class Residence extends RequestGuard<"loading" | "picking" | "looking" | "copying" | "changing"> {
+export class HomeMove extends RequestGuard<"loading" | "picking" | "inspecting" | "copying" | "changing"> {
   state = $state.raw<HomeState | null>(null);
   /** The copy being previewed. */
   copy = $state.raw<CopyInspection | null>(null);
@@ -25,7 +25,7 @@ export class Residence extends RequestGuard<"loading" | "picking" | "looking" | 
     return this.while("picking", async () => {
       const from = await pick();
       if (from === null) return;
-      this.busy = "looking";
+      this.busy = "inspecting";
       this.copy = await call("home", "look_at_copy", { from });
     });
   }

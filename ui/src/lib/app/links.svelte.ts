@@ -4,15 +4,15 @@ import { toasts } from "./toasts.svelte";
 
 class Links {
   /** The clicked link, while the person decides. */
-  asked = $state.raw<{ url: string; at: DOMRect } | null>(null);
+  pending = $state.raw<{ url: string; at: DOMRect } | null>(null);
 
   ask(url: string, from: Element): void {
-    if (/^https?:/i.test(url)) this.asked = { url, at: from.getBoundingClientRect() };
+    if (/^https?:/i.test(url)) this.pending = { url, at: from.getBoundingClientRect() };
   }
 
   open(): void {
-    const url = this.asked?.url;
-    this.asked = null;
+    const url = this.pending?.url;
+    this.pending = null;
     if (url) void host({ type: "open_url", url }).catch((error: unknown) => toasts.fail(error));
   }
 }

@@ -66,7 +66,7 @@ export class MemoriesPage {
   opened = $state(false);
   problem = $state.raw<ApiError | null>(null);
   query = $state("");
-  look = $state.raw<MemorySelection | null>(null);
+  selection = $state.raw<MemorySelection | null>(null);
   sheet = $state.raw<Reading<MemorySheet>>({ type: "reading" });
   busy = $state(false);
   #turn = 0;
@@ -92,12 +92,12 @@ export class MemoriesPage {
   }
 
   showPersona(kind: PersonaKind): void {
-    this.look = { type: "persona", kind };
+    this.selection = { type: "persona", kind };
   }
 
   /** Deselects the list entry. */
   close(): void {
-    this.look = null;
+    this.selection = null;
   }
 
   /** Starts a conversation that reviews SOUL.md, USER.md and the memories. */
@@ -108,12 +108,12 @@ export class MemoriesPage {
   /** Starts a new memory, or resumes its edit. */
   begin(): void {
     if (!memoryEdits.has(null)) memoryEdits.set(null, new MemoryEdit(null));
-    this.look = { type: "new" };
+    this.selection = { type: "new" };
   }
 
   async show(file: string): Promise<void> {
-    if (this.look?.type === "memory" && this.look.file === file) return;
-    this.look = { type: "memory", file };
+    if (this.selection?.type === "memory" && this.selection.file === file) return;
+    this.selection = { type: "memory", file };
     this.sheet = { type: "reading" };
     await this.#read(file);
   }
@@ -121,7 +121,7 @@ export class MemoriesPage {
   async #read(file: string): Promise<void> {
     const turn = ++this.#sheetTurn;
     const isCurrent = (): boolean =>
-      turn === this.#sheetTurn && this.look?.type === "memory" && this.look.file === file;
+      turn === this.#sheetTurn && this.selection?.type === "memory" && this.selection.file === file;
     try {
       const value = await call("memory", "get_memory", { file });
       if (isCurrent()) this.sheet = { type: "read", value };
@@ -132,7 +132,7 @@ export class MemoriesPage {
 
   /** Reloads the selected memory. */
   async again(): Promise<void> {
-    if (this.look?.type === "memory") await this.#read(this.look.file);
+    if (this.selection?.type === "memory") await this.#read(this.selection.file);
   }
 
   /** Returns the edit of a file; null without one. */
@@ -147,7 +147,7 @@ export class MemoriesPage {
   /** Discards an edit. */
   drop(file: string | null): void {
     memoryEdits.delete(file);
-    if (file === null && this.look?.type === "new") this.close();
+    if (file === null && this.selection?.type === "new") this.close();
   }
 
   /** Saves a memory. On any failure the edit is kept. */
@@ -166,7 +166,7 @@ export class MemoriesPage {
         version: edit.version,
       });
       memoryEdits.delete(file);
-      this.look = { type: "memory", file: value.card.file };
+      this.selection = { type: "memory", file: value.card.file };
       this.sheet = { type: "read", value };
       toasts.show(t("memory.saved", { topic: value.card.topic }));
       await this.refresh();

@@ -46,7 +46,7 @@ export class ModelEdit {
   names = $state.raw<readonly string[] | null>(null);
   /** The model servers of this machine; null until detected. */
   local = $state.raw<readonly LocalServer[] | null>(null);
-  looking = $state(false);
+  findingLocal = $state(false);
   readonly entry: ModelEntry | null;
 
   constructor(entry: ModelEntry | null) {
@@ -190,14 +190,14 @@ export class ModelEdit {
   }
 
   /** Detects model servers on this machine. */
-  async look(): Promise<void> {
-    this.looking = true;
+  async findLocal(): Promise<void> {
+    this.findingLocal = true;
     try {
       this.local = (await call("models", "find_local_servers", {})).servers;
     } catch (error) {
       this.#fail(error);
     }
-    this.looking = false;
+    this.findingLocal = false;
   }
 
   /** Requests the provider's list of models. */

@@ -69,7 +69,7 @@ describe("a new model", () => {
     expect([edit.preset, edit.address, edit.model]).toEqual(["anthropic", draft.base_url, draft.model]);
     expect(edit.facts?.price?.input).toBe(3e9);
     expect([edit.local, calls.some((call) => call.type === "find_local_servers")]).toEqual([null, false]);
-    await edit.look();
+    await edit.findLocal();
     expect(edit.local).toEqual(fakeServers.servers);
   });
 

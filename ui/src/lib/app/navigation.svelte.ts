@@ -8,7 +8,7 @@ import { preferences } from "./preferences.svelte";
 import type { SettingsPage } from "./settings-pages";
 
 /** A page of the window. */
-export type Place =
+export type AppView =
   | { page: "welcome" }
   | { page: "new"; folder: string | null }
   | { page: "session"; conversation: Conversation }
@@ -21,41 +21,41 @@ export type Place =
   | { page: "settings"; section: SettingsPage };
 
 /** A history entry: a session by its id, at the message it was opened at. Onboarding has none. */
-type Kept =
-  Exclude<Place, { page: "welcome" | "session" }> | { page: "session"; session: string; message: string | null };
+type HistoryLocation =
+  Exclude<AppView, { page: "welcome" | "session" }> | { page: "session"; session: string; message: string | null };
 
 /** The storage key of the last session; only a hint, losing it is harmless. */
 const LAST = "octo.last-session";
 
 class Navigation {
-  place = $state.raw<Place>({ page: "new", folder: null });
+  view = $state.raw<AppView>({ page: "new", folder: null });
   sideOpen = $state(true);
   /** Incremented to focus the search field. */
-  searchAsked = $state(0);
+  searchRequests = $state(0);
   /** The page before the settings. */
-  #before: Place | null = null;
-  #trail: History<Kept> = { spots: [], at: -1 };
+  #before: AppView | null = null;
+  #trail: History<HistoryLocation> = { entries: [], index: -1 };
 
-  #go(place: Exclude<Place, { page: "session" }>): void {
+  #go(view: Exclude<AppView, { page: "session" }>): void {
     this.#leave();
-    this.place = place;
-    if (place.page !== "welcome") this.#trail = visit(this.#trail, place);
+    this.view = view;
+    if (view.page !== "welcome") this.#trail = visit(this.#trail, view);
   }
 
   #leave(): void {
-    if (this.place.page === "session") this.place.conversation.close();
+    if (this.view.page === "session") this.view.conversation.close();
   }
 
   /** Opens a session, optionally at a message. */
   session(id: string, message: string | null = null): void {
     this.#trail = visit(this.#trail, { page: "session", session: id, message });
-    if (this.place.page === "session" && this.place.conversation.id === id) {
-      if (message) void this.place.conversation.jump(message);
+    if (this.view.page === "session" && this.view.conversation.id === id) {
+      if (message) void this.view.conversation.jump(message);
       return;
     }
     this.#leave();
     const conversation = new Conversation(id, () => this.home(id));
-    this.place = { page: "session", conversation };
+    this.view = { page: "session", conversation };
     // Only the first window persists; further windows are temporary.
     if (thisWindow.number === 0) localStorage.setItem(LAST, id);
     if (message) conversation.jumpWhenOpen(message);
@@ -101,7 +101,7 @@ class Navigation {
   }
 
   settings(section: SettingsPage = "models"): void {
-    if (this.place.page !== "settings") this.#before = this.place;
+    if (this.view.page !== "settings") this.#before = this.view;
     this.#go({ page: "settings", section });
   }
 
@@ -122,7 +122,7 @@ class Navigation {
       direction,
       (entry) => entry.page !== "session" || !sessionList.isGone(entry.session),
     );
-    const entry = history?.spots[history.at];
+    const entry = history?.entries[history.index];
     if (!history || !entry) return;
     if (entry.page === "session") this.session(entry.session, entry.message);
     else if (entry.page === "new") this.fresh();
@@ -150,10 +150,10 @@ class Navigation {
 
   /** Focuses the search field on any page. */
   search(): void {
-    if (this.place.page === "settings") this.back();
-    else if (this.place.page === "welcome") this.home();
+    if (this.view.page === "settings") this.back();
+    else if (this.view.page === "welcome") this.home();
     this.sideOpen = true;
-    this.searchAsked += 1;
+    this.searchRequests += 1;
   }
 
   /** Opens or closes the sidebar; in narrow windows it starts closed. */
@@ -170,7 +170,7 @@ class Navigation {
 
   /** The session on screen. */
   get current(): Conversation | null {
-    return this.place.page === "session" ? this.place.conversation : null;
+    return this.view.page === "session" ? this.view.conversation : null;
   }
 }
 

@@ -8,9 +8,9 @@ import { navigation } from "./navigation.svelte";
 const replayed = new ReplayCore();
 /** Returns the current page as a word. */
 const location = (): string => {
-  const { place } = navigation;
-  if (place.page === "session") return place.conversation.id;
-  return place.page === "settings" ? `settings ${place.section}` : place.page;
+  const { view } = navigation;
+  if (view.page === "session") return view.conversation.id;
+  return view.page === "settings" ? `settings ${view.section}` : view.page;
 };
 
 beforeAll(installStubs);
@@ -38,7 +38,7 @@ it("goes back through what one was at, and forward again", () => {
   navigation.step("forward");
   expect(location()).toBe(second);
   navigation.step("forward");
-  expect(navigation.place).toEqual({ page: "new", folder: null });
+  expect(navigation.view).toEqual({ page: "new", folder: null });
   // From here the history takes another branch.
   navigation.trash();
   navigation.step("forward");

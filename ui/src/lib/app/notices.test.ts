@@ -25,8 +25,8 @@ function serve(lists: Record<string, () => Response>): void {
 
 it("brings both lists together, by name, each part with all its texts", async () => {
   serve({ crates: () => Response.json(CRATES), page: () => Response.json(PACKAGES) });
-  const { parts, whole } = await readNotices();
-  expect(whole).toBe(true);
+  const { parts, full } = await readNotices();
+  expect(full).toBe(true);
   expect(parts.map(({ name }) => name)).toEqual(["bare", "both", "svelte", "tokio"]);
   expect(parts[1]?.texts).toEqual([MIT, "Apache License"]);
   expect(parts[0]).toMatchObject({ licence: null, texts: [] });
@@ -37,7 +37,7 @@ it.each([
   ["is a page", { crates: () => new Response("<!doctype html>") }],
 ])("says so where a list %s", async (_, lists) => {
   serve({ page: () => Response.json(PACKAGES), ...lists });
-  const { parts, whole } = await readNotices();
-  expect(whole).toBe(false);
+  const { parts, full } = await readNotices();
+  expect(full).toBe(false);
   expect(parts.map(({ name }) => name)).toEqual(["svelte"]);
 });

@@ -13,7 +13,7 @@ export interface Part {
 /** The known parts, and whether a list was missing: a page may be built without the application. */
 export interface Notices {
   readonly parts: readonly Part[];
-  readonly whole: boolean;
+  readonly full: boolean;
 }
 
 interface Crates {
@@ -50,5 +50,5 @@ export async function readNotices(): Promise<Notices> {
     })),
   ];
   parts.sort((a, b) => a.name.localeCompare(b.name, "en") || a.version.localeCompare(b.version, "en"));
-  return { parts, whole: crates !== null && packages !== null };
+  return { parts, full: crates !== null && packages !== null };
 }

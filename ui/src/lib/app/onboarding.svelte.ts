@@ -27,7 +27,7 @@ export class OnboardingRun {
   problem = $state.raw<ApiError | null>(null);
   saving = $state(false);
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #kept: string;
+  #storedJson: string;
   #over = false;
 
   constructor() {
@@ -46,7 +46,7 @@ export class OnboardingRun {
       this.edit.address = progress.model.base_url;
       this.edit.model = progress.model.model;
     }
-    this.#kept = JSON.stringify(this.answers);
+    this.#storedJson = JSON.stringify(this.answers);
   }
 
   /** The stored answers. */
@@ -95,8 +95,8 @@ export class OnboardingRun {
     clearTimeout(this.#timer);
     const onboarding = this.answers;
     const next = JSON.stringify(onboarding);
-    if (this.#over || next === this.#kept) return;
-    this.#kept = next;
+    if (this.#over || next === this.#storedJson) return;
+    this.#storedJson = next;
     await preferences.change({ onboarding });
   }
 

@@ -16,15 +16,15 @@ class OpenRequests {
   closing = $state<WindowRecovery | null>(null);
   /** A skill file to preview; null once a page has picked it up. */
   skills = $state<string | null>(null);
-  #begun = false;
+  #started = false;
   /** Requests that would leave onboarding, deferred until it ends. */
-  #held: OpenRequest[] = [];
+  #deferred: OpenRequest[] = [];
   #seen: string | null | undefined;
 
   /** Handles pending and future requests, once the page is ready. */
   begin(): void {
-    if (this.#begun) return;
-    this.#begun = true;
+    if (this.#started) return;
+    this.#started = true;
     onErrand(() => void this.#take());
     void this.#take();
   }
@@ -40,13 +40,13 @@ class OpenRequests {
 
   /** Handles the requests deferred during onboarding. */
   async release(): Promise<void> {
-    for (const errand of this.#held.splice(0)) await this.run(errand);
+    for (const errand of this.#deferred.splice(0)) await this.run(errand);
   }
 
   /** Handles one request; if it leads to another page, only after onboarding. */
   async run(errand: OpenRequest): Promise<void> {
-    if (navigation.place.page === "welcome" && !STAYS.has(errand.type)) {
-      this.#held.push(errand);
+    if (navigation.view.page === "welcome" && !STAYS.has(errand.type)) {
+      this.#deferred.push(errand);
       return;
     }
     switch (errand.type) {
@@ -54,7 +54,7 @@ class OpenRequests {
         await this.#open(errand.session);
         return;
       case "new_session":
-        newDraft().bring(errand.prompt, errand.from === "link");
+        newDraft().append(errand.prompt, errand.from === "link");
         navigation.fresh(errand.folder);
         return;
       case "open_tasks":
@@ -73,7 +73,7 @@ class OpenRequests {
         return;
       case "update_found":
         // Rare, so not part of the startup bundle.
-        (await withWords(import("./updates.svelte"), "settings-about")).updates.found(errand.offer);
+        (await withWords(import("./updates.svelte"), "settings-about")).updates.announce(errand.offer);
         return;
       case "refused":
         toasts.fail(errand.error);
@@ -93,7 +93,7 @@ class OpenRequests {
   }
 
   /** Reports the session on screen, so that no notice is shown for it. */
-  look(session: string | null): void {
+  reportSession(session: string | null): void {
     if (session === this.#seen) return;
     this.#seen = session;
     host({ type: "look", window: thisWindow.number, session }).catch(() => {
@@ -104,12 +104,12 @@ class OpenRequests {
 
   /** Sets the action of the close button and runs it now; null cancels. */
   async close(choice: Exclude<CloseAction, "ask"> | null): Promise<void> {
-    const goBack = this.closing;
+    const target = this.closing;
     this.closing = null;
     try {
       const { desktop, welcomed } = preferences.settings ?? {};
       // Onboarding has no palette to quit from: without a tray it asks every time.
-      const lasting = welcomed === true || goBack === "tray";
+      const lasting = welcomed === true || target === "tray";
       if (choice !== null && desktop && lasting) await preferences.change({ desktop: { ...desktop, closing: choice } });
       await host({ type: choice === null ? "stay_open" : choice === "hide" ? "hide_window" : "quit" });
     } catch (error) {

@@ -47,38 +47,38 @@ describe("errands", () => {
     waiting = [{ type: "open_settings", page: "rules" }];
     openRequests.begin();
     openRequests.begin();
-    await vi.waitFor(() => expect(navigation.place).toEqual({ page: "settings", section: "rules" }));
+    await vi.waitFor(() => expect(navigation.view).toEqual({ page: "settings", section: "rules" }));
     waiting = [{ type: "open_settings", page: "no_such_page" }];
     poke();
-    await vi.waitFor(() => expect(navigation.place).toEqual({ page: "settings", section: "models" }));
+    await vi.waitFor(() => expect(navigation.view).toEqual({ page: "settings", section: "models" }));
     expect(callsOf("take_errands")).toHaveLength(2);
   });
 
   it("wait for the end of the first run, where they would lead away from it", async () => {
     navigation.welcome();
     await openRequests.run({ type: "open_settings", page: "rules" });
-    expect(navigation.place).toEqual({ page: "welcome" });
+    expect(navigation.view).toEqual({ page: "welcome" });
     await openRequests.run({ type: "ask_closing", back: "tray" });
     expect(openRequests.closing).toBe("tray");
     openRequests.closing = null;
     navigation.fresh();
     await openRequests.release();
-    expect(navigation.place).toEqual({ page: "settings", section: "rules" });
+    expect(navigation.view).toEqual({ page: "settings", section: "rules" });
     navigation.fresh();
     await openRequests.release();
-    expect(navigation.place).toEqual({ page: "new", folder: null });
+    expect(navigation.view).toEqual({ page: "new", folder: null });
   });
 
   it("open the page of tasks, for a run that has no session", async () => {
     await openRequests.run({ type: "open_tasks" });
-    expect(navigation.place).toEqual({ page: "tasks" });
+    expect(navigation.view).toEqual({ page: "tasks" });
   });
 
   it("put the text of a link after what was typed, say where it came from, and send nothing", async () => {
     const draft = newDraft();
     draft.text = "My own words";
     await openRequests.run({ type: "new_session", prompt: "Delete everything", folder: "/srv", from: "link" });
-    expect(navigation.place).toEqual({ page: "new", folder: "/srv" });
+    expect(navigation.view).toEqual({ page: "new", folder: "/srv" });
     expect([draft.text, draft.foreign], "the kept draft is not there yet").toEqual(["My own words", false]);
     deliverDraft({ text: "Kept. ", attachments: [], foreign: false });
     await vi.waitFor(() => expect(draft.text).toBe("Kept. My own words\n\nDelete everything"));
@@ -91,10 +91,10 @@ describe("errands", () => {
 
   it("that cannot be done say so", async () => {
     await openRequests.run({ type: "refused", error: { key: "link.unknown", args: {}, retryable: false } });
-    const before = navigation.place;
+    const before = navigation.view;
     await openRequests.run({ type: "open_session", session: "0".repeat(32) });
     expect(toasts.list.map((toast) => toast.failure)).toEqual([true, true]);
-    expect(navigation.place).toBe(before);
+    expect(navigation.view).toBe(before);
   });
 
   it("ask what closing is to do, and tell a person's stay", async () => {
@@ -107,9 +107,9 @@ describe("errands", () => {
   });
 
   it("tell which session is on screen, once", () => {
-    openRequests.look("a");
-    openRequests.look("a");
-    openRequests.look(null);
+    openRequests.reportSession("a");
+    openRequests.reportSession("a");
+    openRequests.reportSession(null);
     expect(callsOf("look")).toEqual([
       { type: "look", window: 0, session: "a" },
       { type: "look", window: 0, session: null },

@@ -11,30 +11,30 @@ export function keyOf(folder: OtherSkills, skill: OfferedSkill): string {
 export class OtherSkillsImport {
   /** The folders that contain skills; null until detected. */
   folders = $state.raw<readonly OtherSkills[] | null>(null);
-  looking = $state(false);
+  searching = $state(false);
   importing = $state(false);
   problem = $state.raw<ApiError | null>(null);
   /** The result of the last import. */
   done = $state.raw<SkillImportResult | null>(null);
   readonly ticked = new SvelteSet<string>();
   /** How to handle a person's skill of the same name; by default without losing either. */
-  readonly #taken = new SvelteMap<string, NameConflictAction>();
+  readonly #conflictActions = new SvelteMap<string, NameConflictAction>();
   #picked: string | null = null;
 
   /** Searches the usual folders, and one the person picked. */
-  async look(picked: string | null = this.#picked): Promise<void> {
-    if (this.looking) return;
-    this.looking = true;
+  async search(picked: string | null = this.#picked): Promise<void> {
+    if (this.searching) return;
+    this.searching = true;
     this.problem = null;
     this.#picked = picked;
     try {
       this.folders = (await call("skills", "find_other_skills", { folder: picked })).folders;
       this.ticked.clear();
-      this.#taken.clear();
+      this.#conflictActions.clear();
     } catch (error) {
       this.problem = asApiError(error);
     } finally {
-      this.looking = false;
+      this.searching = false;
     }
   }
 
@@ -59,12 +59,12 @@ export class OtherSkillsImport {
     }
   }
 
-  taken(folder: OtherSkills, skill: OfferedSkill): NameConflictAction {
-    return this.#taken.get(keyOf(folder, skill)) ?? "rename";
+  conflictAction(folder: OtherSkills, skill: OfferedSkill): NameConflictAction {
+    return this.#conflictActions.get(keyOf(folder, skill)) ?? "rename";
   }
 
   decide(folder: OtherSkills, skill: OfferedSkill, action: NameConflictAction): void {
-    this.#taken.set(keyOf(folder, skill), action);
+    this.#conflictActions.set(keyOf(folder, skill), action);
   }
 
   /** Imports the selected skills; returns whether the request succeeded. */
@@ -76,17 +76,17 @@ export class OtherSkillsImport {
       folder.skills
         .filter((skill) => this.ticked.has(keyOf(folder, skill)))
         // Keeping one's own skill imports nothing.
-        .filter((skill) => skill.present === null || this.taken(folder, skill) !== "keep")
+        .filter((skill) => skill.present === null || this.conflictAction(folder, skill) !== "keep")
         .map((skill) => ({
           offer: folder.offer,
           name: skill.name,
-          taken: skill.present === null ? ("keep" as const) : this.taken(folder, skill),
+          taken: skill.present === null ? ("keep" as const) : this.conflictAction(folder, skill),
         })),
     );
     try {
       this.done =
         choices.length === 0 ? { names: [], refused: [] } : await call("skills", "import_skills", { choices });
-      await this.look();
+      await this.search();
       return true;
     } catch (error) {
       this.problem = asApiError(error);

@@ -1,8 +1,8 @@
 /** The window's overlay: the palette, or the list of shortcuts. */
 
 class Overlay {
-  open = $state.raw<{ what: "palette" | "shortcuts"; nth: number } | null>(null);
-  #nth = 0;
+  open = $state.raw<{ name: "palette" | "shortcuts"; id: number } | null>(null);
+  #id = 0;
 
   palette(): void {
     this.#show("palette");
@@ -13,16 +13,16 @@ class Overlay {
   }
 
   /**
-   * Closes the `nth` overlay. A dialog reports closing after it returned the focus; one opened by a key in between
+   * Closes the overlay of an id. A dialog reports closing after it returned the focus; one opened by a key in between
    * stays open.
    */
   closed(id: number): void {
-    if (this.open?.nth === id) this.open = null;
+    if (this.open?.id === id) this.open = null;
   }
 
   #show(overlay: "palette" | "shortcuts"): void {
-    this.#nth += 1;
-    this.open = { what: overlay, nth: this.#nth };
+    this.#id += 1;
+    this.open = { name: overlay, id: this.#id };
   }
 }
 

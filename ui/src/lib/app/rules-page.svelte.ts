@@ -81,7 +81,7 @@ export class RulesPage {
   }
 
   /** Evaluates the typed command. */
-  async look(): Promise<void> {
+  async tryCommand(): Promise<void> {
     const line = this.line.trim();
     const turn = ++this.#trying;
     this.notTried = null;
@@ -97,7 +97,7 @@ export class RulesPage {
 
   /** Evaluates the tried command again after a change. */
   async #again(): Promise<void> {
-    if (this.trial !== null && this.line.trim() === this.trial.line) await this.look();
+    if (this.trial !== null && this.line.trim() === this.trial.line) await this.tryCommand();
   }
 
   async #change(type: "add_policy_rule" | "remove_policy_rule", rule: PolicyRule): Promise<ApiError | null> {

@@ -20,7 +20,7 @@ const transport: Transport = {
   onFileDrop: () => () => undefined,
   blobUrl: (hash) => hash,
 };
-const texts = (book: RulesPage) => book.rules("commands").map((rule) => `${rule.list} ${rule.text}`);
+const texts = (rulesPage: RulesPage) => rulesPage.rules("commands").map((rule) => `${rule.list} ${rule.text}`);
 
 beforeEach(() => {
   history.replaceState(null, "", "/");
@@ -33,70 +33,70 @@ beforeEach(() => {
 
 describe("the rules' page", () => {
   it("shows each section's rules in the order of its lists, and what was always allowed", async () => {
-    const book = new RulesPage();
-    expect(book.grants).toBeNull();
-    await book.open();
-    expect(texts(book)).toEqual(["allow just lint", "ask git commit", "deny docker"]);
-    expect(book.rules("paths").map((rule) => rule.list)).toEqual(["secret", "deny_path"]);
-    expect(book.grants).toHaveLength(3);
+    const rulesPage = new RulesPage();
+    expect(rulesPage.grants).toBeNull();
+    await rulesPage.open();
+    expect(texts(rulesPage)).toEqual(["allow just lint", "ask git commit", "deny docker"]);
+    expect(rulesPage.rules("paths").map((rule) => rule.list)).toEqual(["secret", "deny_path"]);
+    expect(rulesPage.grants).toHaveLength(3);
   });
 
   it("saves a rule with the stamp of what was shown, and empties the field", async () => {
-    const book = new RulesPage();
-    await book.open();
+    const rulesPage = new RulesPage();
+    await rulesPage.open();
     const before = preferences.policy?.stamp;
-    book.drafts.commands.text = "  git push ";
-    await book.add("commands");
+    rulesPage.drafts.commands.text = "  git push ";
+    await rulesPage.add("commands");
     expect(calls.at(-1)).toEqual({ type: "add_policy_rule", rule: { list: "deny", text: "git push" }, stamp: before });
-    expect([book.drafts.commands.text, book.drafts.commands.refused]).toEqual(["", null]);
-    expect(texts(book)).toContain("deny git push");
+    expect([rulesPage.drafts.commands.text, rulesPage.drafts.commands.refused]).toEqual(["", null]);
+    expect(texts(rulesPage)).toContain("deny git push");
   });
 
   it("says why a rule is refused, and keeps what was typed", async () => {
-    const book = new RulesPage();
-    await book.open();
-    book.drafts.commands.text = "ls; rm x";
-    await book.add("commands");
-    expect(book.drafts.commands.refused?.key).toBe("policy.rule.joined");
-    expect(book.drafts.commands.text).toBe("ls; rm x");
-    expect(texts(book)).toHaveLength(3);
+    const rulesPage = new RulesPage();
+    await rulesPage.open();
+    rulesPage.drafts.commands.text = "ls; rm x";
+    await rulesPage.add("commands");
+    expect(rulesPage.drafts.commands.refused?.key).toBe("policy.rule.joined");
+    expect(rulesPage.drafts.commands.text).toBe("ls; rm x");
+    expect(texts(rulesPage)).toHaveLength(3);
   });
 
   it("shows the file as it is when somebody else wrote it meanwhile", async () => {
-    const book = new RulesPage();
-    await book.open();
+    const rulesPage = new RulesPage();
+    await rulesPage.open();
     fake.answer({ type: "remove_policy_rule", rule: { list: "deny", text: "docker" }, stamp: "s0" });
-    book.drafts.paths.text = "~/vault";
-    await book.add("paths");
-    expect(book.drafts.paths.refused?.key).toBe("policy.changed");
-    expect(texts(book)).toEqual(["allow just lint", "ask git commit"]);
-    await book.add("paths");
-    expect(book.drafts.paths.refused).toBeNull();
+    rulesPage.drafts.paths.text = "~/vault";
+    await rulesPage.add("paths");
+    expect(rulesPage.drafts.paths.refused?.key).toBe("policy.changed");
+    expect(texts(rulesPage)).toEqual(["allow just lint", "ask git commit"]);
+    await rulesPage.add("paths");
+    expect(rulesPage.drafts.paths.refused).toBeNull();
   });
 
   it("takes a grant back, and looks again at the command that was tried", async () => {
-    const book = new RulesPage();
-    await book.open();
-    book.line = "docker ps";
-    await book.look();
-    expect(book.trial?.found.outcome.type).toBe("refused");
-    const rule = book.rules("commands").find((rule) => rule.text === "docker");
-    if (rule) await book.remove(rule);
-    expect(book.trial?.found.outcome.type).toBe("asks");
-    const first = book.grants?.[0];
-    if (first) await book.takeBack(first);
-    expect(book.grants).toHaveLength(2);
+    const rulesPage = new RulesPage();
+    await rulesPage.open();
+    rulesPage.line = "docker ps";
+    await rulesPage.tryCommand();
+    expect(rulesPage.trial?.found.outcome.type).toBe("refused");
+    const rule = rulesPage.rules("commands").find((rule) => rule.text === "docker");
+    if (rule) await rulesPage.remove(rule);
+    expect(rulesPage.trial?.found.outcome.type).toBe("asks");
+    const first = rulesPage.grants?.[0];
+    if (first) await rulesPage.takeBack(first);
+    expect(rulesPage.grants).toHaveLength(2);
     expect(calls.filter((call) => call.type === "try_command")).toHaveLength(3);
   });
 
   it("writes nothing while the file is broken", async () => {
     history.replaceState(null, "", "/?broken-rules");
     fake = new FakeRules(() => undefined);
-    const book = new RulesPage();
-    await book.open();
+    const rulesPage = new RulesPage();
+    await rulesPage.open();
     expect(preferences.policy?.fault?.args).toMatchObject({ line: "3" } satisfies Partial<ApiError["args"]>);
-    book.drafts.commands.text = "git push";
-    await book.add("commands");
-    expect(book.drafts.commands.refused?.key).toBe("policy.broken");
+    rulesPage.drafts.commands.text = "git push";
+    await rulesPage.add("commands");
+    expect(rulesPage.drafts.commands.refused?.key).toBe("policy.broken");
   });
 });

@@ -1,6 +1,6 @@
 /** Folding of task runs in the list: which ones the person unfolded, as long as the window lives. */
 import type { SessionInfo } from "$lib/ipc/types";
-import { grouped } from "$lib/state/list";
+import { groupSessions } from "$lib/state/list";
 import { type Folding, type RunGroup, toggled } from "$lib/state/run-folding";
 import { groupRows } from "$lib/state/sidebar";
 import { sessionList } from "./session-list.svelte";
@@ -18,14 +18,14 @@ class RunFolds {
     };
   }
 
-  /** Toggles the folding of a stretch. */
+  /** Toggles the folding of a group. */
   turn(group: RunGroup): void {
     this.#open = toggled(this.#open, group);
   }
 
   /** The sessions that have a row in the list, in its order. */
   get inView(): readonly SessionInfo[] {
-    const lines = groupRows(grouped(sessionList.sessions, Date.now()), this.folding());
+    const lines = groupRows(groupSessions(sessionList.sessions, Date.now()), this.folding());
     return lines.flatMap((line) => (line.kind === "session" ? [line.info] : []));
   }
 }

@@ -1,7 +1,7 @@
 /** The list of sessions and the actions on each. */
 import { call } from "$lib/ipc";
 import type { BranchPoint, SessionInfo, Trouble, Update } from "$lib/ipc/types";
-import { type ListState, apply, extend, grouped } from "$lib/state/list";
+import { type ListState, apply, extend, groupSessions } from "$lib/state/list";
 import { t } from "$lib/words/words.svelte";
 import { forgetDraft } from "./drafts.svelte";
 import { type Following, follow } from "./follow";
@@ -15,7 +15,7 @@ class SessionList {
   #loading = false;
   #following: Following<ListState> | undefined;
   /** Sessions deleted during the window's life, for navigation. */
-  readonly #gone = new Set<string>();
+  readonly #deletedIds = new Set<string>();
 
   /** (Re)subscribes; resolves with the first snapshot, and rejects if there is none. */
   begin(): Promise<void> {
@@ -45,14 +45,14 @@ class SessionList {
   #noted(update: Update): Update {
     if (update.type !== "event") return update;
     const { event } = update.envelope;
-    if (event.type === "session_removed") this.#gone.add(event.id);
-    else if (event.type === "session_listed") this.#gone.delete(event.info.id);
+    if (event.type === "session_removed") this.#deletedIds.add(event.id);
+    else if (event.type === "session_listed") this.#deletedIds.delete(event.info.id);
     return update;
   }
 
   /** Returns whether a session was deleted in the meantime. An unlisted one may just not be loaded. */
   isGone(id: string): boolean {
-    return this.#gone.has(id);
+    return this.#deletedIds.has(id);
   }
 
   get sessions(): readonly SessionInfo[] {
@@ -61,7 +61,7 @@ class SessionList {
 
   /** The sessions in sidebar order. */
   get inView(): readonly SessionInfo[] {
-    return grouped(this.sessions, Date.now()).flatMap((group) => group.sessions);
+    return groupSessions(this.sessions, Date.now()).flatMap((group) => group.sessions);
   }
 
   /** Returns why a session cannot be stored at present; null if it can. */

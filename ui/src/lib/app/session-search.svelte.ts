@@ -27,38 +27,38 @@ export class SessionSearch {
   /** Whether there are more hits than shown. */
   cut = $state(false);
   /** Set while the first results of the current query are pending: titles, which are shown meanwhile, and texts. */
-  looking = $state(false);
+  searching = $state(false);
   readonly #words = $derived(this.query.trim());
   /** Whether a search is active. */
   readonly active = $derived(this.#words !== "" || !isEmpty(this.filter));
   /** The last query, its pending parts, and the time of its text search; null without one. */
-  #looked: { query: string; filter: SessionFilter; titles: boolean; texts: boolean; due: number } | null = null;
+  #lastSearch: { query: string; filter: SessionFilter; titles: boolean; texts: boolean; due: number } | null = null;
   #round = 0;
   /** The number of the text search requested last, and of the one displayed. */
-  #search = { asked: 0, shown: 0 };
+  #search = { requested: 0, shown: 0 };
   #loading = false;
 
   /** Searches again and returns a function that cancels it. Results of an earlier search never replace later ones. */
-  look(): () => void {
+  start(): () => void {
     const [query, filter, active] = [this.#words, this.filter, this.active];
     const round = ++this.#round;
     if (!active) {
-      this.#looked = null;
+      this.#lastSearch = null;
       this.sessions = [];
       this.#show([]);
       this.total = 0;
-      this.looking = false;
+      this.searching = false;
       return () => undefined;
     }
     const now = performance.now();
-    let lastSearch = this.#looked;
+    let lastSearch = this.#lastSearch;
     if (lastSearch?.query !== query || lastSearch.filter !== filter) {
       lastSearch = { query, filter, titles: true, texts: query !== "", due: now + PAUSE };
-      this.#looked = lastSearch;
-      this.looking = true;
+      this.#lastSearch = lastSearch;
+      this.searching = true;
     }
     const fail = (error: unknown): void => {
-      if (lastSearch === this.#looked) toasts.fail(error);
+      if (lastSearch === this.#lastSearch) toasts.fail(error);
     };
     // If only the list changed, the scroll position is kept.
     void untrack(() => this.#read(round, lastSearch.titles ? "first_page" : "as_far")).catch(fail);
@@ -69,10 +69,10 @@ export class SessionSearch {
     // A constantly changing list must not delay the first search.
     const pause = lastSearch.texts && lastSearch.due > now ? lastSearch.due - now : PAUSE;
     const timer = setTimeout(() => {
-      const request = ++this.#search.asked;
+      const request = ++this.#search.requested;
       void call("sessions", "search_sessions", { query, filter, limit: HITS })
         .then(({ hits }) => {
-          if (lastSearch !== this.#looked || request < this.#search.shown) return;
+          if (lastSearch !== this.#lastSearch || request < this.#search.shown) return;
           this.#search.shown = request;
           this.#show(hits);
           this.#answered("texts");
@@ -90,9 +90,9 @@ export class SessionSearch {
   }
 
   #answered(source: "titles" | "texts"): void {
-    if (!this.#looked) return;
-    this.#looked[source] = false;
-    this.looking = this.#looked.titles || this.#looked.texts;
+    if (!this.#lastSearch) return;
+    this.#lastSearch[source] = false;
+    this.searching = this.#lastSearch.titles || this.#lastSearch.texts;
   }
 
   /** Loads the sessions from the start: one page, or as many as were loaded. */

@@ -51,7 +51,7 @@ const searched = async (count = 1) => {
 let end: () => void = () => undefined;
 function startSearch(finding: SessionSearch): void {
   end();
-  end = finding.look();
+  end = finding.start();
 }
 afterEach(() => end());
 /** Waits until the answers have been processed. */
@@ -67,11 +67,11 @@ it("keeps what was found as far as it was loaded when only the list changed", as
   await finding.more();
   expect(finding.sessions.length).toBe(300);
   (await searched()).done(hits(0));
-  await vi.waitFor(() => expect(finding.looking).toBe(false));
+  await vi.waitFor(() => expect(finding.searching).toBe(false));
   title = "new";
   offsets = [];
   startSearch(finding);
-  expect(finding.looking).toBe(false);
+  expect(finding.searching).toBe(false);
   await vi.waitFor(() => expect(finding.sessions[0]?.title).toBe("new"));
   expect([finding.sessions.length, finding.sessions[299]?.title]).toEqual([300, "new"]);
   expect(offsets).toEqual([0, 100, 200]);
@@ -97,7 +97,7 @@ it("begins with the first page when something else is looked for", async () => {
     change();
     startSearch(finding);
     if (finding.active) {
-      expect(finding.looking).toBe(true);
+      expect(finding.searching).toBe(true);
       await read(finding, 100);
       expect(offsets).toEqual([0]);
     } else expect(finding.sessions).toEqual([]);
@@ -109,17 +109,17 @@ it("looks until titles and texts have answered, and shows the titles meanwhile",
   finding.query = "words";
   startSearch(finding);
   await read(finding, 100);
-  expect(finding.looking).toBe(true);
+  expect(finding.searching).toBe(true);
   const search = await searched();
-  expect([finding.looking, search.call.query]).toEqual([true, "words"]);
+  expect([finding.searching, search.call.query]).toEqual([true, "words"]);
   search.done(hits(30, 2));
-  await vi.waitFor(() => expect(finding.looking).toBe(false));
+  await vi.waitFor(() => expect(finding.searching).toBe(false));
   expect([finding.total, finding.hits.length, finding.cut]).toEqual([COUNT, 30, false]);
   // A filter alone has no words to search texts for.
   finding.query = "";
   finding.filter = { source: "task" };
   startSearch(finding);
-  await vi.waitFor(() => expect(finding.looking).toBe(false));
+  await vi.waitFor(() => expect(finding.searching).toBe(false));
   expect([finding.hits.length, texts.length]).toEqual([0, 1]);
 });
 
@@ -129,7 +129,7 @@ it("does not say that nothing is there where texts could not be searched", async
   startSearch(finding);
   (await searched()).failed({ key: "store.busy", args: {}, retryable: true });
   await vi.waitFor(() => expect(toasts.list.length).toBe(1));
-  expect(finding.looking).toBe(true);
+  expect(finding.searching).toBe(true);
 });
 
 it("shows fewer hits than it is given where there are more than the core gives", async () => {

@@ -39,7 +39,7 @@ describe("shortcuts", () => {
     expect(actionFor(ctrl("K", { shiftKey: true }))).toBeNull();
     expect(actionFor(press("k"))).toBeNull();
     expect(actionFor(ctrl("k", { altKey: true }))).toBeNull();
-    expect(pressed(ctrl("3"), "typing")).toEqual({ id: "nth", nth: 2 });
+    expect(pressed(ctrl("3"), "typing")).toEqual({ id: "nth", index: 2 });
   });
 
   it("are found on keyboards of other scripts and layouts", () => {

@@ -192,9 +192,9 @@ export function withChoice(id: WindowShortcut, keys: string | null, chosen: Chos
 }
 
 /** A pressed shortcut, and for sessions by number the index, from 0. */
-export interface Pressed {
+export interface ShortcutPress {
   readonly id: WindowShortcut | (typeof steps)[number] | "nth";
-  readonly nth: number;
+  readonly index: number;
 }
 
 /** The bracket keys by position: many keyboards have a letter there. */
@@ -223,15 +223,15 @@ function altArrow({ key, altKey, ctrlKey, metaKey, shiftKey }: KeyboardEvent): s
 }
 
 /** Returns the window shortcut of a key event; null if it is none. The caller tells whether text is being typed. */
-export function pressed(event: KeyboardEvent, typing: "typing" | "not_typing"): Pressed | null {
+export function pressed(event: KeyboardEvent, typing: "typing" | "not_typing"): ShortcutPress | null {
   const key = letter(event);
   const keys = altArrow(event) ?? modKeys(event);
   if (event.altKey && keys === null) return null;
   if (keys === null) {
     const plain = typing === "not_typing" && !event.ctrlKey && !event.metaKey;
-    return plain && key === "?" ? { id: "overview", nth: 0 } : null;
+    return plain && key === "?" ? { id: "overview", index: 0 } : null;
   }
-  if (/^[1-9]$/.test(key)) return { id: "nth", nth: Number(key) - 1 };
+  if (/^[1-9]$/.test(key)) return { id: "nth", index: Number(key) - 1 };
   const id = [...choosable, ...steps].find((shortcut) => keysOf(shortcut).includes(keys));
-  return id === undefined ? null : { id, nth: 0 };
+  return id === undefined ? null : { id, index: 0 };
 }

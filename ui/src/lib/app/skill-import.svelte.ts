@@ -8,16 +8,16 @@ export class SkillImport {
   from = $state("");
   offer = $state.raw<SkillOffer | null>(null);
   problem = $state.raw<ApiError | null>(null);
-  busy = $state<"looking" | "installing" | null>(null);
+  busy = $state<"finding" | "installing" | null>(null);
   readonly chosen = new SvelteSet<string>();
   readonly ready = $derived(isSource(this.from.trim()) && this.busy === null);
   #turn = 0;
 
   /** Previews the source; installs nothing. */
-  async look(): Promise<void> {
+  async find(): Promise<void> {
     if (!this.ready) return;
     const turn = ++this.#turn;
-    this.busy = "looking";
+    this.busy = "finding";
     this.problem = null;
     this.offer = null;
     this.chosen.clear();

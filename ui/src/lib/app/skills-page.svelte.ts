@@ -33,7 +33,7 @@ export class SkillsPage {
   source = $state<SkillSource>("all");
   /** The folder whose skills are included. */
   folder = $state<string | null>(null);
-  look = $state.raw<SkillSelection>({ type: "inbox" });
+  selection = $state.raw<SkillSelection>({ type: "inbox" });
   /** The selected suggestion. */
   suggestion = $state<string | null>(null);
   /** The selected skill with its text. */
@@ -64,7 +64,7 @@ export class SkillsPage {
       this.suggestions = suggestions.suggestions;
       this.problem = null;
       this.opened = true;
-      if (this.look.type === "skill") await this.#readAgain(this.look.skill);
+      if (this.selection.type === "skill") await this.#readAgain(this.selection.skill);
     } catch (error) {
       if (turn === this.#turn) this.problem = asApiError(error);
     }
@@ -80,12 +80,12 @@ export class SkillsPage {
   /** Switches to another folder's skills. */
   async enter(folder: string | null): Promise<void> {
     this.folder = folder;
-    if (this.look.type === "skill" && this.look.skill.project !== null) this.inbox();
+    if (this.selection.type === "skill" && this.selection.skill.project !== null) this.inbox();
     await this.refresh();
   }
 
   inbox(): void {
-    this.look = { type: "inbox" };
+    this.selection = { type: "inbox" };
   }
 
   /** Selects a suggestion. */
@@ -96,8 +96,8 @@ export class SkillsPage {
 
   /** Selects a skill. */
   async show(skill: SkillRef): Promise<void> {
-    if (this.look.type === "skill" && keyOf(this.look.skill) === keyOf(skill)) return;
-    this.look = { type: "skill", skill };
+    if (this.selection.type === "skill" && keyOf(this.selection.skill) === keyOf(skill)) return;
+    this.selection = { type: "skill", skill };
     this.sheet = { type: "reading" };
     await this.#read(skill);
   }
@@ -105,7 +105,7 @@ export class SkillsPage {
   async #read(skill: SkillRef): Promise<void> {
     const turn = ++this.#sheetTurn;
     const isCurrent = (): boolean =>
-      turn === this.#sheetTurn && this.look.type === "skill" && keyOf(this.look.skill) === keyOf(skill);
+      turn === this.#sheetTurn && this.selection.type === "skill" && keyOf(this.selection.skill) === keyOf(skill);
     try {
       const value = await call("skills", "get_skill", { skill });
       if (isCurrent()) this.sheet = { type: "read", value };
@@ -116,7 +116,7 @@ export class SkillsPage {
 
   /** Reloads the selected skill. */
   async again(): Promise<void> {
-    if (this.look.type === "skill") await this.#read(this.look.skill);
+    if (this.selection.type === "skill") await this.#read(this.selection.skill);
   }
 
   /** Enables or disables a skill, or whether the agent may start it on its own. */
@@ -145,7 +145,7 @@ export class SkillsPage {
         const value = await call("skills", "save_skill", { skill, from, text });
         edits.delete(editKey(skill));
         // Its name may have changed.
-        this.look = { type: "skill", skill: value.card.skill };
+        this.selection = { type: "skill", skill: value.card.skill };
         this.sheet = { type: "read", value };
       },
       "skills.saved",

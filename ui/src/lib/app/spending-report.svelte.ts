@@ -11,7 +11,7 @@ export interface Report extends SpendingReport {
   readonly period: Period;
 }
 
-export class Spent {
+export class SpendingReportStore {
   report = $state.raw<Report | null>(null);
   failure = $state.raw<ApiError | null>(null);
 

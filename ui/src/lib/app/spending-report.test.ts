@@ -1,7 +1,7 @@
 import { type Transport, useTransport } from "$lib/ipc";
 import type { Request, Update } from "$lib/ipc/types";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Spent } from "./spending-report.svelte";
+import { SpendingReportStore } from "./spending-report.svelte";
 
 const nothing = { lines: [], misses: [], dearest: [], above: { missed: 0, warmth: 0, failed: 0, unpriced: 0 } };
 const billed = { type: "billed", session: "s", call: {} } as unknown as Update;
@@ -37,7 +37,7 @@ describe("what was spent", () => {
   afterEach(() => vi.useRealTimers());
 
   it("is read once it is watched, and again when calls are billed, many at once as one", async () => {
-    const spent = new Spent();
+    const spent = new SpendingReportStore();
     const stop = spent.follow("30");
     expect(calls.length).toBe(0);
     publish([snapshot]);
@@ -61,7 +61,7 @@ describe("what was spent", () => {
   });
 
   it("keeps the last figures beside what went wrong, and says it no more once it went well", async () => {
-    const spent = new Spent();
+    const spent = new SpendingReportStore();
     const stop = spent.follow("7");
     publish([snapshot]);
     await vi.advanceTimersByTimeAsync(1_000);

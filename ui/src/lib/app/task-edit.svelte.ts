@@ -13,7 +13,7 @@ export type FieldFault =
   { readonly type: "form"; readonly fault: FormFault } | { readonly type: "core"; readonly error: ApiError };
 
 /** The core's answer to a plan. */
-interface Seen {
+interface CheckedPlan {
   /** The plan it applies to, as JSON. */
   readonly of: string;
   readonly preview: TaskPreview;
@@ -26,13 +26,13 @@ export class TaskEdit {
   /** Why it could not be saved. */
   problem = $state.raw<ApiError | null>(null);
   /** Why the core's check failed. */
-  unseen = $state.raw<ApiError | null>(null);
+  checkProblem = $state.raw<ApiError | null>(null);
   /** Whether to show all errors, not only those of changed fields. */
-  asked = $state(false);
+  showsAllErrors = $state(false);
   readonly file: string | null;
   readonly reading = $derived.by(() => readForm(this.form));
   #base = $state("");
-  #seen = $state.raw<Seen | null>(null);
+  #checked = $state.raw<CheckedPlan | null>(null);
   readonly #touched = new SvelteSet<PlanField>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #turn = 0;
@@ -43,7 +43,7 @@ export class TaskEdit {
     this.version = version;
     this.#base = JSON.stringify(form);
     // A saved task shows its errors at once; a new one shows none before the person types.
-    this.asked = file !== null;
+    this.showsAllErrors = file !== null;
   }
 
   /** Whether the edit differs from the file. */
@@ -71,17 +71,17 @@ export class TaskEdit {
   /** The core's answer to the current plan; null until it arrives. */
   get preview(): TaskPreview | null {
     const { plan } = this.reading;
-    return plan !== null && this.#seen?.of === JSON.stringify(plan) ? this.#seen.preview : null;
+    return plan !== null && this.#checked?.of === JSON.stringify(plan) ? this.#checked.preview : null;
   }
 
   /** The core's last answer, possibly to an earlier input: kept until the next one. */
   get lastPreview(): TaskPreview | null {
-    return this.reading.plan === null ? null : (this.#seen?.preview ?? null);
+    return this.reading.plan === null ? null : (this.#checked?.preview ?? null);
   }
 
   /** Returns the error to show at a field. */
   fault(field: PlanField): FieldFault | null {
-    if (!this.asked && !this.#touched.has(field)) return null;
+    if (!this.showsAllErrors && !this.#touched.has(field)) return null;
     const fault = this.reading.faults.get(field);
     if (fault !== undefined) return { type: "form", fault };
     const problem = this.preview?.errors.find((error) => error.field === field);
@@ -91,7 +91,7 @@ export class TaskEdit {
   /** Errors the core found outside the form's fields. */
   get others(): readonly ApiError[] {
     const { plan } = this.reading;
-    if (!this.asked || plan === null) return [];
+    if (!this.showsAllErrors || plan === null) return [];
     return (this.preview?.errors ?? []).filter(({ field }) => !(field in plan)).map(({ error }) => error);
   }
 
@@ -101,7 +101,7 @@ export class TaskEdit {
   }
 
   /** Asks the core to check the plan once typing pauses. */
-  look(): void {
+  check(): void {
     clearTimeout(this.#timer);
     const { plan } = this.reading;
     const turn = ++this.#turn;
@@ -113,10 +113,10 @@ export class TaskEdit {
     try {
       const preview = await call("schedule", "preview_task", { plan });
       if (turn !== this.#turn) return;
-      this.#seen = { of: JSON.stringify(plan), preview };
-      this.unseen = null;
+      this.#checked = { of: JSON.stringify(plan), preview };
+      this.checkProblem = null;
     } catch (error) {
-      if (turn === this.#turn) this.unseen = asApiError(error);
+      if (turn === this.#turn) this.checkProblem = asApiError(error);
     }
   }
 }

@@ -23,12 +23,12 @@ export class TasksPage {
   /** Whether the tasks are loaded; until then no count is shown. */
   opened = $state(false);
   problem = $state.raw<ApiError | null>(null);
-  look = $state.raw<TaskSelection>({ type: "runs" });
+  selection = $state.raw<TaskSelection>({ type: "runs" });
   /** Whether a request is running, so that no second one is sent. */
   busy = $state(false);
   readonly current = $derived.by(() => {
-    const { look } = this;
-    return look.type === "task" ? (this.cards.find((card) => card.file === look.file) ?? null) : null;
+    const { selection } = this;
+    return selection.type === "task" ? (this.cards.find((card) => card.file === selection.file) ?? null) : null;
   });
   #turn = 0;
 
@@ -44,19 +44,19 @@ export class TasksPage {
       this.problem = null;
       this.opened = true;
       // Closes a task that was removed, unless it has unsaved edits.
-      if (this.look.type === "task" && this.current === null && !taskEdits.has(this.look.file)) this.close();
+      if (this.selection.type === "task" && this.current === null && !taskEdits.has(this.selection.file)) this.close();
     } catch (error) {
       if (turn === this.#turn) this.problem = asApiError(error);
     }
   }
 
   show(file: string): void {
-    this.look = { type: "task", file };
+    this.selection = { type: "task", file };
   }
 
   /** Deselects the task. */
   close(): void {
-    this.look = { type: "runs" };
+    this.selection = { type: "runs" };
   }
 
   /** Starts a new session in which the person describes a task and Octo writes it. */
@@ -78,7 +78,7 @@ export class TasksPage {
       const { missed, tell } = settings?.tasks ?? form;
       taskEdits.set(null, new TaskEdit(null, { ...form, missed, tell, ...from }, null));
     }
-    this.look = { type: "new" };
+    this.selection = { type: "new" };
   }
 
   /** Returns the edit of a file; null without one. */
@@ -95,13 +95,13 @@ export class TasksPage {
   /** Discards an edit. */
   drop(file: string | null): void {
     taskEdits.delete(file);
-    if (this.look.type !== "runs" && this.current === null) this.close();
+    if (this.selection.type !== "runs" && this.current === null) this.close();
   }
 
   /** Saves a task; returns whether that succeeded. On failure the form keeps its input. */
   async save(edit: TaskEdit): Promise<boolean> {
     const { plan } = edit.reading;
-    edit.asked = true;
+    edit.showsAllErrors = true;
     if (this.busy || plan === null || !edit.right) return false;
     this.busy = true;
     edit.problem = null;

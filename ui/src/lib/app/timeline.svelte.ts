@@ -80,13 +80,13 @@ export class Timeline {
   // Not derived: the toast after a restore reads them after the page has closed.
 
   /** The loaded tree. */
-  get known(): StepTree | null {
+  get stepTree(): StepTree | null {
     return this.tree.type === "read" ? this.tree.value : null;
   }
 
   /** The selected step. */
   get task(): StepView | null {
-    return this.known?.tasks.find((task) => task.number === this.selected) ?? null;
+    return this.stepTree?.tasks.find((task) => task.number === this.selected) ?? null;
   }
 
   /** The restore plan; null until the preview is loaded. */
@@ -179,8 +179,8 @@ export class Timeline {
   /** Previews a restore, without carrying it out. */
   async propose(scope: RestoreScope, selection: FileSelection): Promise<void> {
     const task = this.selected;
-    if (task === null || this.known === null) return;
-    const { active: from, conversation: conversationEnd } = this.known;
+    if (task === null || this.stepTree === null) return;
+    const { active: from, conversation: conversationEnd } = this.stepTree;
     const request = ++this.#previews;
     const restore: Restore = { task, scope, selection };
     this.refused = null;
@@ -241,12 +241,12 @@ export class Timeline {
   }
 
   /**
-   * Carries out a restore; rejects with an [`ApiError`] if the core refuses. `said` is the conversation's step before
-   * it.
+   * Carries out a restore; rejects with an [`ApiError`] if the core refuses. `conversationEnd` is the
+   * conversation's step before it.
    */
   async carryOut(restore: Restore, overwrite: string[], conversationEnd: number): Promise<Done> {
     const report = await call("time", "restore_task", { session: this.session, ...restore, overwrite });
-    const task = this.known?.tasks.find((step) => step.number === restore.task) ?? null;
+    const task = this.stepTree?.tasks.find((step) => step.number === restore.task) ?? null;
     return {
       restore,
       task,

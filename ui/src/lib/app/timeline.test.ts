@@ -107,10 +107,10 @@ describe("opening", () => {
     expect(timeline.tree).toMatchObject({ type: "failed", error: refusal });
     answers.get_task_tree = () => tree;
     await timeline.load();
-    expect([timeline.known?.active, timeline.selected]).toEqual([3, 2]);
+    expect([timeline.stepTree?.active, timeline.selected]).toEqual([3, 2]);
     answers.get_task_tree = () => Promise.reject(refusal);
     await timeline.load();
-    expect(timeline.known?.active).toBe(3);
+    expect(timeline.stepTree?.active).toBe(3);
   });
 
   it("keeps what is looked at and chosen when the tree is read again, as far as it is still there", async () => {

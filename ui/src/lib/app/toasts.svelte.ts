@@ -23,7 +23,7 @@ const ROOM = 3;
 class Toasts {
   list = $state.raw<readonly Toast[]>([]);
   #next = 1;
-  #held = false;
+  #paused = false;
   readonly #ends = new Map<number, ReturnType<typeof setTimeout>>();
 
   /** Shows a toast. */
@@ -35,14 +35,14 @@ class Toasts {
 
   /** Pauses or resumes the timers while the pointer or the focus is among the toasts. */
   hold(paused: boolean): void {
-    if (paused === this.#held) return;
-    this.#held = paused;
+    if (paused === this.#paused) return;
+    this.#paused = paused;
     this.list.forEach((toast) => this.#wait(toast));
   }
 
   #wait({ id, failure }: Toast): void {
     clearTimeout(this.#ends.get(id));
-    if (!failure && !this.#held)
+    if (!failure && !this.#paused)
       this.#ends.set(
         id,
         setTimeout(() => this.close(id), STAY),
@@ -57,7 +57,7 @@ class Toasts {
   }
 
   #add(toast: Toast): void {
-    let more = this.#held ? 0 : this.list.length + 1 - ROOM;
+    let more = this.#paused ? 0 : this.list.length + 1 - ROOM;
     const remaining = this.list.filter((toast) => toast.failure || toast.action !== undefined || more-- <= 0);
     this.list = [...remaining, toast];
   }

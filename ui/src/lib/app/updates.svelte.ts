@@ -13,14 +13,14 @@ class Updates {
   offer = $state.raw<UpdateOffer | null>(null);
   installing = $state(false);
   /** Set while checking for the newest version: the one found before must not be installed then. */
-  looking = $state(false);
+  checking = $state(false);
   /** The download's progress; null before it started and after it finished. */
   download = $state.raw<UpdateDownload | null>(null);
 
   /**
    * Records an update found by a background check: shows it once the window is visible, with its changes on request.
    */
-  found(offer: UpdateOffer): void {
+  announce(offer: UpdateOffer): void {
     this.offer = offer;
     windowVisibility.whenVisible(() => {
       // Another offer was found in the meantime, or the person checked for updates.
@@ -33,8 +33,8 @@ class Updates {
   }
 
   /** Checks for the newest version now and returns the result. */
-  async look(): Promise<"found" | "newest" | "failed"> {
-    this.looking = true;
+  async check(): Promise<"found" | "newest" | "failed"> {
+    this.checking = true;
     try {
       const reply = await host({ type: "look_for_update" });
       this.offer = reply.type === "update" ? reply.offer : null;
@@ -43,13 +43,13 @@ class Updates {
       toasts.fail(error);
       return "failed";
     } finally {
-      this.looking = false;
+      this.checking = false;
     }
   }
 
   /** Installs the update. On success this page ends. */
   async install(version: string): Promise<void> {
-    if (this.installing || this.looking) return;
+    if (this.installing || this.checking) return;
     this.installing = true;
     const watch = setInterval(() => void this.#look(), GLANCE);
     try {

@@ -27,15 +27,15 @@ afterEach(() => {
 });
 
 it("is told at once to whoever can see it, with a way to what changed", () => {
-  updates.found(offer("9.1.0"));
+  updates.announce(offer("9.1.0"));
   expect(toastTexts()).toEqual([expect.stringContaining("9.1.0")]);
   toasts.list[0]?.action?.run();
-  expect(navigation.place).toMatchObject({ page: "settings", section: "about" });
+  expect(navigation.view).toMatchObject({ page: "settings", section: "about" });
 });
 
 it("that was found while the window was hidden is told once it can be seen, for as long as any", () => {
   become("hidden");
-  updates.found(offer("9.1.0"));
+  updates.announce(offer("9.1.0"));
   vi.advanceTimersByTime(60_000);
   expect([toastTexts(), updates.offer?.version]).toEqual([[], "9.1.0"]);
   become("visible");
@@ -50,13 +50,13 @@ it("that was found while the window was hidden is told once it can be seen, for 
 
 it("is told as what it is when it can be seen: the newest, and none that is gone", () => {
   become("hidden");
-  updates.found(offer("9.1.0"));
-  updates.found(offer("9.2.0"));
+  updates.announce(offer("9.1.0"));
+  updates.announce(offer("9.2.0"));
   become("visible");
   expect(toastTexts()).toEqual([expect.stringContaining("9.2.0")]);
   toasts.list = [];
   become("hidden");
-  updates.found(offer("9.3.0"));
+  updates.announce(offer("9.3.0"));
   updates.offer = null;
   become("visible");
   expect(toastTexts()).toEqual([]);

@@ -1,13 +1,13 @@
 /** Amounts a person types: dollars and tokens. */
 
 /** The typed number; null for an empty field, "wrong" for anything invalid. */
-export type Typed = number | null | "wrong";
+export type ParsedAmount = number | null | "wrong";
 
 /** The largest amount, in dollars: sums stay exact in nano-dollars. */
 const MOST_DOLLARS = 1_000_000;
 
 /** Parses dollars into nano-dollars: `5`, `0.50`, `0,50`, `$5`. Empty means no limit; zero is invalid. */
-export function parseDollars(text: string): Typed {
+export function parseDollars(text: string): ParsedAmount {
   const bare = text.trim().replace(/^\$\s*/, "");
   if (bare === "") return null;
   if (!/^\d+(?:[.,]\d{1,4})?$/.test(bare)) return "wrong";
@@ -16,7 +16,7 @@ export function parseDollars(text: string): Typed {
 }
 
 /** Formats nano-dollars for a field. */
-export function typedDollars(nano: number | null): string {
+export function editableDollars(nano: number | null): string {
   if (nano === null) return "";
   const dollars = nano / 1e9;
   return Number.isInteger(dollars) ? String(dollars) : dollars.toFixed(4).replace(/0{1,2}$/, "");
@@ -27,7 +27,7 @@ const LEAST_TOKENS = 10_000;
 const MOST_TOKENS = 10_000_000;
 
 /** Parses a number of tokens: `150000`, `150 000`, `150,000`, `150k`, `1.5M`. */
-export function parseTokens(text: string): Typed {
+export function parseTokens(text: string): ParsedAmount {
   const bare = text.trim().toLowerCase();
   if (bare === "") return null;
   const [, digits = "", unit = ""] = /^([\d.,\s_]+?)\s*([km]?)$/.exec(bare) ?? [];

@@ -6,7 +6,7 @@ export interface Span {
   readonly classes: string;
 }
 
-interface Look {
+interface TextStyle {
   colour: string;
   bold: boolean;
   dim: boolean;
@@ -14,7 +14,7 @@ interface Look {
   underline: boolean;
 }
 
-const plain: Look = { colour: "", bold: false, dim: false, italic: false, underline: false };
+const plain: TextStyle = { colour: "", bold: false, dim: false, italic: false, underline: false };
 const names = ["d", "r", "g", "y", "b", "m", "c", ""];
 // eslint-disable-next-line no-control-regex -- the escape character is what is looked for
 const escape = /\u001b(?:\[([0-9;:]*)([@-~])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;
@@ -40,7 +40,7 @@ export function spans(text: string): readonly Span[] {
   return out;
 }
 
-function change(before: Look, parameters: string): Look {
+function change(before: TextStyle, parameters: string): TextStyle {
   const style = { ...before };
   const codes = parameters.split(";").map((code) => Number.parseInt(code || "0", 10));
   for (let i = 0; i < codes.length; i += 1) {
@@ -68,7 +68,7 @@ function change(before: Look, parameters: string): Look {
   return style;
 }
 
-function classesOf(style: Look): string {
+function classesOf(style: TextStyle): string {
   const classes: string[] = [];
   if (style.colour) classes.push(`a-${style.colour}`);
   if (style.dim) classes.push("a-d");

@@ -27,7 +27,7 @@ describe("figures", () => {
     [7_500_000, "2 h 5 min"],
   ])("writes %i ms as %s", (ms, words) => expect(duration(ms, units)).toBe(words));
 
-  it("says all only of all", () => {
+  it('says all only of all', () => {
     expect(percent(0.999)).toBe("99%");
     expect(percent(1)).toBe("100%");
   });

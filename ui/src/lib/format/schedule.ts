@@ -3,7 +3,7 @@ import type { RunCause, SkipReason, TaskPlan, TaskRun, Timing, Weekday } from "$
 import { cronTiming, durationOf, WEEKDAYS } from "$lib/state/schedule";
 import { explainBriefly, language, t, tn } from "$lib/words/words.svelte";
 import { clock, formatDay, midnight } from "./figures";
-import { typedDollars } from "./amounts";
+import { editableDollars } from "./amounts";
 
 /** The number of times of day listed; if there are more, only their number is shown. */
 const NAMED_TIMES = 3;
@@ -239,7 +239,7 @@ export function runWords(run: TaskRun, now: number): string {
   const words = answer === "" ? statusWords(run, now) : answer;
   // A missed run needs no cause.
   const cause = run.status.type === "skipped" || run.status.type === "asked" ? "" : causeWords(run.cause);
-  return cause === "" ? words : t("tasks.run_because", { cause, words });
+  return cause === "" ? words : t("tasks.run_cause", { cause, words });
 }
 
 /** Describes the limits of a run: $0.25 a run, 10 min, 2 retries. */
@@ -254,6 +254,6 @@ export function limitWords(plan: TaskPlan): string {
 
 /** Formats dollars with cents if needed. */
 function cents(nano: number): string {
-  const dollars = typedDollars(nano);
+  const dollars = editableDollars(nano);
   return dollars.includes(".") ? dollars : `${dollars}.00`;
 }

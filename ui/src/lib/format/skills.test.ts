@@ -2,14 +2,14 @@
 import type { SkillSuggestion } from "$lib/ipc/types";
 import { setLanguage } from "$lib/words/words.svelte";
 import { beforeAll, describe, expect, it } from "vitest";
-import { costWords, filesWords, lately, lengthWords, warningWords } from "./skills";
+import { costWords, filesWords, recentTime, lengthWords, warningWords } from "./skills";
 
 beforeAll(() => setLanguage("en"));
 
 describe("skills in words", () => {
   it("say when something was last used", () => {
     const now = new Date(2026, 10, 22, 14, 2).getTime();
-    const dateAt = (day: number, hour: number): string => lately(new Date(2026, 10, day, hour, 5).getTime(), now);
+    const dateAt = (day: number, hour: number): string => recentTime(new Date(2026, 10, day, hour, 5).getTime(), now);
     expect([dateAt(22, 0), dateAt(21, 23), dateAt(21, 0), dateAt(20, 23)]).toEqual([
       "00:05",
       "Yesterday",

@@ -9,7 +9,7 @@ export function warningWords(warning: ApiError): string {
 }
 
 /** Formats a past moment: the time today, then Yesterday, then the day. */
-export function lately(time: number, now: number): string {
+export function recentTime(time: number, now: number): string {
   const today = midnight(now);
   if (time >= today) return clock(time, language());
   const before = new Date(today);
@@ -19,7 +19,7 @@ export function lately(time: number, now: number): string {
 
 /** Describes when a skill was last used. */
 export function usedWords(card: SkillCard, now: number): string {
-  return card.used_at === null ? t("skills.never_used") : lately(card.used_at, now);
+  return card.used_at === null ? t("skills.never_used") : recentTime(card.used_at, now);
 }
 
 /** Formats the cost of making a suggestion, in whole cents. */

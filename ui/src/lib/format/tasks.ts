@@ -11,7 +11,7 @@ import type {
 import { type Restore, movesSession } from "$lib/state/restore";
 import { language, sentences, t, tn } from "$lib/words/words.svelte";
 import { clock, dayAndMonth, midnight } from "./figures";
-import { permissions, size } from "./size";
+import { permissions, diskSize } from "./size";
 
 /** Returns the name of a step. */
 export function taskName(task: StepView): string {
@@ -29,7 +29,7 @@ export function taskFacts(task: StepView, now: number): string {
     ...(task.kind === "run" ? [String(task.number)] : []),
     today ? time : `${dayAndMonth(task.started_at, language())} ${time}`,
     ...(task.changed > 0 ? [tn("count.files", task.changed)] : []),
-    ...(task.lasting > 0 ? [tn("time.lasting_facts", task.lasting)] : []),
+    ...(task.lasting > 0 ? [tn("time.lasting_count", task.lasting)] : []),
   ].join(" · ");
 }
 
@@ -61,8 +61,8 @@ export function sideWords(side: ComparedSide, detail: "size" | "permissions"): s
   switch (side.type) {
     case "file":
       return detail === "size"
-        ? size(side.len)
-        : t("time.side.mode", { size: size(side.len), mode: permissions(side.mode) });
+        ? diskSize(side.len)
+        : t("time.side.mode", { size: diskSize(side.len), mode: permissions(side.mode) });
     case "unsaved":
       return t("time.side.unsaved", { why: whyUnsaved(side.why) });
     default:

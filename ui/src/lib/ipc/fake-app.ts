@@ -13,13 +13,13 @@ const COMMANDS = ["new", "model", "mode", "undo", "redo", "help", "stop"].map((n
 }));
 
 /** The parts shared by the fake core. */
-interface Lent {
+interface ReplyContext {
   readonly library: FakeLibrary;
   /** Uploaded pictures, by hash. */
   readonly pictures: Map<string, string>;
 }
 
-export function appReply(call: AppRequest, settings: FakeSettings, { library, pictures }: Lent): unknown {
+export function appReply(call: AppRequest, settings: FakeSettings, { library, pictures }: ReplyContext): unknown {
   switch (call.type) {
     case "get_settings":
     case "change_settings":

@@ -31,13 +31,13 @@ export class FakeHome {
   #over = false;
   #replaced = false;
   #planned: HomePlan | null = null;
-  #kept: OldHome[] = new URLSearchParams(location.search).has("kept")
+  #formerHomes: OldHome[] = new URLSearchParams(location.search).has("kept")
     ? [{ path: `${HOME}-before-2026-11-20-091500`, bytes: 1_120_000_000 }]
     : [];
 
   #residence(): HomeState {
     const fixed = new URLSearchParams(location.search).get("home") === "fixed" ? failure("home.by_variable") : null;
-    return { home: HOME, fixed, planned: this.#planned, kept: this.#kept };
+    return { home: HOME, fixed, planned: this.#planned, kept: this.#formerHomes };
   }
 
   #plan(plan: HomePlan | null): HomeState {
@@ -114,7 +114,7 @@ export class FakeHome {
       case "cancel_home_plan":
         return this.#plan(null);
       case "drop_kept_home":
-        this.#kept = this.#kept.filter((home) => home.path !== call.path);
+        this.#formerHomes = this.#formerHomes.filter((home) => home.path !== call.path);
         return { left: query.has("left") ? ["diary.md"] : [], state: this.#residence() };
       case "look_at_damage":
       case "replace_database":

@@ -7,7 +7,7 @@ const HOUR = 3_600_000;
 export const HOME = "/home/mei/.octo";
 const PROJECT = "/home/mei/code/harbor";
 
-export interface Kept {
+export interface StoredSkill {
   card: SkillCard;
   text: string;
   files: readonly SkillFile[];
@@ -37,13 +37,13 @@ function folderOf(name: string, origin: SkillOrigin): string {
   }
 }
 
-export function kept(
+export function storedSkill(
   name: string,
   origin: SkillOrigin,
   description: string,
   change: Partial<SkillCard> = {},
-  rest: Partial<Omit<Kept, "card">> = {},
-): Kept {
+  rest: Partial<Omit<StoredSkill, "card">> = {},
+): StoredSkill {
   const project = origin.startsWith("project") ? PROJECT : null;
   const card: SkillCard = {
     skill: { name, origin, project },
@@ -73,17 +73,17 @@ const GROUPED = "3. Group them by label.\n4. One line each, in the reader's word
 const DROPPED =
   "3. Drop pairs where one reverts the other:\n   the title starts with “Revert”, or the\n   body names the commit.\n4. Group the rest by label. If a label is\n   missing, ask once for all of them.\n5. One line each, in the reader's words.\n";
 
-export function skills(): Kept[] {
+export function skills(): StoredSkill[] {
   const now = Date.now();
   return [
-    kept(
+    storedSkill(
       "review-rust",
       "project",
       "House rules for reviews in this repository",
       { used_at: now - 50 * HOUR, automatic: "off" },
       { files: [{ path: "references/errors.md", size: 4200, kind: "data" }] },
     ),
-    kept(
+    storedSkill(
       "deploy-preview",
       "project",
       "Builds a preview and puts it on the staging server",
@@ -97,8 +97,8 @@ export function skills(): Kept[] {
         tools: ["terminal", "browser"],
       },
     ),
-    kept("lint-notes", "project_claude", "What the linters of this repository mean", { trust: "changed" }),
-    kept(
+    storedSkill("lint-notes", "project_claude", "What the linters of this repository mean", { trust: "changed" }),
+    storedSkill(
       "release-notes",
       "user",
       "Notes for a release from merged pull requests",
@@ -119,32 +119,32 @@ export function skills(): Kept[] {
         ],
       },
     ),
-    kept("expense-report", "user", "Receipts and card statements into one sheet", {
+    storedSkill("expense-report", "user", "Receipts and card statements into one sheet", {
       used_at: now - 70 * HOUR,
       shadows: "bundled",
     }),
-    kept("translate-ui", "user", "", {
+    storedSkill("translate-ui", "user", "", {
       error: failure("certificates.unreadable", { path: `${HOME}/skills/translate-ui/SKILL.md` }),
       automatic: "off",
       on: "off",
     }),
-    kept("pdf-forms", "user_claude", "Fill and flatten PDF forms", { used_at: now - 290 * HOUR }),
-    kept("code-explorer", "bundled", "Reads a code base in a sub-agent and reports", {
+    storedSkill("pdf-forms", "user_claude", "Fill and flatten PDF forms", { used_at: now - 290 * HOUR }),
+    storedSkill("code-explorer", "bundled", "Reads a code base in a sub-agent and reports", {
       description_zh: "在子智能体中阅读代码库并汇报",
       way: "fork",
       used_at: now - HOUR,
       argument: "question",
     }),
-    kept("personal-website", "bundled", "A small site from your notes, kept on this machine", {
+    storedSkill("personal-website", "bundled", "A small site from your notes, kept on this machine", {
       on: "off",
       automatic: "off",
     }),
-    kept("recall-memory", "bundled", "Looks up what earlier sessions wrote down", {
+    storedSkill("recall-memory", "bundled", "Looks up what earlier sessions wrote down", {
       way: "fork",
       caller: "agent",
       used_at: now - 2 * HOUR,
     }),
-    kept("skill-creator", "bundled", "Writes a skill with you and tests it", {
+    storedSkill("skill-creator", "bundled", "Writes a skill with you and tests it", {
       caller: "person",
       used_at: now - 600 * HOUR,
       argument: "what it should do",

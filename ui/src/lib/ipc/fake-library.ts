@@ -4,7 +4,7 @@
 import { keyOf } from "$lib/state/skills";
 import { importSkills, otherSkills } from "./fake-onboarding";
 import { failure } from "./fake-parts";
-import { HOME, type Kept, kept, memory, offer, skills, suggestions } from "./fake-library-data";
+import { HOME, type StoredSkill, storedSkill, memory, offer, skills, suggestions } from "./fake-library-data";
 import type {
   CommandInfo,
   LibraryState,
@@ -89,7 +89,7 @@ export class FakeLibrary {
     this.#changed(this.state);
   }
 
-  #seen(folder: string | null): Kept[] {
+  #seen(folder: string | null): StoredSkill[] {
     return this.#skills.filter(({ card }) => card.skill.project === null || card.skill.project === folder);
   }
 
@@ -110,13 +110,13 @@ export class FakeLibrary {
     );
   }
 
-  #skill(skill: { name: string; origin: SkillOrigin; project: string | null }): Kept {
+  #skill(skill: { name: string; origin: SkillOrigin; project: string | null }): StoredSkill {
     const match = this.#skills.find(({ card }) => keyOf(card.skill) === keyOf(skill));
     if (!match) throw failure("attach.missing", { path: skill.name });
     return match;
   }
 
-  #write(skill: Kept, text: string): void {
+  #write(skill: StoredSkill, text: string): void {
     skill.versions = [...skill.versions, { text: skill.text, at: Date.now() }];
     skill.text = text;
     const description = /^description: *(.+)$/m.exec(text)?.[1] ?? "";
@@ -175,7 +175,7 @@ export class FakeLibrary {
           this.#skills = this.#skills.filter(({ card }) => card.skill.name !== name || card.skill.origin !== "user");
           const { description = "", files = [] } = offer("").skills.find((skill) => skill.name === name) ?? {};
           const rest = files.filter((file) => file.path !== "SKILL.md");
-          this.#skills = [...this.#skills, kept(name, "user", description, {}, { files: rest })];
+          this.#skills = [...this.#skills, storedSkill(name, "user", description, {}, { files: rest })];
         }
         this.#note();
         return { names: call.names };
@@ -188,7 +188,7 @@ export class FakeLibrary {
           (name) => this.#owns(name),
           (name) => {
             const others = this.#skills.filter(({ card }) => card.skill.name !== name || card.skill.origin !== "user");
-            this.#skills = [...others, kept(name, "user", "Imported from another agent")];
+            this.#skills = [...others, storedSkill(name, "user", "Imported from another agent")];
           },
         );
         this.#note();
@@ -206,7 +206,7 @@ export class FakeLibrary {
             ({ card }) => card.skill.name === match.name && card.skill.origin === "user",
           );
           if (better) this.#write(better, text);
-          else this.#skills = [...this.#skills, kept(match.name, "user", "Proposed by Octo", {}, { text })];
+          else this.#skills = [...this.#skills, storedSkill(match.name, "user", "Proposed by Octo", {}, { text })];
         }
         return (this.#note(), {});
       }
@@ -277,11 +277,11 @@ export class FakeLibrary {
 }
 
 /** Returns a value that identifies the content of a folder skill's files. */
-function seenOf({ card, text, files }: Kept): string | null {
+function seenOf({ card, text, files }: StoredSkill): string | null {
   return card.skill.project === null ? null : `${text}\n${files.map(({ path, size }) => `${path} ${size}`).join("\n")}`;
 }
 
-function sheetOf(skill: Kept): SkillSheet {
+function sheetOf(skill: StoredSkill): SkillSheet {
   const { card, text, files, tools, license, compatibility, versions } = skill;
   return {
     card,

@@ -26,12 +26,7 @@ const unknown: ModelFacts = {
   caching: "unknown",
 };
 
-function facts(
-  preset: string,
-  window: number,
-  dollars: readonly [number, number, number],
-  dollarsPerMillion = {},
-): ModelFacts {
+function facts(preset: string, window: number, dollars: readonly [number, number, number], overrides = {}): ModelFacts {
   const [input, cache_read, output] = dollars.map((price) => price * 1e9);
   const price = {
     input: input ?? null,
@@ -50,7 +45,7 @@ function facts(
     efforts: ["off", "low", "medium", "high"],
     price,
     caching: "marked_long",
-    ...dollarsPerMillion,
+    ...overrides,
   };
 }
 

@@ -93,7 +93,7 @@ const plan = (name: string, prompt: string, when: Timing, change: Partial<TaskPl
 const daily = (time: string): Timing => ({ type: "weekly", days: [...WEEKDAYS], times: [time] });
 
 /** Returns a time of day some days ago. */
-function past(daysAgo: number, hour: number, minute = 0): number {
+function dateAgo(daysAgo: number, hour: number, minute = 0): number {
   const day = new Date();
   day.setDate(day.getDate() - daysAgo);
   return day.setHours(hour, minute, 0, 0);
@@ -147,7 +147,7 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
     return { card, runs: taskRuns };
   };
   const digest = (days: number, seconds: number, change: Partial<TaskRun> = {}): TaskRun =>
-    run("morning-issue-digest", "Morning issue digest", past(days, 8), seconds, {
+    run("morning-issue-digest", "Morning issue digest", dateAgo(days, 8), seconds, {
       session: sessionOf("Harbor: release 0.9 plan"),
       ...change,
     });
@@ -177,7 +177,7 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
       ),
       "active",
       [
-        run("staging-certificates", "Check the staging certificates", past(1, 9), 0, {
+        run("staging-certificates", "Check the staging certificates", dateAgo(1, 9), 0, {
           ended_at: null,
           status: { type: "needs_you" },
           session: sessionOf("Check the staging certificates"),
@@ -189,7 +189,7 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
       plan("Nightly import", "Import the new invoices of the mail folder.", daily("02:00"), { missed: "ask" }),
       "active",
       [
-        run("nightly-import", "Nightly import", past(0, 2), 0, {
+        run("nightly-import", "Nightly import", dateAgo(0, 2), 0, {
           ...undone,
           cause: { type: "missed", times: 2 },
           status: { type: "asked" },
@@ -221,8 +221,8 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
       digest(1, 48, { result: "2 issues", cost: 30_000_000 }),
       digest(2, 65, {
         cause: { type: "missed", times: 1 },
-        started_at: past(2, 8, 41),
-        ended_at: past(2, 8, 41) + 65_000,
+        started_at: dateAgo(2, 8, 41),
+        ended_at: dateAgo(2, 8, 41) + 65_000,
         cost: 40_000_000,
         result: "5 issues, 2 areas",
       }),
@@ -237,7 +237,7 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
       "back-up-notes",
       plan("Back up the notes folder", "Copy the notes to the disk.", daily("03:00"), { folder: "/home/mei/notes" }),
       "active",
-      [run("back-up-notes", "Back up the notes folder", past(0, 3), 12)],
+      [run("back-up-notes", "Back up the notes folder", dateAgo(0, 3), 12)],
     ),
     createCard(
       "weekly-expenses",
@@ -248,7 +248,7 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
         { zone: "Asia/Shanghai" },
       ),
       "active",
-      [run("weekly-expenses", "每周报销汇总", past(since(5), 17), 133, { result: "12 张发票，共 3,480 元" })],
+      [run("weekly-expenses", "每周报销汇总", dateAgo(since(5), 17), 133, { result: "12 张发票，共 3,480 元" })],
     ),
     createCard(
       "rebuild-index",
@@ -266,8 +266,8 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
       ),
       "active",
       [
-        run("cloud-bills", "Compare cloud bills", past(since(1), 10), 240, { status: { type: "over_budget" } }),
-        run("cloud-bills", "Compare cloud bills", past(since(1) + 7, 10), 0, {
+        run("cloud-bills", "Compare cloud bills", dateAgo(since(1), 10), 240, { status: { type: "over_budget" } }),
+        run("cloud-bills", "Compare cloud bills", dateAgo(since(1) + 7, 10), 0, {
           ...undone,
           cause: { type: "missed", times: 2 },
           status: { type: "skipped", reason: { type: "missed", times: 2 } },
@@ -278,7 +278,7 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
       "clean-downloads",
       plan("Clean the downloads folder", "Sort it.", { type: "weekly", days: ["sunday"], times: ["20:00"] }),
       "paused",
-      [run("clean-downloads", "Clean the downloads folder", past(since(0), 20), 31)],
+      [run("clean-downloads", "Clean the downloads folder", dateAgo(since(0), 20), 31)],
     ),
   ];
 }

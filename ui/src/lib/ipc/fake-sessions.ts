@@ -84,17 +84,17 @@ export function hitsOf(messages: readonly { info: SessionInfo; message: Message 
 }
 
 /** The parts shared by the fake core. */
-export interface Shelf {
+export interface SampleSessions {
   open(id: string): SessionState;
   add(info: SessionInfo, state: SessionState): void;
   id(): string;
 }
 
 export class FakeTranscripts {
-  readonly #shelf: Shelf;
+  readonly #samples: SampleSessions;
 
-  constructor(sessions: Shelf) {
-    this.#shelf = sessions;
+  constructor(sessions: SampleSessions) {
+    this.#samples = sessions;
   }
 
   async answer(call: TranscriptRequest): Promise<unknown> {
@@ -102,7 +102,7 @@ export class FakeTranscripts {
       case "read_transcript":
         return { page: { messages: [], turns: [], calls: [], earlier: false }, later: false };
       case "branch_session": {
-        const from = this.#shelf.open(call.session);
+        const from = this.#samples.open(call.session);
         const { at: branchPoint } = call;
         const cut =
           branchPoint.type === "whole"
@@ -114,7 +114,7 @@ export class FakeTranscripts {
         const now = Date.now();
         const info: SessionInfo = {
           ...from.info,
-          id: this.#shelf.id(),
+          id: this.#samples.id(),
           title: `${from.info.title} (2)`,
           pinned: false,
           status: "idle",
@@ -122,7 +122,7 @@ export class FakeTranscripts {
           updated_at: now,
           read_at: now,
         };
-        this.#shelf.add(info, {
+        this.#samples.add(info, {
           ...from,
           seq: 1,
           info,
@@ -172,7 +172,7 @@ export class FakeTranscripts {
   }
 
   #preview(id: string, form: ExportForm): ExportPreview {
-    const { info, messages, calls } = this.#shelf.open(id);
+    const { info, messages, calls } = this.#samples.open(id);
     const personMessages = messages.filter((message) => message.meta.origin === "person").length;
     const answers = messages.filter((message) => message.role === "assistant").length;
     const endings = { markdown: "md", html: "html", json: "octo.json" };

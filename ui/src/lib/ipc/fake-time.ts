@@ -38,15 +38,15 @@ const changed = (
   unsaved,
 });
 
-const deferred = (kind: LastingEffect["kind"], lastingEffect: string, times: number): LastingEffect => ({
+const lastingEffect = (kind: LastingEffect["kind"], what: string, times: number): LastingEffect => ({
   kind,
-  what: lastingEffect,
+  what,
   times,
   call: "01a00000-0000-7000-8000-000000000001",
   at: BEGAN + 52 * MINUTE,
 });
 
-interface Told {
+interface SampleStep {
   readonly parent: number | null;
   readonly kind: StepKind;
   readonly summary: string;
@@ -55,7 +55,7 @@ interface Told {
   readonly lasting?: readonly LastingEffect[];
 }
 
-const history: readonly Told[] = [
+const history: readonly SampleStep[] = [
   { parent: null, kind: "start", summary: "", minute: 0, changes: [] },
   { parent: 0, kind: "run", summary: "Look around and say how uploads work", minute: 0, changes: [] },
   {
@@ -107,9 +107,9 @@ const history: readonly Told[] = [
     minute: 51,
     changes: [changed("tests/resume.rs", "created", 44, 0)],
     lasting: [
-      deferred("pushed", "git push origin resume", 1),
-      deferred("acted", "https://ci.harbor.example", 3),
-      deferred("visited", "https://ci.harbor.example", 1),
+      lastingEffect("pushed", "git push origin resume", 1),
+      lastingEffect("acted", "https://ci.harbor.example", 3),
+      lastingEffect("visited", "https://ci.harbor.example", 1),
     ],
   },
   {
@@ -122,7 +122,7 @@ const history: readonly Told[] = [
 ];
 
 interface Session {
-  told: Told[];
+  sampleSteps: SampleStep[];
   active: number;
   /** The conversation's step. */
   conversation: number;
@@ -246,7 +246,7 @@ export class FakeTime {
           call.path,
           call.with === "present"
             ? "edited"
-            : session.told[call.task]?.changes.find(({ path }) => path === call.path)?.change,
+            : session.sampleSteps[call.task]?.changes.find(({ path }) => path === call.path)?.change,
         );
       case "preview_restore":
         return this.#preview(session, call.task, call.selection.type === "chosen" ? call.selection.paths : null);
@@ -256,8 +256,14 @@ export class FakeTime {
         return this.#restore(session, preview, call);
       }
       case "add_checkpoint": {
-        session.told.push({ parent: session.active, kind: "checkpoint", summary: call.name, minute: 108, changes: [] });
-        session.active = session.conversation = session.told.length - 1;
+        session.sampleSteps.push({
+          parent: session.active,
+          kind: "checkpoint",
+          summary: call.name,
+          minute: 108,
+          changes: [],
+        });
+        session.active = session.conversation = session.sampleSteps.length - 1;
         return this.#tree(session, turns).tasks.at(-1);
       }
       default:
@@ -267,23 +273,27 @@ export class FakeTime {
 
   #open(id: string, used: boolean): Session {
     const index = used ? history.length - 1 : 0;
-    const session = this.#sessions.get(id) ?? { told: used ? [...history] : [], active: index, conversation: index };
+    const session = this.#sessions.get(id) ?? {
+      sampleSteps: used ? [...history] : [],
+      active: index,
+      conversation: index,
+    };
     this.#sessions.set(id, session);
     return session;
   }
 
   #tree(
-    { told, active, conversation }: Session,
+    { sampleSteps, active, conversation }: Session,
     turns: readonly { readonly id: string; readonly ended_at: number | null }[],
   ): StepTree {
-    const bare = told.map((task, number): StepView => ({
+    const bare = sampleSteps.map((task, number): StepView => ({
       number,
       parent: task.parent,
       kind: task.kind,
       turn: number === active ? (turns.at(-1)?.id ?? null) : null,
       summary: task.summary,
       status: number === active ? "current" : "undone",
-      branch: told.filter((other) => other.parent === task.parent).length > 1,
+      branch: sampleSteps.filter((other) => other.parent === task.parent).length > 1,
       started_at: BEGAN + task.minute * MINUTE,
       ended_at: number === active && turns.at(-1)?.ended_at === null ? null : BEGAN + (task.minute + 3) * MINUTE,
       changed: task.changes.length,
@@ -297,24 +307,28 @@ export class FakeTime {
       task.status === "undone" && path.has(task.number) ? { ...task, status: "past" } : task,
     );
     const redo = tasks.findLast((task) => task.parent === active && task.kind === "run");
-    return { tasks, active, conversation, undo: told[active]?.parent ?? null, redo: redo?.number ?? null };
+    return { tasks, active, conversation, undo: sampleSteps[active]?.parent ?? null, redo: redo?.number ?? null };
   }
 
-  #changes({ told }: Session, task: number): StepChanges {
+  #changes({ sampleSteps }: Session, task: number): StepChanges {
     return {
-      paths: [...(told[task]?.changes ?? [])],
+      paths: [...(sampleSteps[task]?.changes ?? [])],
       left_out: [
         { path: `${FOLDER}/data/recording.raw`, why: "too_large" },
         { path: `${FOLDER}/node_modules`, why: "dependencies" },
         { path: `${FOLDER}/target`, why: "build_output" },
       ],
       left_out_total: 3,
-      lasting: { marks: [...(told[task]?.lasting ?? [])], more: 0 },
+      lasting: { marks: [...(sampleSteps[task]?.lasting ?? [])], more: 0 },
     };
   }
 
-  #preview({ told, active, conversation }: Session, to: number, onlyPaths: readonly string[] | null): RestorePreview {
-    const tree: StepTree = this.#tree({ told, active, conversation }, []);
+  #preview(
+    { sampleSteps, active, conversation }: Session,
+    to: number,
+    onlyPaths: readonly string[] | null,
+  ): RestorePreview {
+    const tree: StepTree = this.#tree({ sampleSteps, active, conversation }, []);
     const from = wayTo(tree, active);
     const towards = wayTo(tree, to);
     const shared = new Set(from.filter((task) => towards.includes(task)).map((task) => task.number));
@@ -327,7 +341,7 @@ export class FakeTime {
     };
     const changedPaths = new Map<string, ChangedPath>();
     for (const { number } of from.filter((task) => !shared.has(task.number))) {
-      for (const change of told[number]?.changes ?? []) {
+      for (const change of sampleSteps[number]?.changes ?? []) {
         changedPaths.set(change.path, {
           ...change,
           change: opposite[change.change],
@@ -337,7 +351,7 @@ export class FakeTime {
       }
     }
     for (const { number } of towards.filter((task) => !shared.has(task.number)).toReversed()) {
-      for (const change of told[number]?.changes ?? []) changedPaths.set(change.path, change);
+      for (const change of sampleSteps[number]?.changes ?? []) changedPaths.set(change.path, change);
     }
     const between = [...from, ...towards].filter((task) => onlyPaths === null && !shared.has(task.number));
     const all = [...changedPaths.values()]
@@ -355,7 +369,7 @@ export class FakeTime {
         ...edited.map(({ path, change }) => ({ path, change, source: "both" as const })),
       ],
       impossible: unrestorable.map(({ path }) => ({ path, why: { type: "not_kept", why: "too_large" } })),
-      lasting: { marks: between.flatMap(({ number }) => told[number]?.lasting ?? []), more: 0 },
+      lasting: { marks: between.flatMap(({ number }) => sampleSteps[number]?.lasting ?? []), more: 0 },
     };
   }
 
@@ -371,16 +385,16 @@ export class FakeTime {
     const done = files ? preview.changes.length + call.overwrite.length : 0;
     let safety: number | null = null;
     if (done > 0) {
-      session.told.push({ parent: session.active, kind: "safety", summary: "", minute: 108, changes: [] });
-      safety = session.told.length - 1;
+      session.sampleSteps.push({ parent: session.active, kind: "safety", summary: "", minute: 108, changes: [] });
+      safety = session.sampleSteps.length - 1;
     }
     if (call.selection.type === "all" && call.scope !== "files") {
       if (files) session.active = call.task;
       session.conversation = call.task;
     } else if (done > 0) {
       const changes = preview.changes;
-      session.told.push({ parent: session.active, kind: "files", summary: "", minute: 108, changes });
-      session.active = session.told.length - 1;
+      session.sampleSteps.push({ parent: session.active, kind: "files", summary: "", minute: 108, changes });
+      session.active = session.sampleSteps.length - 1;
     }
     return {
       active: session.active,

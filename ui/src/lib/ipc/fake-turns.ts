@@ -3,7 +3,7 @@ import type { SessionState } from "$lib/state/session";
 import type { Answer, Block, CallView, Event, ToolView } from "./types";
 
 /** Returns the view of a stopped command. */
-function killed(view: ToolView | null): ToolView | null {
+function withStoppedCommand(view: ToolView | null): ToolView | null {
   return view?.type === "command" ? { ...view, state: { type: "killed" } } : view;
 }
 
@@ -26,7 +26,7 @@ export function stopped(state: SessionState, now: number): Event[] {
   const calls = [...state.calls.values()].filter((call) => call.turn === turn.id && call.state.type !== "ended");
   const finished = (call: CallView): CallView => ({
     ...call,
-    view: killed(call.view),
+    view: withStoppedCommand(call.view),
     state: {
       type: "ended",
       status: "stopped",

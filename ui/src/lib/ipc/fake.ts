@@ -53,7 +53,7 @@ function list(snapshot: Update | undefined, sessions: Update[]): void {
 }
 
 /** The actions of a script that drives the page. */
-interface Driven {
+interface ScriptedStep {
   readonly events?: readonly { topic: Topic; event: Event }[];
   readonly updates?: readonly Update[];
   readonly request?: Request;
@@ -62,9 +62,9 @@ interface Driven {
 }
 
 /** Lets a script publish events and other updates, and send requests as another window, through window events. */
-function driven(core: FakeCore): void {
+function followScript(core: FakeCore): void {
   addEventListener("fake", (happened) => {
-    const { events, updates, request, finished } = (happened as CustomEvent<Driven>).detail;
+    const { events, updates, request, finished } = (happened as CustomEvent<ScriptedStep>).detail;
     for (const { topic, event } of events ?? []) core.emit(topic, event);
     for (const update of updates ?? []) core.publish(topicOf(update) ?? "", update);
     if (request) void core.answer(request);
@@ -79,14 +79,14 @@ function driven(core: FakeCore): void {
 export async function replay(scene: string): Promise<Transport & { readonly core: FakeCore }> {
   const query = new URLSearchParams(location.search);
   const first = scene === "first-run" || scene === "new";
-  const [settings, sessions, ownWindow] = await Promise.all([
+  const [settings, sessions, sceneEvents] = await Promise.all([
     lines(scene === "first-run" ? "settings-empty" : "settings"),
     first ? Promise.resolve([]) : lines("sessions"),
     isBrowserScene(scene) ? browserScene(scene) : lines(scene),
   ]);
-  list(ownWindow[0], sessions);
+  list(sceneEvents[0], sessions);
   manySessions(sessions, Number(query.get("sessions") ?? 0));
-  const history = longHistory(ownWindow[0], Number(query.get("messages") ?? 0));
+  const history = longHistory(sceneEvents[0], Number(query.get("messages") ?? 0));
   const others = first
     ? []
     : (
@@ -96,10 +96,10 @@ export async function replay(scene: string): Promise<Transport & { readonly core
             .map(lines),
         )
       ).flat();
-  const core = new FakeCore(scene, [...settings, ...sessions, ...ownWindow, ...others], topicOf, history);
-  driven(core);
+  const core = new FakeCore(scene, [...settings, ...sessions, ...sceneEvents, ...others], topicOf, history);
+  followScript(core);
   // Opens the session of the fixture.
-  const opened = ownWindow.find((update) => update.type === "snapshot");
+  const opened = sceneEvents.find((update) => update.type === "snapshot");
   localStorage.removeItem("octo.last-session");
   if (opened?.type === "snapshot" && opened.snapshot.topic === "session") {
     localStorage.setItem("octo.last-session", opened.snapshot.info.id);

@@ -96,7 +96,7 @@ interface Replies {
   transcripts: TranscriptReplies;
 }
 type Domain = keyof Requests;
-type Named<D extends Domain, T> = Extract<Requests[D], { type: T }>;
+type RequestOf<D extends Domain, T> = Extract<Requests[D], { type: T }>;
 type Fields<R> = Omit<R, "type" | symbol>;
 
 let transport: Transport | undefined;
@@ -115,7 +115,7 @@ function carrier(): Transport {
 export async function call<D extends Domain, T extends keyof Replies[D] & Requests[D]["type"]>(
   domain: D,
   type: T,
-  fields: Fields<Named<D, T>>,
+  fields: Fields<RequestOf<D, T>>,
 ): Promise<Replies[D][T]> {
   const request = { domain, call: { type, ...fields } } as unknown as Request;
   return (await carrier().request(request)) as Replies[D][T];

@@ -187,8 +187,8 @@ describe("the steps beside the picture", () => {
 
 describe("the page of a session", () => {
   it("is told after the snapshot, changes, and is gone when the agent left it", () => {
-    const [snapshot, told] = browserScene("browser");
-    if (!snapshot || told?.type !== "page" || !told.page) throw new Error("the scene has a snapshot and a page");
+    const [snapshot, update] = browserScene("browser");
+    if (!snapshot || update?.type !== "page" || !update.page) throw new Error("the scene has a snapshot and a page");
     const follow = (updates: Update[]) =>
       updates.reduce<session.SessionState | null>((state, update) => {
         const outcome = session.apply(state, update);
@@ -196,14 +196,14 @@ describe("the page of a session", () => {
         return outcome.state;
       }, null);
     expect(follow([snapshot])?.page).toBeNull();
-    expect(follow([snapshot, told])?.page).toEqual(told.page);
-    const next: Update = { type: "page", page: { ...told.page, picture: 9 } };
-    const state = follow([snapshot, told, next]);
+    expect(follow([snapshot, update])?.page).toEqual(update.page);
+    const next: Update = { type: "page", page: { ...update.page, picture: 9 } };
+    const state = follow([snapshot, update, next]);
     expect([state?.page?.picture, state?.seq]).toEqual([9, 1]);
-    expect(follow([snapshot, told, { type: "page", page: null }])?.page).toBeNull();
+    expect(follow([snapshot, update, { type: "page", page: null }])?.page).toBeNull();
     // After a fresh snapshot only the core repeats it.
-    expect(follow([snapshot, told, snapshot])?.page).toBeNull();
+    expect(follow([snapshot, update, snapshot])?.page).toBeNull();
     // Ignored until a snapshot exists.
-    expect(follow([told])).toBeNull();
+    expect(follow([update])).toBeNull();
   });
 });

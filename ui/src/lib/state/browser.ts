@@ -18,8 +18,8 @@ export function encrypted(site: string): boolean {
 export type ObjectPart = { type: "element"; element: PageElement } | { type: "text"; text: string };
 
 /** The fields of a view that name a step's object, in the order of mention. */
-type Said = "element" | "text" | "place";
-const order: Record<BrowserActionKind, readonly Said[]> = {
+type ObjectPartKind = "element" | "text" | "place";
+const order: Record<BrowserActionKind, readonly ObjectPartKind[]> = {
   look: [],
   open: ["text"],
   tab: ["place"],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { commandsFor, composing, normalised, recall, wantingArgument } from "./composing";
+import { commandsFor, composing, normalised, recall, commandWithoutArgument } from "./composing";
 
 const command = { description: null, description_zh: null, argument: "", argument_zh: null };
 const commands = ["new", "model", "mode", "help", "stop"].map((name) => ({ ...command, name }));
@@ -38,11 +38,11 @@ describe("composing", () => {
   });
 
   it("hints at the argument of a command until one is typed", () => {
-    expect(wantingArgument("/release-notes ", skills)?.argument).toBe("tag");
-    expect(wantingArgument("/release-notes", skills)).toBeNull();
-    expect(wantingArgument("/release-notes 0.9", skills)).toBeNull();
-    expect(wantingArgument("/pdf-forms ", skills)).toBeNull();
-    expect(wantingArgument("/unknown ", skills)).toBeNull();
+    expect(commandWithoutArgument("/release-notes ", skills)?.argument).toBe("tag");
+    expect(commandWithoutArgument("/release-notes", skills)).toBeNull();
+    expect(commandWithoutArgument("/release-notes 0.9", skills)).toBeNull();
+    expect(commandWithoutArgument("/pdf-forms ", skills)).toBeNull();
+    expect(commandWithoutArgument("/unknown ", skills)).toBeNull();
   });
 
   it("leaves keys to the input method, also where only code 229 tells", () => {

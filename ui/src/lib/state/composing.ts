@@ -14,18 +14,18 @@ export function normalised(text: string): string {
 export function commandsFor(text: string, commands: readonly CommandInfo[]): readonly CommandInfo[] | null {
   const prefix = /^\/([\p{L}\p{N}_:.-]*)$/u.exec(text)?.[1]?.toLowerCase();
   if (prefix === undefined) return null;
-  const withoutSkills = (command: CommandInfo): number => (command.description === null ? 0 : 1);
+  const skillRank = (command: CommandInfo): number => (command.description === null ? 0 : 1);
   return commands
     .flatMap((command) => {
       const score = nearness(prefix, command.name.toLowerCase());
       return score === null ? [] : [{ command, near: score }];
     })
-    .toSorted((a, b) => b.near - a.near || withoutSkills(a.command) - withoutSkills(b.command))
+    .toSorted((a, b) => b.near - a.near || skillRank(a.command) - skillRank(b.command))
     .map(({ command }) => command);
 }
 
 /** Returns the fully typed command that still lacks its argument; null if there is none, or it takes none. */
-export function wantingArgument(text: string, commands: readonly CommandInfo[]): CommandInfo | null {
+export function commandWithoutArgument(text: string, commands: readonly CommandInfo[]): CommandInfo | null {
   const name = /^\/(\S+) $/.exec(text)?.[1];
   const command = commands.find((command) => command.name === name);
   return command === undefined || command.argument === "" ? null : command;

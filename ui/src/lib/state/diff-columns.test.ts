@@ -1,7 +1,7 @@
 import type { DiffView } from "$lib/ipc/types";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type DiffLine, reversed, diffColumns } from "./diff-columns";
+import { type DiffLine, reverseDiff, diffColumns } from "./diff-columns";
 
 const text = (line: DiffLine | null): string | null => line && line.parts.map((part) => part.text).join("");
 const view = (...hunks: DiffLine[][]): DiffView => ({
@@ -81,7 +81,9 @@ describe("two columns", () => {
 
 describe("a flipped diff", () => {
   it("removes what was added, the removed lines first", () => {
-    const reversedView = reversed(view([line(1, 1, "a"), line(2, null, "old"), line(null, 2, "new"), line(3, 3, "b")]));
+    const reversedView = reverseDiff(
+      view([line(1, 1, "a"), line(2, null, "old"), line(null, 2, "new"), line(3, 3, "b")]),
+    );
     expect(reversedView.hunks[0]?.lines.map((line) => [line.old, line.new, text(line)])).toEqual([
       [1, 1, "a"],
       [2, null, "new"],
@@ -94,7 +96,7 @@ describe("a flipped diff", () => {
   it("flipped again is what it was", () => {
     fc.assert(
       fc.property(anyDiff, (diff) => {
-        expect(reversed(reversed(diff))).toEqual(diff);
+        expect(reverseDiff(reverseDiff(diff))).toEqual(diff);
       }),
     );
   });

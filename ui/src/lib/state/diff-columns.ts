@@ -44,7 +44,7 @@ export function diffColumns(diff: DiffView): readonly SideRow[] {
 }
 
 /** Returns the reverse diff: added lines become removed ones. */
-export function reversed(diff: DiffView): DiffView {
+export function reverseDiff(diff: DiffView): DiffView {
   const hunks = diff.hunks.map((hunk) => {
     const lines: DiffLine[] = [];
     let removed: DiffLine[] = [];

@@ -9,7 +9,7 @@ function startsPart(name: string, index: number): boolean {
 }
 
 /**
- * Returns how well `typed` matches `name`, both in the same case; null if its letters do not occur in this order. Whole
+ * Returns how well `query` matches `name`, both in the same case; null if its letters do not occur in this order. Whole
  * steps separate a name that equals it (5), starts with it (4), has a part that starts with it (3), contains it (2) or
  * only contains its letters (1 plus a fraction: the more letters are adjacent or start a part, the higher).
  */
@@ -20,14 +20,14 @@ export function nearness(query: string, name: string): number | null {
   for (let index = name.indexOf(query); index >= 0; index = name.indexOf(query, index + 1))
     if (startsPart(name, index)) return 3;
   if (name.includes(query)) return 2;
-  return scattered(query, name);
+  return scatteredScore(query, name);
 }
 
 /**
  * Returns the best score of placing the letters in the name: one point for a letter that follows its predecessor or
  * starts a part.
  */
-function scattered(query: string, name: string): number | null {
+function scatteredScore(query: string, name: string): number | null {
   // The best score of the letters so far, keyed by the position of the last one in the name.
   let best = new Map<number, number>([[-1, 0]]);
   for (const letter of query) {

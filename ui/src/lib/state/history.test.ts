@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MAX_ENTRIES, type HistoryEntry, move, type History, visit } from "./history";
 
-const spot = (name: string): HistoryEntry => {
+const entryOf = (name: string): HistoryEntry => {
   const [page = "", part] = name.split(":");
   if (page === "settings") return { page, section: part ?? "models" };
   if (!/^[a-z]$/.test(page)) return { page };
@@ -9,19 +9,19 @@ const spot = (name: string): HistoryEntry => {
 };
 const nameOf = ({ page, section, session, message }: HistoryEntry): string =>
   [session ?? page, section ?? message].filter(Boolean).join(":");
-const walked = (names: string): History<HistoryEntry> =>
-  names.split(" ").map(spot).reduce<History<HistoryEntry>>(visit, { spots: [], at: -1 });
+const visitAll = (names: string): History<HistoryEntry> =>
+  names.split(" ").map(entryOf).reduce<History<HistoryEntry>>(visit, { entries: [], index: -1 });
 /** Formats the places of a trail, with the current one in brackets. */
-const render = ({ spots, at: index }: History<HistoryEntry>): string =>
-  spots.map((entry, position) => (position === index ? `[${nameOf(entry)}]` : nameOf(entry))).join(" ");
+const render = ({ entries, index }: History<HistoryEntry>): string =>
+  entries.map((entry, position) => (position === index ? `[${nameOf(entry)}]` : nameOf(entry))).join(" ");
 
-/** Walks a trail with `<` and `>`; the sessions in `gone` no longer exist. */
+/** Walks a trail with `<` and `>`; the sessions in `deletedNames` no longer exist. */
 function walkWithDeleted(names: string, steps: string, deletedNames = ""): string {
   const exists = (entry: HistoryEntry): boolean => !deletedNames.includes(entry.session ?? "-");
   return render(
     [...steps].reduce(
       (history, step) => move(history, step === "<" ? "back" : "forward", exists) ?? history,
-      walked(names),
+      visitAll(names),
     ),
   );
 }
@@ -56,15 +56,19 @@ describe("the places one was at", () => {
   });
 
   it("that lay ahead are no more once one goes elsewhere", () => {
-    const previous = move(walked("a b c"), "back", () => true);
-    expect(render(visit(previous ?? walked("a"), spot("d")))).toBe("a b [d]");
+    const previous = move(visitAll("a b c"), "back", () => true);
+    expect(render(visit(previous ?? visitAll("a"), entryOf("d")))).toBe("a b [d]");
     // The current page appears only once.
-    expect(render(visit(previous ?? walked("a"), spot("b")))).toBe("a [b] c");
+    expect(render(visit(previous ?? visitAll("a"), entryOf("b")))).toBe("a [b] c");
   });
 
   it("are bounded, the oldest going first", () => {
     const many = Array.from({ length: MAX_ENTRIES + 7 }, (_, index) => ({ page: `p${index}` }));
-    const history = many.reduce<History<HistoryEntry>>(visit, { spots: [], at: -1 });
-    expect([history.spots.length, history.at, history.spots[0]?.page]).toEqual([MAX_ENTRIES, MAX_ENTRIES - 1, "p7"]);
+    const history = many.reduce<History<HistoryEntry>>(visit, { entries: [], index: -1 });
+    expect([history.entries.length, history.index, history.entries[0]?.page]).toEqual([
+      MAX_ENTRIES,
+      MAX_ENTRIES - 1,
+      "p7",
+    ]);
   });
 });

@@ -13,8 +13,8 @@ export interface HistoryEntry {
 
 /** The visited places in order, and the index of the current one. */
 export interface History<S extends HistoryEntry> {
-  readonly spots: readonly S[];
-  readonly at: number;
+  readonly entries: readonly S[];
+  readonly index: number;
 }
 
 /** Returns whether two places are equal; a session is one place at any message. */
@@ -23,25 +23,25 @@ function same(a: HistoryEntry, b: HistoryEntry): boolean {
 }
 
 /** Adds a visited place and drops the ones ahead. Jumping to a message updates the place's message. */
-export function visit<S extends HistoryEntry>({ spots, at: index }: History<S>, spot: S): History<S> {
-  const current = spots[index];
-  if (current && same(current, spot))
-    return spot.message ? { spots: spots.with(index, spot), at: index } : { spots, at: index };
-  const entries = [...spots.slice(0, index + 1), spot].slice(-MAX_ENTRIES);
-  return { spots: entries, at: entries.length - 1 };
+export function visit<S extends HistoryEntry>({ entries, index }: History<S>, entry: S): History<S> {
+  const current = entries[index];
+  if (current && same(current, entry))
+    return entry.message ? { entries: entries.with(index, entry), index } : { entries, index };
+  const visited = [...entries.slice(0, index + 1), entry].slice(-MAX_ENTRIES);
+  return { entries: visited, index: visited.length - 1 };
 }
 
 /** Moves to the nearest place behind or ahead that still exists and differs; null if there is none. */
 export function move<S extends HistoryEntry>(
-  { spots, at: index }: History<S>,
+  { entries, index }: History<S>,
   direction: "back" | "forward",
-  isThere: (spot: S) => boolean,
+  exists: (entry: S) => boolean,
 ): History<S> | null {
-  const current = spots[index];
+  const current = entries[index];
   const offset = direction === "back" ? -1 : 1;
   for (let next = index + offset; ; next += offset) {
-    const entry = spots[next];
+    const entry = entries[next];
     if (!entry) return null;
-    if (isThere(entry) && !(current && same(current, entry))) return { spots, at: next };
+    if (exists(entry) && !(current && same(current, entry))) return { entries, index: next };
   }
 }

@@ -7,7 +7,7 @@ const AROUND = 3;
 /** The maximum number of line pairs compared; above it everything between the common ends counts as replaced. */
 const PAIRS = 4_000_000;
 
-interface Drawn {
+interface EditedLine {
   readonly line: DiffLine;
   readonly changed: boolean;
 }
@@ -25,7 +25,7 @@ export function difference(path: string, old: string, now: string): DiffView {
   const maximum = Math.min(before.length, after.length) - head;
   while (tail < maximum && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1;
 
-  const lines: Drawn[] = [];
+  const lines: EditedLine[] = [];
   let oldLine = 0;
   let right = 0;
   const same = (): void => void lines.push(draw(before[oldLine] ?? "", ++oldLine, ++right, false));
@@ -45,7 +45,7 @@ export function difference(path: string, old: string, now: string): DiffView {
   return { path, change, added, removed, hunks: hunksOf(lines), truncated: false };
 }
 
-function draw(text: string, old: number | null, now: number | null, changed: boolean): Drawn {
+function draw(text: string, old: number | null, now: number | null, changed: boolean): EditedLine {
   return { line: { old, new: now, parts: [{ text, emphasis: false }] }, changed };
 }
 
@@ -82,7 +82,7 @@ function script(before: readonly string[], after: readonly string[]): readonly (
   return steps;
 }
 
-function hunksOf(diffLines: readonly Drawn[]): DiffView["hunks"] {
+function hunksOf(diffLines: readonly EditedLine[]): DiffView["hunks"] {
   const hunks: DiffLine[][] = [];
   let end = 0;
   diffLines.forEach(({ changed }, index) => {

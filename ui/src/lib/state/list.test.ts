@@ -1,7 +1,7 @@
 import type { Event, SessionInfo, Update } from "$lib/ipc/types";
 import { describe, expect, it } from "vitest";
 import fc from "fast-check";
-import { type ListState, apply, extend, grouped, inOrder, isUnread } from "./list";
+import { type ListState, apply, extend, groupSessions, inOrder, isUnread } from "./list";
 
 const line = (id: string, change: Partial<SessionInfo> = {}): SessionInfo => ({
   id,
@@ -100,7 +100,7 @@ describe("the list", () => {
   it("groups by what needs the person, pins and days", () => {
     const now = new Date(2026, 10, 21, 14).getTime();
     const day = (daysAgo: number): number => new Date(2026, 10, 21 - daysAgo, 9).getTime();
-    const groups = grouped(
+    const groups = groupSessions(
       [
         line("w", { status: "waiting", pinned: true, updated_at: day(0) }),
         line("p", { pinned: true, updated_at: day(9) }),

@@ -36,7 +36,7 @@ export function apply(state: ListState | null, update: Update): Outcome<ListStat
         const total = previous || !isNew(state, event.info) ? state.total : state.total + 1;
         const sessions = liesBeyond(state, event.info, previous)
           ? state.sessions.filter((info) => info !== previous)
-          : placed(state.sessions, event.info);
+          : insertInOrder(state.sessions, event.info);
         return { type: "applied", state: { ...state, seq, sessions, total } };
       }
       if (event.type === "session_removed") {
@@ -107,7 +107,7 @@ export function inOrder(sessions: readonly SessionInfo[]): readonly SessionInfo[
 }
 
 /** Returns an ordered list with a row inserted, replacing its old position. */
-function placed(sessions: readonly SessionInfo[], info: SessionInfo): readonly SessionInfo[] {
+function insertInOrder(sessions: readonly SessionInfo[], info: SessionInfo): readonly SessionInfo[] {
   const others = sessions.filter((session) => session.id !== info.id);
   let low = 0;
   let high = others.length;
@@ -138,7 +138,7 @@ export interface Group {
 }
 
 /** Groups sessions as of `now`, leaving out empty groups. */
-export function grouped(sessions: readonly SessionInfo[], now: number): readonly Group[] {
+export function groupSessions(sessions: readonly SessionInfo[], now: number): readonly Group[] {
   const today = new Date(now).setHours(0, 0, 0, 0);
   const before = new Date(today);
   const yesterday = before.setDate(before.getDate() - 1);

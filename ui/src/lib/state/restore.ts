@@ -80,7 +80,8 @@ export function movesSession({ scope, selection }: Restore): boolean {
   return scope !== "files" && selection.type === "all";
 }
 
-/** Returns the restore that undoes another; null if that changed nothing. `said` is the conversation's step before. */
+/** Returns the restore that undoes another; null if that changed nothing. `conversationEnd` is the conversation's step
+ * before it. */
 export function undoOf(restore: Restore, report: RestoreReport, conversationEnd: number): Restore | null {
   if (report.safety !== null) return { ...restore, task: report.safety };
   // No file was touched, so only the conversation can be restored.

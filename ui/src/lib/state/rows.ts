@@ -64,10 +64,10 @@ export type Row = Common &
     | { kind: "summary"; text: string; covers: number; archive: string | null }
     | { kind: "cut"; why: "truncated" | "cut" }
     | { kind: "undone" }
-    | { kind: "end"; turn: TurnView; figures: TurnFigures; how: "finished" | "stopped" }
+    | { kind: "end"; turn: TurnView; figures: TurnFigures; outcome: "finished" | "stopped" }
     | { kind: "error"; turn: string; error: ApiError; canRetry: boolean }
     | { kind: "note"; about: Note["kind"]; note: ApiError }
-    | { kind: "ask"; question: Question; place: number; of: number }
+    | { kind: "ask"; question: Question; position: number; count: number }
   );
 
 type Distribute<T> = T extends Row ? Omit<T, "first" | "undone" | "over"> : never;
@@ -144,7 +144,14 @@ export function rowsOf(state: RowSource): readonly Row[] {
   addNotes(Infinity);
 
   state.questions.forEach((question, index) =>
-    add({ kind: "ask", key: `ask:${question.id}`, message: null, question, place: index, of: state.questions.length }),
+    add({
+      kind: "ask",
+      key: `ask:${question.id}`,
+      message: null,
+      question,
+      position: index,
+      count: state.questions.length,
+    }),
   );
   return rows;
 }
@@ -211,7 +218,7 @@ function addBlocks(
         tool: call?.tool ?? block.name,
         message: message.id,
         argumentText: block.arguments,
-        result: worthTelling(call) ? (results.get(block.id) ?? null) : null,
+        result: showsResult(call) ? (results.get(block.id) ?? null) : null,
       });
     } else if (stream?.kind.type === "arguments") {
       addStep(rows, add, {
@@ -235,7 +242,7 @@ function addBlocks(
   return calls;
 }
 
-function worthTelling(call: CallView | null): boolean {
+function showsResult(call: CallView | null): boolean {
   if (call?.state.type !== "ended") return call === null;
   const { status } = call.state;
   if (call.view === null) return status !== "denied" && status !== "stopped";
@@ -262,7 +269,7 @@ function addEnd(turn: TurnView, newest: boolean, steps: number, add: (row: Draft
     tokens: input + turn.usage.output,
     cached: hitRate(turn.usage),
   };
-  add({ kind: "end", ...position, turn, figures, how: end?.type === "stopped" ? "stopped" : "finished" });
+  add({ kind: "end", ...position, turn, figures, outcome: end?.type === "stopped" ? "stopped" : "finished" });
 }
 
 /** Returns the text so far of a streaming block. */

@@ -33,7 +33,7 @@ const render = (words: string, open?: string): string =>
   groupRows([{ name: "today", sessions: words.split(" ").map(session) }], folding(open))
     .flatMap((line) => {
       if (line.kind === "session") return [line.info.id];
-      return line.kind === "runs" ? [`${line.stretch.open ? "-" : "+"}${line.stretch.folded.length}`] : [];
+      return line.kind === "runs" ? [`${line.group.open ? "-" : "+"}${line.group.folded.length}`] : [];
     })
     .join(" ");
 

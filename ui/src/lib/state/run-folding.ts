@@ -56,7 +56,7 @@ export function groupRuns(sessions: readonly SessionInfo[], folding: Folding): r
 }
 
 /**
- * Returns the unfolded runs after a stretch is toggled. A folded stretch stays folded, including runs that are visible
+ * Returns the unfolded runs after a group is toggled. A folded group stays folded, including runs that are visible
  * now and fold later.
  */
 export function toggled(open: ReadonlySet<string>, group: RunGroup): ReadonlySet<string> {

@@ -29,11 +29,11 @@ describe("lines of the sidebar", () => {
     expect(lines[0]).toMatchObject({ kind: "group", count: 1 });
   });
 
-  const rows = (sessions: SessionInfo[], hits: SessionHit[], more: { cut?: boolean; looking?: boolean } = {}) => ({
+  const rows = (sessions: SessionInfo[], hits: SessionHit[], more: { cut?: boolean; searching?: boolean } = {}) => ({
     sessions,
     hits,
     cut: false,
-    looking: false,
+    searching: false,
     ...more,
   });
 
@@ -44,8 +44,8 @@ describe("lines of the sidebar", () => {
     expect(heads(false, [info("a")], [])).toEqual(["found"]);
     expect(heads(true, [], [hit("a")])).toEqual(["messages"]);
     expect(heads(true, [], [])).toEqual(["nothing"]);
-    expect(heads(true, [], [], { looking: true })).toEqual([]);
-    expect(heads(true, [info("a")], [], { looking: true })).toEqual(["titles"]);
+    expect(heads(true, [], [], { searching: true })).toEqual([]);
+    expect(heads(true, [info("a")], [], { searching: true })).toEqual(["titles"]);
     // A session may appear in both lists under different keys.
     const keys = resultRows(true, rows([info("a")], [hit("a")])).map((line) => line.key);
     expect(new Set(keys).size).toBe(keys.length);

@@ -8,7 +8,7 @@ export type SidebarRow =
   | { readonly kind: "group"; readonly key: string; readonly name: GroupName; readonly count: number }
   | { readonly kind: "head"; readonly key: string; readonly about: "titles" | "messages" | "found" | "nothing" }
   | { readonly kind: "session"; readonly key: string; readonly info: SessionInfo }
-  | { readonly kind: "runs"; readonly key: string; readonly stretch: RunGroup }
+  | { readonly kind: "runs"; readonly key: string; readonly group: RunGroup }
   | { readonly kind: "folder"; readonly key: string; readonly folder: SessionFolder; readonly open: boolean }
   | { readonly kind: "more"; readonly key: string; readonly path: string }
   | { readonly kind: "hit"; readonly key: string; readonly hit: SessionHit }
@@ -29,7 +29,7 @@ function linesOfSessions({ name, sessions }: Group, folding: Folding): readonly 
     const hidden = new Set(open ? [] : folded);
     return [
       sessionLine(head),
-      { kind: "runs", key: `runs:${name}:${count}:${task}`, stretch: group },
+      { kind: "runs", key: `runs:${name}:${count}:${task}`, group },
       ...earlier.filter((info) => !hidden.has(info)).map(sessionLine),
     ];
   });
@@ -72,17 +72,17 @@ export interface SearchResults {
   /** Whether there are more hits than shown. */
   readonly cut: boolean;
   /** Whether results are still pending. */
-  readonly looking: boolean;
+  readonly searching: boolean;
 }
 
 /** Returns the rows of the results: `worded` for a search by words, otherwise they are everything a filter matches. */
-export function resultRows(worded: boolean, { sessions, hits, cut, looking }: SearchResults): readonly SidebarRow[] {
+export function resultRows(worded: boolean, { sessions, hits, cut, searching }: SearchResults): readonly SidebarRow[] {
   const head = (about: Extract<SidebarRow, { kind: "head" }>["about"]): SidebarRow => ({
     kind: "head",
     key: `head:${about}`,
     about,
   });
-  if (sessions.length === 0 && hits.length === 0) return looking ? [] : [head("nothing")];
+  if (sessions.length === 0 && hits.length === 0) return searching ? [] : [head("nothing")];
   return [
     ...(sessions.length > 0 ? [head(worded ? "titles" : "found"), ...sessions.map(sessionLine)] : []),
     ...(hits.length > 0

@@ -102,5 +102,5 @@ describe("skills", () => {
     ["/review the code", "/notes the code"],
     ["/review", "/notes "],
     ["/home/mei is full", "/notes /home/mei is full"],
-  ])("head what was typed: %j", (text, expected) => expect(rules.commanded("notes", text)).toBe(expected));
+  ])("head what was typed: %j", (text, expected) => expect(rules.withCommand("notes", text)).toBe(expected));
 });

@@ -90,6 +90,6 @@ export function isSource(text: string): boolean {
 }
 
 /** Returns a message with a command at its start; it replaces an existing one, and the text becomes its argument. */
-export function commanded(name: string, text: string): string {
+export function withCommand(name: string, text: string): string {
   return `/${name} ${text.replace(/^\s*\/[^\s/]+(?:\s+|$)/, "").trimStart()}`;
 }

@@ -43,27 +43,27 @@ function staysOpen({ call }: Step): boolean {
 export function kindOf(action: StepAction): StepKind {
   switch (action) {
     case "read":
-    case "listed":
-    case "viewed":
-    case "found":
-    case "searched":
+    case "list":
+    case "view":
+    case "find":
+    case "search":
       return "look";
-    case "wrote":
-    case "edited":
+    case "create":
+    case "edit":
       return "change";
-    case "ran":
+    case "run":
       return "command";
-    case "sought":
-    case "fetched":
+    case "search_web":
+    case "fetch":
       return "web";
-    case "delegated":
+    case "delegate":
       return "sub_agent";
-    case "invoked":
-    case "installed":
+    case "use_skill":
+    case "install":
       return "skill";
-    case "planned":
-    case "asked":
-    case "called":
+    case "plan":
+    case "ask":
+    case "call":
       return "other";
     default:
       return "browser";

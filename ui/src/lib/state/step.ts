@@ -6,22 +6,22 @@ import { offeredPage } from "./settings-command";
 /** The action of a call, for its verb. */
 export type StepAction =
   | "read"
-  | "listed"
-  | "viewed"
-  | "wrote"
-  | "edited"
-  | "ran"
-  | "found"
-  | "searched"
-  | "sought"
-  | "fetched"
-  | "planned"
-  | "asked"
-  | "invoked"
-  | "delegated"
+  | "list"
+  | "view"
+  | "create"
+  | "edit"
+  | "run"
+  | "find"
+  | "search"
+  | "search_web"
+  | "fetch"
+  | "plan"
+  | "ask"
+  | "use_skill"
+  | "delegate"
   | `browser_${BrowserActionKind}`
-  | "installed"
-  | "called";
+  | "install"
+  | "call";
 
 /** The tense of an action: planned, current or past. */
 export type Tense = "plan" | "now" | "done";
@@ -32,37 +32,37 @@ export function actionOf(view: ToolView | null): StepAction {
     case "text":
       return "read";
     case "folder":
-      return "listed";
+      return "list";
     case "picture":
-      return "viewed";
+      return "view";
     case "diff":
-      return view.change === "created" ? "wrote" : "edited";
+      return view.change === "created" ? "create" : "edit";
     case "command":
-      return "ran";
+      return "run";
     case "paths":
-      return "found";
+      return "find";
     case "matches":
-      return "searched";
+      return "search";
     case "web_results":
-      return "sought";
+      return "search_web";
     case "web_page":
-      return "fetched";
+      return "fetch";
     case "todos":
-      return "planned";
+      return "plan";
     case "feedback":
-      return "asked";
+      return "ask";
     case "skill":
-      return "invoked";
+      return "use_skill";
     case "library_offer":
-      return "installed";
+      return "install";
     case "sub_agent":
-      return "delegated";
+      return "delegate";
     case "browser":
       return `browser_${view.deed}`;
     case "refused":
     case "plain":
     case undefined:
-      return "called";
+      return "call";
     default:
       return view satisfies never;
   }
@@ -71,19 +71,19 @@ export function actionOf(view: ToolView | null): StepAction {
 /** The icon of each action. */
 export const stepIcons: Record<StepAction, IconName> = {
   read: "file-text",
-  listed: "folder",
-  viewed: "image",
-  wrote: "file",
-  edited: "pencil",
-  ran: "terminal",
-  found: "search",
-  searched: "search",
-  sought: "search",
-  fetched: "file-text",
-  planned: "list",
-  asked: "chat",
-  invoked: "bulb",
-  delegated: "play",
+  list: "folder",
+  view: "image",
+  create: "file",
+  edit: "pencil",
+  run: "terminal",
+  find: "search",
+  search: "search",
+  search_web: "search",
+  fetch: "file-text",
+  plan: "list",
+  ask: "chat",
+  use_skill: "bulb",
+  delegate: "play",
   browser_look: "globe",
   browser_open: "globe",
   browser_tab: "globe",
@@ -98,8 +98,8 @@ export const stepIcons: Record<StepAction, IconName> = {
   browser_dialog: "chat",
   browser_wait: "history",
   browser_script: "terminal",
-  installed: "skills",
-  called: "box",
+  install: "skills",
+  call: "box",
 };
 
 /** Returns the tense of a call; a refused one stays planned. */

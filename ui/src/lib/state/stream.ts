@@ -42,10 +42,10 @@ export function sameStream(a: { message: string; block: number; kind: StreamKind
 }
 
 /** The result of appending a delta. */
-export type Appended = { type: "grown"; stream: Stream } | { type: "known" } | { type: "gap" };
+export type AppendResult = { type: "grown"; stream: Stream } | { type: "known" } | { type: "gap" };
 
 /** Appends a delta to the text received so far; overlaps are skipped, a gap is reported. */
-export function append(before: Stream | undefined, delta: Delta): Appended {
+export function append(before: Stream | undefined, delta: Delta): AppendResult {
   const have = before?.bytes ?? 0;
   if (delta.offset > have) return { type: "gap" };
   let text = delta.text;
@@ -62,11 +62,11 @@ export function append(before: Stream | undefined, delta: Delta): Appended {
     text: (before?.text ?? "") + text,
     bytes: have + byteLength(text),
   };
-  return { type: "grown", stream: delta.kind.type === "output" ? shortened(extended) : extended };
+  return { type: "grown", stream: delta.kind.type === "output" ? truncateStream(extended) : extended };
 }
 
 /** Drops the first whole lines of long output once it is twice the kept length. */
-function shortened(stream: Stream): Stream {
+function truncateStream(stream: Stream): Stream {
   if (stream.text.length <= 2 * KEPT_OUTPUT) return stream;
   const from = stream.text.indexOf("\n", stream.text.length - KEPT_OUTPUT) + 1;
   if (from === 0) return stream;

@@ -1,5 +1,5 @@
 /** A task's form: its fields, the plan they describe, and their errors. Pure. */
-import { parseDollars, typedDollars } from "$lib/format/amounts";
+import { parseDollars, editableDollars } from "$lib/format/amounts";
 import type { MissedRun, Mode, Profile, TaskNotifications, TaskPlan, TimeUnit, Timing, Weekday } from "$lib/ipc/types";
 import { isZone, timeOfDay, WEEKDAYS } from "./schedule";
 
@@ -131,7 +131,7 @@ export function formOf(plan: TaskPlan, tomorrow: string): TaskForm {
     prompt: plan.prompt,
     mode: plan.mode,
     model: plan.model,
-    budget: typedDollars(plan.budget),
+    budget: editableDollars(plan.budget),
     minutes: String(plan.minutes),
     retries: String(plan.retry.times),
     retryAfter: plan.retry.times === 0 && plan.retry.minutes === 0 ? blank.retryAfter : String(plan.retry.minutes),

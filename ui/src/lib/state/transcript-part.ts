@@ -16,15 +16,15 @@ export function partOf(page: TranscriptPage): Part {
 
 /** Returns a part extended by the page before it. */
 export function before(part: Part, page: TranscriptPage): Part {
-  return { ...joined(partOf(page), part), earlier: page.earlier };
+  return { ...joinParts(partOf(page), part), earlier: page.earlier };
 }
 
 /** Returns a part extended by the page after it. */
 export function after(part: Part, page: TranscriptPage): Part {
-  return { ...joined(part, partOf(page)), earlier: part.earlier };
+  return { ...joinParts(part, partOf(page)), earlier: part.earlier };
 }
 
-function joined(first: Part, second: Part): Omit<Part, "earlier"> {
+function joinParts(first: Part, second: Part): Omit<Part, "earlier"> {
   const ids = new Set(first.messages.map((message) => message.id));
   const turns = new Map([...first.turns, ...second.turns].map((turn) => [turn.id, turn]));
   return {

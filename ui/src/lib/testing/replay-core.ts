@@ -8,7 +8,7 @@ type Core = Awaited<ReturnType<typeof replay>>["core"];
 
 export class ReplayCore {
   /** The requests since the scene started. */
-  readonly asked: Call[] = [];
+  readonly requests: Call[] = [];
   /** The type of request that fails, as on a full disk. */
   refuse: Call["type"] | null = null;
   /** Overrides the replay's answer; undefined leaves it to the replay. */
@@ -19,13 +19,13 @@ export class ReplayCore {
   async begin(scene: string): Promise<void> {
     const transport = await replay(scene);
     this.#core = transport.core;
-    this.asked.length = 0;
+    this.requests.length = 0;
     this.refuse = null;
     this.instead = null;
     useTransport({
       ...transport,
       request: (request) => {
-        this.asked.push(request.call);
+        this.requests.push(request.call);
         if (request.call.type === this.refuse) {
           return Promise.reject({ key: "store.full", args: {}, retryable: true });
         }
@@ -42,11 +42,11 @@ export class ReplayCore {
 
   /** The requests of a type. */
   of(type: Call["type"]): Call[] {
-    return this.asked.filter((call) => call.type === type);
+    return this.requests.filter((call) => call.type === type);
   }
 
   /** The last request of a type. */
   last<T extends Call["type"]>(type: T): Extract<Call, { type: T }> | undefined {
-    return this.asked.findLast((call): call is Extract<Call, { type: T }> => call.type === type);
+    return this.requests.findLast((call): call is Extract<Call, { type: T }> => call.type === type);
   }
 }

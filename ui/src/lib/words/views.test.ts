@@ -21,10 +21,10 @@ function resolved(name: string, from: string): string | null {
     : name.startsWith(".")
       ? join(dirname(from), name)
       : null;
-  const isMatch =
+  const match =
     path &&
     [path, `${path}.ts`, join(path, "index.ts")].find((file) => /\.(svelte|ts)$/.test(file) && existsSync(file));
-  return isMatch || null;
+  return match || null;
 }
 
 /** Modules whose words come with another view, and why. */

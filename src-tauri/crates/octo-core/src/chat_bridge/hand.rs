@@ -75,7 +75,7 @@ pub(super) async fn all(
             if let HandlingOutcome::Waits(error) = talk.take(&letter).await? {
                 tracing::info!(%error, "what was written in a chat waits");
                 if !before.contains(&key) && error.code == Some(ErrorCode::InUse) {
-                    talk.say_words("chat.waits").await;
+                    talk.say_words("chat.session_in_use").await;
                 }
                 held.0.insert(key);
                 waiting.insert(of);
@@ -120,14 +120,14 @@ impl Talk<'_> {
             InboundContent::Message { text, files, more: true }
                 if text.trim().is_empty() && files.is_empty() =>
             {
-                self.say_words("chat.only_words").await;
+                self.say_words("chat.unsupported_content").await;
                 Ok(())
             }
             InboundContent::Message { text, files, more } => {
                 let order = if files.is_empty() { read(&text) } else { Order::ForTheSession };
                 self.carry_out(order, row, text, files).await?;
                 if more {
-                    self.say_words("chat.part_left").await;
+                    self.say_words("chat.unsupported_parts").await;
                 }
                 Ok(())
             }
@@ -152,7 +152,7 @@ impl Talk<'_> {
         let said = match order {
             Order::ForTheSession => return self.send(letter, text, files).await,
             Order::Help => words.say("chat.help"),
-            Order::AtTheComputer(name) => words.fill("chat.at_the_computer", &[("name", name)]),
+            Order::AtTheComputer(name) => words.fill("chat.computer_only", &[("name", name)]),
             Order::New => {
                 self.lead(None, 0).await?;
                 words.say("chat.new")
@@ -314,7 +314,7 @@ impl Talk<'_> {
         let answered = self.answer(&press).await;
         let said = match &answered {
             Ok(Some(answer)) => telling::excerpt(answer, ACKNOWLEDGED),
-            Ok(None) => words.say("chat.question_gone"),
+            Ok(None) => words.say("chat.question_closed"),
             Err(error) if may_pass(error) => return Err(error.clone()),
             Err(error) => telling::excerpt(&words.error(error), ACKNOWLEDGED),
         };

@@ -205,7 +205,7 @@ async fn tell(
 ) -> Result<Sending, ApiError> {
     let (store, words, key) = (&bridge.base.store, Words::of(bridge), chat.key);
     if let Some(seq) = chat.delivering_seq {
-        let post = Post::plain(words.say("chat.maybe_lost"));
+        let post = Post::plain(words.say("chat.answer_maybe_lost"));
         let talk = Talk { bridge, line, chat: &chat };
         match send_all(&talk, &[post], closing, changes).await {
             Sending::NotYet(wait) => return Ok(Sending::NotYet(wait)),

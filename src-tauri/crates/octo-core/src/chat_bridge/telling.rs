@@ -59,7 +59,7 @@ pub(super) fn told(event: &Event, words: Words) -> ChatUpdate {
 /// Builds the posts of a model's message. A message before the final answer arrives without a sound.
 pub(super) fn answer(message: &Message, words: Words) -> Vec<Post> {
     let is_on_its_way = message.calls().next().is_some();
-    let mut all = posts(&message.text(), &words.say("chat.cut"));
+    let mut all = posts(&message.text(), &words.say("chat.truncated"));
     for post in &mut all {
         post.silent = is_on_its_way;
     }
@@ -76,7 +76,7 @@ fn at_desk(message: &Message, words: Words) -> Vec<Post> {
     if text.trim().is_empty() {
         return Vec::new();
     }
-    let mut post = Post::plain(words.fill("chat.at_desk", &[("text", &excerpt(&text, 300))]));
+    let mut post = Post::plain(words.fill("chat.typed_at_computer", &[("text", &excerpt(&text, 300))]));
     post.silent = true;
     vec![post]
 }
@@ -95,11 +95,11 @@ fn asked(question: &Question, words: Words) -> Vec<Post> {
         text.push_str(&format!("\n{number}. {option}"));
     }
     let mut all =
-        context.as_deref().map(|context| posts(context, &words.say("chat.cut"))).unwrap_or_default();
+        context.as_deref().map(|context| posts(context, &words.say("chat.truncated"))).unwrap_or_default();
     for post in &mut all {
         post.silent = true;
     }
-    all.extend(posts(&text, &words.say("chat.cut")));
+    all.extend(posts(&text, &words.say("chat.truncated")));
     if all.is_empty() {
         all.push(Post::plain("?"));
     }
