@@ -47,7 +47,7 @@ const pairs = [
 ];
 
 describe("tokens", () => {
-  it("have two dark blocks that are the same and leave no colour out", () => {
+  it("have two equal dark blocks that define every colour", () => {
     expect(darkBlocks).toHaveLength(2);
     expect(darkBlocks[0]?.split(/\s+/)).toEqual(darkBlocks[1]?.split(/\s+/));
     expect(Object.keys(light).filter((name) => !(name in colours(darkBlocks[0] ?? "")))).toEqual([]);

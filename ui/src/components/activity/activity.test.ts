@@ -65,8 +65,8 @@ afterEach(async () => {
   target.remove();
 });
 
-describe("the page of what runs", () => {
-  it("lists everything by kind, with how it stands, since when and what it cost", async () => {
+describe("the activity page", () => {
+  it("lists work by kind with its status, start time and cost", async () => {
     await begin();
     show(ActivityView);
     await until(() => expect(all(testids.activityRow).length).toBeGreaterThan(4));
@@ -90,7 +90,7 @@ describe("the page of what runs", () => {
     expect(words(get(testids.activitySlots))).toBe("1 of 4 slots in use");
   });
 
-  it("says how many stand how, for whoever does not see it", async () => {
+  it("announces the number of items of each status", async () => {
     await begin();
     show(ActivityView);
     const announcement = get(testids.activityAnnouncer);
@@ -100,7 +100,7 @@ describe("the page of what runs", () => {
     await until(() => expect(words(announcement)).toMatch(/3 项工作中.*3 项等你回答.*1 项排队中/));
   });
 
-  it("opens what a row is of", async () => {
+  it("opens the session or page of a row", async () => {
     await begin();
     show(ActivityView);
     await until(() => expect(all(testids.activityRow).length).toBeGreaterThan(4));
@@ -111,7 +111,7 @@ describe("the page of what runs", () => {
     expect(navigation.view.page).toBe("tasks");
   });
 
-  it("stops one thing by its row, which says what it stops", async () => {
+  it("stops one item by its row's labelled button", async () => {
     await begin();
     show(ActivityView);
     await until(() => expect(all(testids.activityRow).length).toBeGreaterThan(4));
@@ -132,7 +132,7 @@ describe("the page of what runs", () => {
     expect(findByName("Resume uploads").dataset["status"]).toBe("working");
   });
 
-  it("asks before it stops everything, and keeps it all where that is not wanted", async () => {
+  it("asks before stopping everything, and stops nothing on Cancel", async () => {
     await begin();
     show(ActivityView);
     await until(() => expect(all(testids.activityRow).length).toBe(7));
@@ -152,7 +152,7 @@ describe("the page of what runs", () => {
     expect(words(get(testids.activityAnnouncer))).toBe("");
   });
 
-  it("gives the focus of a row that ends to the next, and in the end to the title", async () => {
+  it("moves the focus from a finished row to the next one, and finally to the title", async () => {
     await begin();
     show(ActivityView);
     await until(() => expect(all(testids.activityRow).length).toBe(7));
@@ -169,7 +169,7 @@ describe("the page of what runs", () => {
     await until(() => expect(document.activeElement?.tagName).toBe("H1"));
   });
 
-  it("asks no more where all ended meanwhile", async () => {
+  it("closes the question when everything has ended", async () => {
     await begin();
     show(ActivityView);
     await until(() => expect(all(testids.activityRow).length).toBe(7));
@@ -181,7 +181,7 @@ describe("the page of what runs", () => {
     await until(() => expect(dialog.open).toBe(false));
   });
 
-  it("counts on while something runs, and hears of what ends elsewhere", async () => {
+  it("updates running times and removes items that end elsewhere", async () => {
     await begin();
     show(ActivityView);
     await until(() => expect(all(testids.activityRow).length).toBe(7));
@@ -192,7 +192,7 @@ describe("the page of what runs", () => {
     await until(() => expect(all(testids.activityRow).length).toBe(3));
   });
 
-  it("says so where nothing runs", async () => {
+  it("shows an empty state when nothing runs", async () => {
     await begin("&no-activity");
     show(ActivityView);
     await until(() => expect(words(get(testids.activityEmpty))).toContain("Nothing is running"));
@@ -200,8 +200,8 @@ describe("the page of what runs", () => {
   });
 });
 
-describe("a session that waits for a place", () => {
-  it("says in its row how many are ahead, until it works", async () => {
+describe("a queued session", () => {
+  it("shows its position in the queue until it runs", async () => {
     await begin("&queued");
     const info = sessionList.sessions.find(({ id }) => id === WORKS);
     if (!info) throw new Error("not in the list");
@@ -215,7 +215,7 @@ describe("a session that waits for a place", () => {
     await until(() => expect(words(get(testids.sessionRow))).toMatch(/^Running/));
   });
 
-  it("is in the count of the sidebar", async () => {
+  it("is counted in the sidebar", async () => {
     await begin("&queued");
     show(Sidebar);
     await until(() => expect(words(get(testids.openActivity))).toContain("7"));
@@ -227,14 +227,14 @@ describe("a session that waits for a place", () => {
     expect(activity.ahead(WORKS)).toBe(2);
   });
 
-  it("is opened by its key too", () => {
+  it("opens the activity page by its shortcut", () => {
     const event = new KeyboardEvent("keydown", { key: "j", ctrlKey: true });
     expect(pressed(event, "typing")?.id).toBe("activity");
   });
 });
 
-describe("how many work at a time", () => {
-  it("is set in its row, from 1 to 16", async () => {
+describe("the limit of simultaneous turns", () => {
+  it("is set from 1 to 16", async () => {
     await begin();
     show(BehaviourPage);
     const field = get(testids.liveTurns) as HTMLInputElement;

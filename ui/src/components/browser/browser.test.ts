@@ -93,8 +93,8 @@ afterEach(async () => {
   target.replaceChildren();
 });
 
-describe("a session that works in the browser", () => {
-  it("says that Chrome asks, since when, and takes no for an answer", async () => {
+describe("a session that uses the browser", () => {
+  it("shows Chrome's pending approval with its duration, and can cancel it", async () => {
     await session("browser-waiting");
     await until(() => expect(words(get(testids.browserWaiting))).toContain("Waiting for you to press Allow in Chrome"));
     expect(get(testids.browserWaiting).querySelector("[role=status]")).not.toBeNull();
@@ -111,7 +111,7 @@ describe("a session that works in the browser", () => {
     await until(() => expect(words(get(testids.browserLost))).toContain("press Cancel there before you attach again"));
   });
 
-  it("says that it waits for the model where the browser asks for another session's step", async () => {
+  it("shows that it waits for the model while another session's approval is pending", async () => {
     const conversation = await session("browser");
     await until(() => get(testids.live));
     const now = [...(conversation.state?.calls.values() ?? [])].find(({ state }) => state.type === "started");
@@ -125,7 +125,7 @@ describe("a session that works in the browser", () => {
     expect(words(get(testids.turnProgress))).toContain(t("working.waiting"));
   });
 
-  it("shows the page, its site, the mark and the steps, and leaves the focus alone", async () => {
+  it("shows the page, its site, the cursor and the steps without moving the focus", async () => {
     await session("browser");
     await until(() => get(testids.live));
     const focus = document.activeElement;
@@ -144,7 +144,7 @@ describe("a session that works in the browser", () => {
     expect(document.activeElement).toBe(focus);
   });
 
-  it("speaks once a step, not once a picture", async () => {
+  it("announces each step once, not each picture", async () => {
     await session("browser");
     await until(() => get(testids.live));
     const announcement = get(testids.live).querySelector("[role=status]");
@@ -160,7 +160,7 @@ describe("a session that works in the browser", () => {
     watch.disconnect();
   });
 
-  it("is taken over and handed back by one button that keeps the focus", async () => {
+  it("is taken over and handed back with one button that keeps the focus", async () => {
     await session("browser");
     await until(() => get(testids.liveHandover));
     const hand = get(testids.liveHandover);
@@ -177,7 +177,7 @@ describe("a session that works in the browser", () => {
     expect(types()).toEqual(["take_page", "give_back_page"]);
   });
 
-  it("folds for a question, by hand too, and is gone when it is stopped", async () => {
+  it("folds for a question or by hand, and disappears when stopped", async () => {
     await session("browser-pays");
     await until(() => get(testids.live));
     expect(find(testids.livePicture)).toBeNull();
@@ -190,7 +190,7 @@ describe("a session that works in the browser", () => {
     expect(types()).toEqual(["stop"]);
   });
 
-  it("says that the connection ended and attaches again only when told to", async () => {
+  it("shows a lost connection and attaches again only on request", async () => {
     await session("browser");
     await until(() => get(testids.live));
     replayed.core.browser.become({ type: "lost", error: { key: "internal", args: {}, retryable: false } });
@@ -207,7 +207,7 @@ describe("a session that works in the browser", () => {
 });
 
 describe("a question about a page", () => {
-  it("names the real element and the site, and offers nothing that lasts", async () => {
+  it("names the element and the site, and offers no lasting grant", async () => {
     await session("browser-pays");
     await until(() => get(testids.question));
     const card = get(testids.question);
@@ -229,7 +229,7 @@ describe("a question about a page", () => {
     expect(requests.at(-1)).toMatchObject({ type: "answer_question", answer: { type: "no", reason: null } });
   });
 
-  it("names the field that is typed into, and shows the whole of what is typed", async () => {
+  it("names the field and shows the full text to type", async () => {
     await session("browser-site");
     const text = `${"word ".repeat(60)}\nend`;
     ask({
@@ -269,7 +269,7 @@ describe("a question about a page", () => {
     expect(why, "what else it sets off").toContain(t("ask.why.page.deletes"));
   });
 
-  it("says which site gets which files, and takes no key for a yes", async () => {
+  it("names the site and the files, and requires a click to allow", async () => {
     await session("browser-site");
     const target = { role: "button", name: "Send application" };
     const [outside, secret] = ["/srv/other/letter.pdf", "/home/ada/work/.env"];
@@ -319,7 +319,7 @@ describe("a question about a page", () => {
     expect(requests.slice(before)).toEqual([]);
   });
 
-  it("about a site allows it for the task, the session or the folder", async () => {
+  it("about a site can be allowed for the turn, the session or the folder", async () => {
     await session("browser-site");
     await until(() => get(testids.question));
     expect(words(get(testids.question))).toContain("Let Octo work on https://garden.example");
@@ -330,7 +330,7 @@ describe("a question about a page", () => {
     expect(requests.at(-1)).toMatchObject({ type: "answer_question", answer: { type: "always" } });
   });
 
-  it.each(["en", "zh"] as const)("has a title and a sentence for every risk (%s)", async (language) => {
+  it.each(["en", "zh"] as const)("has a title and an explanation for every risk (%s)", async (language) => {
     await setLanguage(language);
     const risks = ["pays", "sends", "deletes", "confirms", "password", "uploads", "downloads"] as const;
     const more = ["carries", "long_address", "script"] as const;
@@ -366,8 +366,8 @@ describe("a question about a page", () => {
   });
 });
 
-describe("settings of the browser", () => {
-  it("choose by a press, never by an arrow alone", async () => {
+describe("browser settings", () => {
+  it("change on a click, not on an arrow key", async () => {
     await open("main");
     show(BrowserPage as unknown as Component<Record<string, never>>, {});
     await until(() => get(`${testids.browserChoice}-chrome`));
@@ -388,7 +388,7 @@ describe("settings of the browser", () => {
     await until(() => expect(find(testids.browserCopy)).toBeNull());
   });
 
-  it("offers a profile of Octo's own only where one can be started", async () => {
+  it("offer Octo's own profile only where it can be launched", async () => {
     history.replaceState(null, "", "/?fast&no-own-browser");
     await open("main");
     show(BrowserPage as unknown as Component<Record<string, never>>, {});
@@ -398,7 +398,7 @@ describe("settings of the browser", () => {
     expect(find(`${testids.browserChoice}-off`)).not.toBeNull();
   });
 
-  it("examine, repair and forget", async () => {
+  it("run checks, repair problems and remove sites", async () => {
     await open("main");
     show(BrowserPage as unknown as Component<Record<string, never>>, {});
     await until(() => get(testids.browserSite));

@@ -52,8 +52,8 @@ function press(index: number, kind: "close" | "action" = "close"): void {
   flushSync();
 }
 
-describe("remarks", () => {
-  it("do not go under the pointer, and stay their time once it left", () => {
+describe("toasts", () => {
+  it("stay under the pointer, and for their full time after it leaves", () => {
     say("one", "two");
     pointer(all(testids.toast)[0] ?? null);
     say("three");
@@ -68,7 +68,7 @@ describe("remarks", () => {
     expect(texts()).toEqual([]);
   });
 
-  it("go where the pointer left the window", () => {
+  it("disappear after the pointer leaves the window", () => {
     say("one");
     pointer(all(testids.toast)[0] ?? null);
     pass(60_000);
@@ -78,7 +78,7 @@ describe("remarks", () => {
     expect(texts()).toEqual([]);
   });
 
-  it("do not go while the focus is among them", () => {
+  it("stay while one of them has the focus", () => {
     say("one", "two");
     focus(element("#was"));
     focus(button(0, "action"));
@@ -91,7 +91,7 @@ describe("remarks", () => {
     expect(texts()).toEqual([]);
   });
 
-  it("closed under the focus give it to the next one's same button, in the end to where it was", async () => {
+  it("pass the focus to the same button of the next one when closed, and finally back", async () => {
     say("one", "two", "three");
     focus(element("#was"));
     focus(button(1, "close"));
@@ -108,7 +108,7 @@ describe("remarks", () => {
     expect(texts()).toEqual([]);
   });
 
-  it("undone under the focus give it to the next one's way back, or to the only button it has", async () => {
+  it("pass the focus to the next one's action when undone, or to its only button", async () => {
     const ran: string[] = [];
     toasts.show(
       "one",
@@ -137,7 +137,7 @@ describe("remarks", () => {
     await until(() => expect(document.activeElement).toBe(element(expected)));
   });
 
-  it("closed by the pointer leave the focus where it is", async () => {
+  it("leave the focus unchanged when closed by the pointer", async () => {
     say("one", "two");
     focus(element("#was"));
     press(0);

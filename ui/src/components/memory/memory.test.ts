@@ -76,7 +76,7 @@ async function edit(file: string, body: string): Promise<void> {
 }
 
 describe("memories", () => {
-  it("are searched, and opened with where they come from", async () => {
+  it("are searchable and show their source when opened", async () => {
     type(testids.memorySearch, "thursdays");
     await until(() => expect(files()).toEqual(["harbor-release.md"]));
     await select("harbor-release.md");
@@ -86,7 +86,7 @@ describe("memories", () => {
     await until(() => expect(words(target)).toContain("No memories match."));
   });
 
-  it("are written with the version that was read", async () => {
+  it("are saved with the version they were read with", async () => {
     await select("rust-style.md");
     get(testids.memoryEdit).click();
     flushSync();
@@ -105,7 +105,7 @@ describe("memories", () => {
     expect(words(get(testids.memoryDetail))).toContain("No unwrap.");
   });
 
-  it("that somebody else wrote meanwhile keep what was typed, and are written only when told to", async () => {
+  it("changed elsewhere keep the draft and are overwritten only on request", async () => {
     await edit("rust-style.md", "mine");
     replayed.core.library.touch("rust-style.md", "theirs");
     await until(() => get(testids.memoryConflict));
@@ -119,7 +119,7 @@ describe("memories", () => {
     await until(() => expect(all(testids.memoryConflict)).toHaveLength(0));
   });
 
-  it("can be taken as they were written meanwhile", async () => {
+  it("can be replaced by the version saved elsewhere", async () => {
     await edit("rust-style.md", "mine");
     replayed.core.library.touch("rust-style.md", "theirs");
     await until(() => get(testids.memoryConflict));
@@ -132,7 +132,7 @@ describe("memories", () => {
     expect(replayed.last("save_memory")).toBeUndefined();
   });
 
-  it("keep what was typed when they cannot be written, over the page too", async () => {
+  it("keep the draft when saving fails, also across pages", async () => {
     await edit("rust-style.md", "mine");
     replayed.refuse = "save_memory";
     get(testids.memorySave).click();
@@ -147,7 +147,7 @@ describe("memories", () => {
     await until(() => expect(all(testids.memoryText)).toHaveLength(0));
   });
 
-  it("count their characters and say when there are too many", async () => {
+  it("count their characters and show when there are too many", async () => {
     await edit("rust-style.md", "👍".repeat(4000));
     expect(words(get(testids.memoryDetail))).toContain("4,000 of 4,000 characters");
     expect(words(get(testids.memoryDetail))).not.toContain("too long");
@@ -157,7 +157,7 @@ describe("memories", () => {
     flushSync();
   });
 
-  it("are begun by hand", async () => {
+  it("can be created by hand", async () => {
     get(testids.memoryNew).click();
     flushSync();
     type(testids.memoryTopic, " Coffee ");
@@ -168,7 +168,7 @@ describe("memories", () => {
     expect(replayed.last("save_memory")).toMatchObject({ file: null, topic: "Coffee", description: "", version: null });
   });
 
-  it("go to the trash and come back", async () => {
+  it("move to the trash and can be restored", async () => {
     await select("报销.md");
     get(testids.memoryDelete).click();
     await until(() => expect(toasts.list.at(-1)?.action?.label).toBe("Undo"));
@@ -177,7 +177,7 @@ describe("memories", () => {
     await until(() => expect(files()).toContain("报销.md"));
   });
 
-  it("lead to the trash where it cannot be told which thing there it is", async () => {
+  it("open the trash if the entry is ambiguous", async () => {
     replayed.refuse = "list_trash";
     await select("报销.md");
     get(testids.memoryDelete).click();
@@ -188,7 +188,7 @@ describe("memories", () => {
 });
 
 describe("SOUL.md and USER.md", () => {
-  it("say whose words hold, and hold Octo's own when they are emptied", async () => {
+  it("show whether the text is custom, and use the default when emptied", async () => {
     expect(words(persona("soul"))).toContain("Octo's default");
     expect(words(persona("user"))).toContain("Your text");
     persona("user").click();
@@ -200,7 +200,7 @@ describe("SOUL.md and USER.md", () => {
     expect(words(get(testids.personaDetail))).toContain("without knowing you");
   });
 
-  it("emptied, by that button or by hand, are had back", async () => {
+  it("emptied by the button or by hand can be restored", async () => {
     persona("user").click();
     const detail = () => words(get(testids.personaDetail));
     for (const empty of [
@@ -233,7 +233,7 @@ describe("SOUL.md and USER.md", () => {
     await until(() => expect(words(get(testids.personaDetail))).toContain("You are Octo."));
   });
 
-  it("are written; more than reaches the model is said", async () => {
+  it("are saved and show when the text exceeds what the model reads", async () => {
     persona("soul").click();
     await until(() => expect(words(get(testids.personaDetail))).toContain("You are Octo."));
     get(testids.personaEdit).click();
@@ -248,7 +248,7 @@ describe("SOUL.md and USER.md", () => {
     expect(replayed.last("save_persona")).toEqual({ type: "save_persona", kind: "soul", text: "Be brief." });
   });
 
-  it("are gone through with Octo in a session that is not started yet", async () => {
+  it("open a new session for editing with Octo", async () => {
     persona("user").click();
     await until(() => get(testids.personaDetail));
     [...target.querySelectorAll("button")].find((button) => words(button) === "Edit with Octo")?.click();
@@ -258,8 +258,8 @@ describe("SOUL.md and USER.md", () => {
   });
 });
 
-describe("the settings of skills and memory", () => {
-  it("are changed one by one, and the number of sub-agents stays within what can be", async () => {
+describe("the skill and memory settings", () => {
+  it("change separately, and the number of sub-agents stays within its limits", async () => {
     if (mounted) await unmount(mounted);
     mounted = mount(KnowledgePage, { target });
     flushSync();

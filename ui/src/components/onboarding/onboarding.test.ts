@@ -48,7 +48,7 @@ beforeEach(async () => {
 });
 
 describe("the first run", () => {
-  it("asks for nothing over the network by itself, and looks on this machine only when told to", async () => {
+  it("makes no network request by itself, and searches this computer only on request", async () => {
     open();
     await ready();
     expect(replayed.of("find_local_servers")).toEqual([]);
@@ -58,7 +58,7 @@ describe("the first run", () => {
     await until(() => expect(get(testids.modelTest).textContent).toContain("api.anthropic.com"));
   });
 
-  it("changes every label with the language and loses nothing that was typed", async () => {
+  it("changes every label with the language and keeps typed text", async () => {
     open();
     await go("persona");
     type(testids.onboardingName, "Juno");
@@ -72,7 +72,7 @@ describe("the first run", () => {
     await preferences.change({ language: "en" });
   });
 
-  it("goes on where it was left, with the answers and never the key", async () => {
+  it("resumes at the last step with the answers, but never the key", async () => {
     open();
     await ready();
     press(`${testids.modelProvider}-custom`);
@@ -94,7 +94,7 @@ describe("the first run", () => {
     expect((get(testids.modelKey) as HTMLInputElement).value).toBe("");
   });
 
-  it("keeps what is typed where a test fails, saves nothing, and offers to save anyway", async () => {
+  it("keeps the input when a test fails, saves nothing and offers to save anyway", async () => {
     open();
     await ready();
     type(testids.modelKey, "wrong");
@@ -109,7 +109,7 @@ describe("the first run", () => {
     expect(preferences.models.length).toBe(1);
   });
 
-  it("goes on by itself where a test succeeds, with the model saved", async () => {
+  it("saves the model and continues when a test succeeds", async () => {
     open();
     await ready();
     type(testids.modelKey, "sk-right");
@@ -119,7 +119,7 @@ describe("the first run", () => {
     expect(preferences.models.length).toBe(1);
   });
 
-  it("writes SOUL.md and USER.md as they were shown, and only when approved", async () => {
+  it("writes SOUL.md and USER.md as shown, only after approval", async () => {
     open();
     await go("persona");
     await until(() => expect(replayed.of("get_persona").length).toBe(1));
@@ -142,7 +142,7 @@ describe("the first run", () => {
     ]);
   });
 
-  it("lists other agents' skills by source and imports only what is ticked", async () => {
+  it("lists other agents' skills by source and imports only selected ones", async () => {
     open();
     await go("skills");
     await until(() =>
@@ -173,7 +173,7 @@ describe("the first run", () => {
     await until(() => expect(target.textContent).toContain("/plan"));
   });
 
-  it("says what is missing where no browser is found, and offers retry, help and skip", async () => {
+  it("offers retry, help and skip when no browser is found", async () => {
     history.replaceState(null, "", "/?fast&no-browsers");
     open();
     await go("browser");
@@ -183,7 +183,7 @@ describe("the first run", () => {
     await until(() => expect(step()).toBe("skills"));
   });
 
-  it("skipped from end to end leaves a usable new session and Octo's own words", async () => {
+  it("skipped entirely leads to a usable new session and the default persona", async () => {
     open();
     for (const next of ["persona", "browser", "skills", "place", "first"]) {
       press(testids.onboardingNext);
@@ -196,7 +196,7 @@ describe("the first run", () => {
     expect(replayed.of("import_skills")).toEqual([]);
   });
 
-  it("starts a session with one of three things to try, in the folder and the mode that were chosen", async () => {
+  it("starts a session with one of three examples in the chosen folder and mode", async () => {
     open();
     await ready();
     type(testids.modelKey, "sk-1234567890");
@@ -216,7 +216,7 @@ describe("the first run", () => {
     });
   });
 
-  it("can be skipped at once, and run again from settings", async () => {
+  it("can be skipped entirely and restarted from the settings", async () => {
     open();
     navigation.welcome();
     press(testids.onboardingSkipRest);

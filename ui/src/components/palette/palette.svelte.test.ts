@@ -24,7 +24,7 @@ const transport: Transport = {
   blobUrl: (hash) => hash,
 };
 
-it("says that there is nothing once everything was asked, and not before", async () => {
+it("shows that nothing was found only once all searches have answered", async () => {
   useTransport(transport);
   const mounted = mount(Palette, { target, props: { id: 0 } });
   flushSync();

@@ -13,8 +13,8 @@ const send = (text: string): void => {
   press(get(testids.composer), "Enter");
 };
 
-describe("an answer that was begun", () => {
-  it("goes by arrows from the option that has the focus, chosen or not", async () => {
+describe("an unfinished answer", () => {
+  it("moves by arrow keys from the focused option", async () => {
     await open("feedback");
     const chosen = () => all(testids.feedbackOption).findIndex((option) => option.ariaChecked === "true");
     await until(() => expect(all(testids.feedbackOption).length).toBeGreaterThan(1));
@@ -27,7 +27,7 @@ describe("an answer that was begun", () => {
     await until(() => expect(chosen()).toBe(0));
   });
 
-  it("is there after another session was opened: the option and the words", async () => {
+  it("keeps its option and text across sessions", async () => {
     await open("feedback");
     const chosen = () => all(testids.feedbackOption).map((option) => option.getAttribute("aria-checked"));
     await until(() => expect(chosen().length).toBeGreaterThan(1));
@@ -56,7 +56,7 @@ describe("a question with options", () => {
     return { names: options().map((option) => words(option)) };
   }
 
-  it("is answered by one press on an option, and once", async () => {
+  it("is answered once by a press on an option", async () => {
     const { names } = await begin();
     for (const index of [1, 1, 0]) options()[index]?.click();
     flushSync();
@@ -69,7 +69,7 @@ describe("a question with options", () => {
     expect(options().map((option) => option.ariaChecked)).toEqual(options().map((_, index) => `${index === 1}`));
   });
 
-  it("takes words alone, and words with the option that is pressed beside them", async () => {
+  it("accepts text alone, or text with an option", async () => {
     const { names } = await begin();
     write(get(testids.feedbackText), " Neither ");
     get(testids.feedbackText).closest("form")?.requestSubmit();
@@ -81,7 +81,7 @@ describe("a question with options", () => {
     expect(answers().at(-1)).toEqual({ type: "text", text: `${names[0]}\nNeither` });
   });
 
-  it("that could not be answered can be again, where the focus is", async () => {
+  it("can be answered again after a failure, keeping the focus", async () => {
     await begin();
     replayed.refuse = "answer_question";
     options()[1]?.focus();
@@ -129,7 +129,7 @@ describe("a key", () => {
 
   afterEach(() => vi.restoreAllMocks());
 
-  it("in the message field begins a message and refuses nothing, whatever the letter", async () => {
+  it("in the message field types text and never answers a question", async () => {
     const card = await scene("permission", testids.question, 100, 400);
     for (const letter of ["n", "N", "y"]) expect(used(get(testids.composer), letter)).toBe(false);
     expect(answers()).toEqual([]);
@@ -156,7 +156,7 @@ describe("a key", () => {
     await until(() => expect(answers()).toEqual([{ type: "once" }]));
   });
 
-  it("on the card, or on a button in it, is held to the same", async () => {
+  it("on the card or its buttons answers nothing either", async () => {
     const card = await scene("permission", testids.question, 450, 650);
     card.focus();
     settle();
@@ -177,7 +177,7 @@ describe("a key", () => {
     expect(answers()).toEqual([]);
   });
 
-  it("sends no answer to a question of the model's that is not wholly in view", async () => {
+  it("answers no question that is partly out of view", async () => {
     const card = await scene("feedback", testids.feedback, 450, 650);
     const option = all(testids.feedbackOption)[1] as HTMLElement;
     expect(used(option, "Enter")).toBe(true);
@@ -189,7 +189,7 @@ describe("a key", () => {
     expect(answers()).toEqual([]);
   });
 
-  it("that sent a message is no answer when it is pressed again", async () => {
+  it("that sent a message answers nothing when pressed again", async () => {
     await scene("permission", testids.question, 100, 400);
     send("and this");
     await until(() => expect(replayed.of("send").length).toBe(1));

@@ -33,7 +33,7 @@ const send = (text: string): void => {
 };
 
 describe("sending", () => {
-  it("brings the view to the end, from wherever one read; what others do does not", async () => {
+  it("scrolls to the end from anywhere; other updates do not", async () => {
     await open("main");
     const log = get(testids.transcript);
     Object.defineProperties(log, { scrollHeight: { value: 5_000 }, clientHeight: { value: 500 } });
@@ -54,8 +54,8 @@ describe("sending", () => {
   });
 });
 
-describe("what was chosen for a session", () => {
-  it("is its folder, though another one was opened while the folder was looked for", async () => {
+describe("a choice for a session", () => {
+  it("sets its folder even if another session was opened during the dialog", async () => {
     await open("main");
     const picked = deferred("pick_folder");
     pick(testids.statusFolder, t("folder.other"));
@@ -65,7 +65,7 @@ describe("what was chosen for a session", () => {
     expect(replayed.last("set_folder")).toMatchObject({ session: MAIN, folder: "/home/mei/elsewhere" });
   });
 
-  it("is never the model of another one that was opened meanwhile", async () => {
+  it("never sets the model of another session opened meanwhile", async () => {
     await open("main");
     const session = navigation.current?.id;
     const estimated = deferred("estimate_switch");
@@ -91,7 +91,7 @@ describe("the palette's commands", () => {
   const title = () => target.querySelector<HTMLInputElement>(".head-field input");
   const ofRow = ["rename", "pin", "duplicate", "window", "export", "delete"];
 
-  it("have all of the menu of the session on screen, and only then; importing always", async () => {
+  it("include the open session's menu, and always import", async () => {
     await open("main");
     expect(ids().filter((id) => ofRow.includes(id))).toEqual(ofRow);
     const commandFor = (also: string) => bestMatch(also, commands(), 1)[0]?.id;
@@ -107,7 +107,7 @@ describe("the palette's commands", () => {
     expect(ids()).toContain("import");
   });
 
-  it("write the title anew in its place, also from the time machine, and give the focus back", async () => {
+  it("rename in place, also from the time machine, and restore the focus", async () => {
     await open("main");
     for (const [key, next] of [
       ["Enter", "A better name"],
@@ -128,7 +128,7 @@ describe("the palette's commands", () => {
     }
   });
 
-  it("duplicate, export and import", async () => {
+  it("duplicate, export and import a session", async () => {
     await open("main");
     run("duplicate");
     await until(() => expect(replayed.last("branch_session")).toMatchObject({ session: MAIN, at: { type: "whole" } }));
@@ -144,7 +144,7 @@ describe("the palette's commands", () => {
   });
 });
 
-describe("a queued message that is rewritten", () => {
+describe("an edited queued message", () => {
   const rows = () => all(testids.queueRow);
   const rewrite = async (text: string): Promise<HTMLElement> => {
     rows()[0]
@@ -163,7 +163,7 @@ describe("a queued message that is rewritten", () => {
     flushSync();
   };
 
-  it("goes back to the message field when it is sent meanwhile, also as the last one", async () => {
+  it("returns to the message field when it is sent meanwhile, also as the last one", async () => {
     await open("permission");
     const count = rows().length;
     expect(count).toBeGreaterThan(1);
@@ -180,7 +180,7 @@ describe("a queued message that is rewritten", () => {
     write(get(testids.composer), "");
   });
 
-  it("that cannot be kept stays in its field, and comes back when it is sent after that", async () => {
+  it("that cannot be saved stays in its field, and returns when sent after that", async () => {
     await open("permission");
     replayed.refuse = "edit_queued";
     const field = await rewrite("rewritten late");
@@ -193,7 +193,7 @@ describe("a queued message that is rewritten", () => {
     write(get(testids.composer), "");
   });
 
-  it("that is kept goes nowhere else, nor does one that says what it said", async () => {
+  it("that is saved or unchanged is not copied to the message field", async () => {
     await open("permission");
     const field = await rewrite("rewritten in time");
     press(field, "Enter");
@@ -204,7 +204,7 @@ describe("a queued message that is rewritten", () => {
     expect(composer()).toBe("");
   });
 
-  it("is there after another session was opened", async () => {
+  it("survives opening another session", async () => {
     await open("permission");
     await rewrite("half of it");
     await goTo(MAIN);
@@ -215,7 +215,7 @@ describe("a queued message that is rewritten", () => {
 });
 
 describe("the focus", () => {
-  it("goes from an answered card to the next one, then to the message field", async () => {
+  it("moves from an answered card to the next one, then to the message field", async () => {
     await open("permission");
     await until(() => expect(all(testids.question).length).toBe(2));
     const [, second] = all(testids.question);
@@ -233,7 +233,7 @@ describe("the focus", () => {
     await until(() => expect(document.activeElement).toBe(get(testids.composer)));
   });
 
-  it("stays where the person is when a card is answered from there", async () => {
+  it("stays in place when a card is answered from elsewhere", async () => {
     await open("permission");
     await until(() => expect(all(testids.question).length).toBe(2));
     get(testids.search).focus();
@@ -242,7 +242,7 @@ describe("the focus", () => {
     expect(document.activeElement).toBe(get(testids.search));
   });
 
-  it("stays in the quick question while it is sent, and when that fails", async () => {
+  it("stays in the quick question while it is sent and if that fails", async () => {
     await replayed.begin("main");
     show(QuickAsk, {});
     const field = get(testids.quickText) as HTMLTextAreaElement;
@@ -264,8 +264,8 @@ describe("the focus", () => {
   });
 });
 
-describe("a key of an input method", () => {
-  it("is not the page's: the code alone says so in some browsers", async () => {
+describe("a key press of an input method", () => {
+  it("is ignored by the page, even if only its code identifies it", async () => {
     await open("permission");
     // The key event WebKit sends at the end of an IME composition.
     const composed = { keyCode: 229 } as KeyboardEventInit;

@@ -18,7 +18,7 @@ vi.mock("../transcript/Transcript.svelte", () => ({
   },
 }));
 
-it("of a session that cannot be drawn takes neither its head nor its field along", async () => {
+it("a transcript that cannot be rendered leaves the title and the message field usable", async () => {
   installStubs();
   history.replaceState(null, "", "/?fast");
   const replayed = new ReplayCore();

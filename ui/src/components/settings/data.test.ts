@@ -15,8 +15,8 @@ import { describe, expect, it } from "vitest";
 const { replayed, target, open, close, all, get } = settingsStage();
 const { requests } = replayed;
 
-describe("a copy that comes back", () => {
-  it("is shown with what it holds, and takes its place only once that was agreed to", async () => {
+describe("a backup to restore", () => {
+  it("shows its content and is restored only after confirmation", async () => {
     await open("data");
     await until(() => expect((get(testids.dataRestore) as HTMLButtonElement).disabled).toBe(false));
     get(testids.dataRestore).click();
@@ -37,7 +37,7 @@ describe("a copy that comes back", () => {
     expect(get(testids.dataRestore)).toBeTruthy();
   });
 
-  it("that cannot be planned stays open and says why, and one that says no version has none", async () => {
+  it("shows why it cannot be restored, and may have no version", async () => {
     history.replaceState(null, "", "/?fast&copy=old");
     await open("data");
     await until(() => expect((get(testids.dataRestore) as HTMLButtonElement).disabled).toBe(false));
@@ -50,7 +50,7 @@ describe("a copy that comes back", () => {
     expect(all(testids.dataPlan)).toEqual([]);
   });
 
-  it("that a newer Octo made is refused in words", async () => {
+  it("from a newer Octo is refused with a reason", async () => {
     history.replaceState(null, "", "/?fast&copy=newer");
     await open("data");
     await until(() => expect((get(testids.dataRestore) as HTMLButtonElement).disabled).toBe(false));
@@ -60,8 +60,8 @@ describe("a copy that comes back", () => {
   });
 });
 
-describe("another place for Octo's folder", () => {
-  it("is asked about before anything is planned", async () => {
+describe("a new location for Octo's folder", () => {
+  it("is confirmed before the move is planned", async () => {
     await open("data");
     await until(() => expect((get(testids.dataMove) as HTMLButtonElement).disabled).toBe(false));
     get(testids.dataMove).click();
@@ -75,7 +75,7 @@ describe("another place for Octo's folder", () => {
     expect(requests.find((call) => call.type === "move_home")).toMatchObject({ to: "/home/mei/code/picked" });
   });
 
-  it("that is not empty is refused in words", async () => {
+  it("that is not empty is refused with a reason", async () => {
     history.replaceState(null, "", "/?fast&copy=full");
     await open("data");
     await until(() => expect((get(testids.dataMove) as HTMLButtonElement).disabled).toBe(false));
@@ -86,14 +86,14 @@ describe("another place for Octo's folder", () => {
     expect(all(testids.dataPlan)).toEqual([]);
   });
 
-  it("cannot be chosen where the variable says it, and why is there to read", async () => {
+  it("cannot be chosen while the environment variable sets it, and says why", async () => {
     history.replaceState(null, "", "/?fast&home=fixed");
     await open("data");
     await until(() => expect(target.textContent).toContain("OCTO_HOME"));
     expect((get(testids.dataMove) as HTMLButtonElement).disabled).toBe(true);
   });
 
-  it("that was left is deleted only when that is said twice", async () => {
+  it("leaves the former folder, which is deleted only after confirmation", async () => {
     history.replaceState(null, "", "/?fast&kept&left");
     await replayed.begin("main");
     await open("data");
@@ -120,7 +120,7 @@ describe("updates", () => {
     };
   }
 
-  it("are looked for by themselves only where the person agreed to it", async () => {
+  it("are checked automatically only with consent", async () => {
     build({ type: "able" });
     await open("about");
     await until(() => expect(all(testids.updateAutomatic).length).toBe(1));
@@ -130,14 +130,14 @@ describe("updates", () => {
     expect(requests.some((call) => call.type === "look_for_update" || call.type === "install_update")).toBe(false);
   });
 
-  it("have nothing to choose where the build has no place for them, and it says so", async () => {
+  it("are unavailable in builds without an update address", async () => {
     await open("about");
     await until(() => expect(target.textContent).toContain("has no update server"));
     expect(all(testids.updateAutomatic)).toEqual([]);
     expect((get(testids.updateCheck) as HTMLButtonElement).disabled).toBe(true);
   });
 
-  it("that were found are told once with their notes, and install nothing", async () => {
+  it("are announced once with their notes, without installing", async () => {
     build({ type: "able" });
     await openRequests.run({
       type: "update_found",
@@ -150,7 +150,7 @@ describe("updates", () => {
     updates.offer = null;
   });
 
-  it("are not installed while a newer one is looked for, also by who left the page and came back", async () => {
+  it("cannot be installed during a check, also after returning to the page", async () => {
     build({ type: "able" });
     const offer = (version: string) => ({ version, notes: "", released: null });
     await openRequests.run({ type: "update_found", offer: offer("9.1.0") });
@@ -176,7 +176,7 @@ describe("updates", () => {
     updates.offer = null;
   });
 
-  it("show how far they are, and can be stopped", async () => {
+  it("show their progress and can be cancelled", async () => {
     build({ type: "able" });
     await openRequests.run({ type: "update_found", offer: { version: "9.1.0", notes: "", released: null } });
     const desktop = replayed.instead;

@@ -15,7 +15,7 @@ const { replayed, target, props, open, close, all, get } = settingsStage();
 const { requests } = replayed;
 
 describe("the search in settings", () => {
-  it("finds by the words of both languages, titles first", async () => {
+  it("matches the words of both languages, titles first", async () => {
     const languages = await Promise.all([wordsOf("en"), wordsOf("zh")]);
     const titles = (query: string) => findSettings(query, languages).map(({ title }) => title);
     expect(titles("proxy")[0]).toBe("settings.proxy");
@@ -26,7 +26,7 @@ describe("the search in settings", () => {
     expect(titles("xyzzy")).toEqual([]);
   });
 
-  it("names only rows that stand on their pages", async () => {
+  it("names only rows that exist on their pages", async () => {
     const pages = [...new Set(settingsIndex.map(({ page }) => page))];
     for (const page of pages) {
       await open(page);
@@ -39,7 +39,7 @@ describe("the search in settings", () => {
     }
   });
 
-  it("opens the page of what is picked and marks the row", async () => {
+  it("opens the page of a result and highlights its row", async () => {
     await open("models");
     const search = get(testids.settingsSearch) as HTMLInputElement;
     search.value = "字";
@@ -54,7 +54,7 @@ describe("the search in settings", () => {
 });
 
 describe("appearance and notifications", () => {
-  it("hold at once and are kept", async () => {
+  it("apply at once and persist", async () => {
     await open("appearance");
     get(`${testids.textSize}-large`).click();
     await until(() => expect(document.documentElement.dataset["text"]).toBe("large"));
@@ -65,7 +65,7 @@ describe("appearance and notifications", () => {
     await until(() => expect(document.documentElement.dataset["theme"]).toBe("dark"));
   });
 
-  it("switches what the system tells of, each by itself", async () => {
+  it("toggles each notification separately", async () => {
     await open("notifications");
     get(`${testids.notification}-finished`).click();
     await until(() =>
@@ -83,7 +83,7 @@ describe("shortcuts", () => {
     flushSync();
   };
 
-  it("get keys of the person's own, which hold at once, and their usual ones again", async () => {
+  it("accept custom keys at once and can be reset", async () => {
     await open("shortcuts");
     const keys = () => get(`${testids.shortcutKeys}-palette`);
     keys().click();
@@ -101,7 +101,7 @@ describe("shortcuts", () => {
     await until(() => expect(keyOf("palette", "linux")).toBe("Ctrl+K"));
   });
 
-  it("take nothing that is needed elsewhere, and say for what", async () => {
+  it("reject keys in use and name their action", async () => {
     await open("shortcuts");
     const before = requests.length;
     for (const [key, more, message] of [
@@ -122,7 +122,7 @@ describe("shortcuts", () => {
 });
 
 describe("tasks", () => {
-  it("have what holds for all of them, and what new ones begin with", async () => {
+  it("have a switch for all of them and defaults for new ones", async () => {
     await open("tasks");
     get(testids.tasksScheduled).click();
     await until(() => expect(preferences.settings?.tasks.at_their_times).toBe("off"));
@@ -136,7 +136,7 @@ describe("tasks", () => {
 });
 
 describe("the proxy", () => {
-  it("is tried as it stands on screen, and what came of it is said of that one alone", async () => {
+  it("is tested as shown, and the result applies only to it", async () => {
     await open("models");
     get(testids.proxyTest).click();
     await until(() => expect(target.textContent).toContain(t("settings.proxy_works", { host: "github.com" })));
@@ -155,7 +155,7 @@ describe("the proxy", () => {
 });
 
 describe("the data page", () => {
-  it("shows every part, and copies where the person says", async () => {
+  it("shows the size of every part and backs up to a chosen folder", async () => {
     await open("data");
     await until(() => expect(all(testids.dataPart).length).toBe(9));
     expect(all(testids.dataPart)[0]?.dataset["part"]).toBe("blobs");
@@ -164,7 +164,7 @@ describe("the data page", () => {
     expect(requests.find((call) => call.type === "back_up_home")).toMatchObject({ to: "/home/mei/code/picked" });
   });
 
-  it("deletes everything only after the word was typed, and then offers no way back into a dead program", async () => {
+  it("deletes everything only after the word is typed, and then offers only to quit", async () => {
     history.replaceState(null, "", "/?fast&left");
     await open("data");
     await until(() => expect(all(testids.dataPart).length).toBe(9));
@@ -188,7 +188,7 @@ describe("the data page", () => {
     expect(get(testids.eraseDialog).querySelectorAll("button").length).toBe(0);
   });
 
-  it("keeps everything where another Octo is at work, and says so", async () => {
+  it("deletes nothing while another Octo is running, and says so", async () => {
     history.replaceState(null, "", "/?fast&home=in-use");
     await open("data");
     await until(() => expect(all(testids.dataPart).length).toBe(9));
@@ -205,7 +205,7 @@ describe("the data page", () => {
 });
 
 describe("the report", () => {
-  it("is shown whole before it is written, and what was shown is written", async () => {
+  it("is shown in full before it is saved unchanged", async () => {
     await open("about");
     expect(all(testids.reportSave)).toEqual([]);
     get(testids.reportMake).click();

@@ -28,7 +28,7 @@ describe("the list by folders", () => {
   const ofFolder = (folder: string) =>
     sessionList.sessions.filter((info) => info.folder === folder && !info.pinned && info.status !== "waiting");
 
-  it("has each folder with its sessions, the last used open, and what waits above them", async () => {
+  it("shows each folder with its sessions, the last used one open, below waiting sessions", async () => {
     const { settings } = preferences;
     if (!settings) throw new Error("no settings");
     await preferences.change({ appearance: { ...settings.appearance, list: "folder" } });
@@ -82,7 +82,7 @@ describe("runs of a task", () => {
     flushSync();
   };
 
-  it("unfold and fold by keys, and not while one of them is being renamed", async () => {
+  it("unfold and fold by keyboard, except while one is being renamed", async () => {
     const untroubled = sessionList.sessions.filter(({ id }) => sessionList.trouble(id) === null);
     await publish(untroubled.slice(0, 6), { updated_at: Date.now() });
     expect([runs().length, words(fold())]).toEqual([1, "and 5 earlier runs"]);
@@ -102,7 +102,7 @@ describe("runs of a task", () => {
     expect(target.querySelector(".row-field input"), "what is typed stays").toBeTruthy();
   });
 
-  it("that leave too little to scroll have the next page read, and no more than that", async () => {
+  it("load exactly one more page if too few rows remain to scroll", async () => {
     await close();
     history.replaceState(null, "", "/?fast&sessions=400");
     await replayed.begin("main");
@@ -142,7 +142,7 @@ describe("renaming a session in its row", () => {
     return { info, field };
   }
 
-  it("keeps what is typed whatever happens in the list", async () => {
+  it("keeps the typed name while the list changes", async () => {
     const { info, field } = await rename();
     for (const title of [info.title, "named elsewhere"]) {
       replayed.core.emit({ type: "sessions" }, { type: "session_listed", info: { ...info, title } });
@@ -152,7 +152,7 @@ describe("renaming a session in its row", () => {
     }
   });
 
-  it("is taken where the person presses elsewhere, and leaves the focus there", async () => {
+  it("saves on a click elsewhere and leaves the focus there", async () => {
     await rename();
     get(testids.search).focus();
     await until(() => expect(input()).toBeNull());
@@ -161,7 +161,7 @@ describe("renaming a session in its row", () => {
     expect(document.activeElement).toBe(get(testids.search));
   });
 
-  it("ends by keys with the focus in the row", async () => {
+  it("ends by keyboard with the focus in the row", async () => {
     for (const key of ["Escape", "Enter"]) {
       const { info, field } = await rename();
       field.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
@@ -172,7 +172,7 @@ describe("renaming a session in its row", () => {
   });
 });
 
-describe("the marks of a session's row", () => {
+describe("the badges of a session row", () => {
   const row = (id: string): HTMLElement => {
     const row = target.querySelector<HTMLElement>(`[data-session="${id}"]`);
     if (!row) throw new Error(`no row of ${id}`);
@@ -181,7 +181,7 @@ describe("the marks of a session's row", () => {
   const marks = (id: string): string =>
     words(row(id).querySelector(`[data-testid=${testids.sessionMarks}]`) ?? row(id));
 
-  it("say who began it and its profile, whatever its state is", async () => {
+  it("show who started it and its profile in every state", async () => {
     const like = sessionList.sessions[0];
     if (!like) throw new Error("no session");
     const states: Partial<SessionInfo>[] = [
@@ -201,7 +201,7 @@ describe("the marks of a session's row", () => {
     }
   });
 
-  it("are none for what the person began for anything, and one of its own for a profile they wrote", async () => {
+  it("are absent for the person's general sessions and distinct for a custom profile", async () => {
     const like = sessionList.sessions[0];
     if (!like) throw new Error("no session");
     const list = (change: Partial<SessionInfo>): void =>
@@ -213,7 +213,7 @@ describe("the marks of a session's row", () => {
   });
 });
 
-describe("looking for words", () => {
+describe("searching", () => {
   const announcement = () => words(target.querySelector(".visually-hidden[role=status]") ?? target);
   const hits = (count: number) => ({
     hits: Array.from({ length: count }, (_, index) => ({
@@ -247,7 +247,7 @@ describe("looking for words", () => {
   });
 });
 
-describe("narrowing the list to a folder", () => {
+describe("filtering the list by folder", () => {
   const select = () => get(testids.filterFolder) as HTMLSelectElement;
   const offered = (): string[] => [...select().options].map((option) => option.value);
   function choose(value: string): void {
@@ -256,7 +256,7 @@ describe("narrowing the list to a folder", () => {
     flushSync();
   }
 
-  it("offers every folder sessions of the list work in, not only the recent ones, and the system's dialog", async () => {
+  it("offers every folder of the listed sessions and the system's dialog", async () => {
     get(testids.filter).click();
     await until(() => select());
     for (const { folder } of sessionList.sessions) expect(offered()).toContain(folder);

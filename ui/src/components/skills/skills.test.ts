@@ -74,7 +74,7 @@ async function select(name: string): Promise<HTMLElement> {
 }
 
 describe("the list of skills", () => {
-  it("asks for the folder of the session that was open, and says what is the matter with each", () => {
+  it("requests the skills of the open session's folder and shows each skill's problem", () => {
     expect(requests.find((call) => call.type === "list_skills")).toEqual({
       type: "list_skills",
       folder: "/home/mei/code/harbor",
@@ -87,7 +87,7 @@ describe("the list of skills", () => {
     expect(words(row("code-explorer"))).toContain("Built in");
   });
 
-  it("is narrowed by words and by where they come from", async () => {
+  it("filters by text and by source", async () => {
     get(`${testids.skillSources}-folder`).click();
     flushSync();
     expect(names()).toEqual(["review-rust", "deploy-preview", "lint-notes"]);
@@ -98,7 +98,7 @@ describe("the list of skills", () => {
     expect(words(target)).toContain("No skills match.");
   });
 
-  it("turns skills on and off, but none that cannot be used", async () => {
+  it("enables and disables skills, except those that cannot be used", async () => {
     get(testids.skillOn, row("release-notes")).click();
     await until(() => expect(get(testids.skillOn, row("release-notes")).ariaChecked).toBe("false"));
     expect(replayed.last("switch_skill")).toMatchObject({
@@ -116,14 +116,14 @@ describe("the list of skills", () => {
     expect(all(testids.skillDetail)).toHaveLength(0);
   });
 
-  it("stays as it was when a switch is refused", async () => {
+  it("keeps a switch's position when the change is refused", async () => {
     replayed.refuse = "switch_skill";
     get(testids.skillOn, row("release-notes")).click();
     await until(() => expect(toast()).toContain("The disk is full."));
     expect(get(testids.skillOn, row("release-notes")).ariaChecked).toBe("true");
   });
 
-  it("switches suggesting off for good, and leaves the other settings of the library", async () => {
+  it("turns suggestions off and keeps the other library settings", async () => {
     get(testids.skillPropose).click();
     await until(() => expect(preferences.settings?.library.propose).toBe("off"));
     expect(replayed.last("change_settings")).toMatchObject({ patch: { library: { propose: "off", remember: "on" } } });
@@ -131,7 +131,7 @@ describe("the list of skills", () => {
 });
 
 describe("a skill", () => {
-  it("that came with a folder shows its text and its scripts before it can be accepted", async () => {
+  it("from a project folder shows its text and scripts before it can be accepted", async () => {
     const detail = await select("deploy-preview");
     expect(words(get(testids.skillUntrusted))).toContain("Octo does not use it until you accept it");
     expect(words(detail)).toContain("3 files, 2 scripts");
@@ -146,7 +146,7 @@ describe("a skill", () => {
     expect(get(testids.skillOn, row("deploy-preview"))).toHaveProperty("disabled", false);
   });
 
-  it("is used in a new session of its folder, before what was typed there", async () => {
+  it("starts a new session in its folder, before the text typed there", async () => {
     const draft = newDraft();
     await until(() => expect(draft.text).toBe(""));
     draft.text = "the last week";
@@ -157,7 +157,7 @@ describe("a skill", () => {
     draft.text = "";
   });
 
-  it("is edited in place; what was typed outlives the page, and saving keeps the version before", async () => {
+  it("is edited in place: the draft outlives the page, and saving keeps the previous version", async () => {
     await select("release-notes");
     get(testids.skillEdit).click();
     flushSync();
@@ -176,7 +176,7 @@ describe("a skill", () => {
     expect(edits.size).toBe(0);
   });
 
-  it("keeps what was typed when saving fails", async () => {
+  it("keeps the draft when saving fails", async () => {
     await select("release-notes");
     get(testids.skillEdit).click();
     flushSync();
@@ -187,7 +187,7 @@ describe("a skill", () => {
     expect((get(testids.skillText) as HTMLTextAreaElement).value).toContain("mine");
   });
 
-  it("that somebody else changes meanwhile is not written over unasked", async () => {
+  it("changed elsewhere is overwritten only on request", async () => {
     await select("release-notes");
     get(testids.skillEdit).click();
     flushSync();
@@ -207,7 +207,7 @@ describe("a skill", () => {
     expect(get(testids.skillSave)).toHaveProperty("disabled", false);
   });
 
-  it("shows what an earlier version said against now, and puts it back as a new one", async () => {
+  it("compares an earlier version with the current one and restores it as a new version", async () => {
     await select("release-notes");
     get(testids.skillVersion).click();
     await until(() => get(testids.skillRestoreVersion));
@@ -218,7 +218,7 @@ describe("a skill", () => {
     expect(replayed.last("save_skill")).toMatchObject({ text: expect.stringContaining("Sort them by date") as string });
   });
 
-  it("goes to the trash and comes back", async () => {
+  it("moves to the trash and can be restored", async () => {
     await select("expense-report");
     get(testids.skillDelete).click();
     await until(() => expect(toasts.list.at(-1)?.action?.label).toBe("Undo"));
@@ -228,7 +228,7 @@ describe("a skill", () => {
     expect(replayed.last("restore_trash")).toMatchObject({ on_conflict: "ask", to: null });
   });
 
-  it("is exported into a folder the person picks, and what was left out is said", async () => {
+  it("is exported to a chosen folder, listing what was left out", async () => {
     await select("release-notes");
     get(testids.skillExport).click();
     await until(() => expect(toast()).toContain("release-notes.zip"));
@@ -236,7 +236,7 @@ describe("a skill", () => {
     expect(toast()).toContain("argument-hint");
   });
 
-  it("of Octo's own is neither edited nor deleted", async () => {
+  it("that is bundled can be neither edited nor deleted", async () => {
     await select("code-explorer");
     expect(all(testids.skillEdit)).toHaveLength(0);
     expect(all(testids.skillDelete)).toHaveLength(0);
@@ -245,7 +245,7 @@ describe("a skill", () => {
 });
 
 describe("a suggestion", () => {
-  it("is accepted as it is proposed", async () => {
+  it("is accepted unchanged", async () => {
     expect(all(testids.suggestionRow)).toHaveLength(2);
     expect(words(get(testids.suggestionDetail))).toContain("$0.02");
     get(testids.suggestionAccept).click();
@@ -259,7 +259,7 @@ describe("a suggestion", () => {
     expect(words(row("release-notes"))).not.toContain("Suggestion");
   });
 
-  it("is edited before it is accepted", async () => {
+  it("can be edited before it is accepted", async () => {
     all(testids.suggestionRow)[1]?.click();
     flushSync();
     get(testids.suggestionEdit).click();
@@ -274,7 +274,7 @@ describe("a suggestion", () => {
     });
   });
 
-  it("is discarded, or nothing more is proposed", async () => {
+  it("is discarded, or turns suggestions off", async () => {
     get(testids.suggestionNever).click();
     await until(() => expect(all(testids.suggestionRow)).toHaveLength(1));
     expect(replayed.last("answer_suggestion")).toMatchObject({ answer: { type: "never" } });
@@ -299,14 +299,14 @@ describe("an import", () => {
     return checkbox;
   };
 
-  it("takes only what is a place", () => {
+  it("accepts only a valid source", () => {
     get(testids.importOpen).click();
     flushSync();
     type(get(testids.importSource), "http://example.com/skills.git");
     expect(get(testids.importFind)).toHaveProperty("disabled", true);
   });
 
-  it("shows what is in it, and replaces nothing that was not chosen", async () => {
+  it("lists its skills and replaces none that is not selected", async () => {
     await inspect();
     expect(requests.some((call) => call.type === "install_skills")).toBe(false);
     expect([box("changelog"), box("release-notes"), box("escape")].map((box) => box.ariaChecked)).toEqual([
@@ -326,7 +326,7 @@ describe("an import", () => {
     });
   });
 
-  it("replaces what was chosen", async () => {
+  it("replaces the selected skills", async () => {
     await inspect();
     box("release-notes").click();
     flushSync();
@@ -335,7 +335,7 @@ describe("an import", () => {
     await until(() => expect(replayed.last("install_skills")).toMatchObject({ replace: ["release-notes"] }));
   });
 
-  it("says why nothing can be looked at", async () => {
+  it("shows why a source cannot be read", async () => {
     get(testids.importOpen).click();
     flushSync();
     type(get(testids.importSource), "https://example.com/nothing");

@@ -35,8 +35,8 @@ beforeEach(async () => {
   show(NewSession, { place: "/work" });
 });
 
-describe("a screenshot that is pasted", () => {
-  it("is shown small, can be taken out again, and goes along as a picture", async () => {
+describe("a pasted screenshot", () => {
+  it("is shown as a thumbnail, can be removed and is sent as a picture", async () => {
     const field = get(testids.composer);
     field.dispatchEvent(transferEvent("paste", "clipboardData", [file("", "image/png"), file("two.png", "image/png")]));
     await until(() => expect(all(testids.attachment).length).toBe(2));
@@ -54,8 +54,8 @@ describe("a screenshot that is pasted", () => {
   });
 });
 
-describe("what is pasted and the page is given nothing of", () => {
-  it("is asked of the system and attached; words are left to the field", async () => {
+describe("pasted content that the page cannot read", () => {
+  it("is read from the system and attached, while text is left to the field", async () => {
     const field = get(testids.composer);
     const text = pastedWords("Some words");
     field.dispatchEvent(text);
@@ -71,8 +71,8 @@ describe("what is pasted and the page is given nothing of", () => {
   });
 });
 
-describe("a file that cannot be attached", () => {
-  it("is named, with the limit or what is taken, and nothing of it is sent to the core", async () => {
+describe("a rejected attachment", () => {
+  it("is named with the limit or the supported formats, and is not sent", async () => {
     const field = get(testids.composer);
     field.dispatchEvent(transferEvent("drop", "dataTransfer", [file("tool.exe", "application/x-msdownload")]));
     await until(() => expect(toasts.list.length).toBe(1));

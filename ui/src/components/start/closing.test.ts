@@ -8,15 +8,15 @@ import QuickAsk from "./QuickAsk.svelte";
 
 const { replayed, target, show, get } = mountStage();
 
-describe("what pictures are taken of in a replay", () => {
-  it("is the question what closing does, when the address asks for it", async () => {
+describe("the replay's address parameters", () => {
+  it("can open the question about closing the window", async () => {
     history.replaceState(null, "", "/?fast&closing");
     await replayed.begin("main");
     show(App, {});
     await until(() => expect((get(testids.closing) as HTMLDialogElement).open).toBe(true));
   });
 
-  it("is the small window, which says where a question goes and has a heading", async () => {
+  it("can open the quick question, which has a heading and names its folder", async () => {
     await replayed.begin("main");
     show(QuickAsk, {});
     await until(() => expect(words(get(testids.quickAsk))).toContain("harbor"));

@@ -37,12 +37,12 @@ const backup: DatabaseBackup = {
   sessions: 12,
 };
 
-describe("a database that is damaged", () => {
+describe("a damaged database", () => {
   beforeEach(() => {
     toasts.list = [];
   });
 
-  it("is replaced by its backup, of which the date is said, once the person confirms", async () => {
+  it("is replaced by its dated backup after confirmation", async () => {
     await damaged(backup);
     expect(words(get(testids.startFailure))).toContain("12 sessions");
     expect(words(get(testids.damagedReplace))).toMatch(/Restore the backup of .*23.*14:15/);
@@ -55,7 +55,7 @@ describe("a database that is damaged", () => {
     expect(toasts.list.map((toast) => toast.text)).toEqual([`The damaged database is kept as ${ASIDE}.`]);
   });
 
-  it("gives way to an empty one where there is no backup", async () => {
+  it("is replaced by an empty one if there is no backup", async () => {
     await damaged(null);
     expect(words(get(testids.startFailure))).toContain("There is no usable backup.");
     expect(words(get(testids.damagedReplace))).toBe("Start with an empty database");
@@ -65,7 +65,7 @@ describe("a database that is damaged", () => {
     expect(replayed.last("replace_database")).toEqual({ type: "replace_database", backup: null });
   });
 
-  it("stays where it is when it cannot be replaced, and says why", async () => {
+  it("stays in place with an error if it cannot be replaced", async () => {
     await damaged(backup, () => Promise.reject({ key: "home.change_in_use", args: {}, retryable: false }));
     get(testids.damagedReplace).click();
     get(testids.damagedConfirm).click();

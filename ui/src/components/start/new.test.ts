@@ -33,7 +33,7 @@ function pickAnother(menu: string): string {
 }
 
 describe("a new session", () => {
-  it("has the name it is given; without one the core makes it from the first message", async () => {
+  it("has the given name, or one derived from its first message", async () => {
     await replayed.begin("main");
     await Promise.all([preferences.begin(), sessionList.begin()]);
     for (const [name, title] of [
@@ -54,7 +54,7 @@ describe("a new session", () => {
     }
   });
 
-  it("keeps what was chosen for it while one is elsewhere, until it is started", async () => {
+  it("keeps its choices across pages until it starts", async () => {
     localStorage.clear();
     await replayed.begin("main");
     show(App, {});
@@ -116,7 +116,7 @@ describe("a new session", () => {
 });
 
 describe("the settings", () => {
-  it("lead back to where one was", async () => {
+  it("return to the previous page", async () => {
     await replayed.begin("main");
     await sessionList.begin();
     const goBack = (): void => {

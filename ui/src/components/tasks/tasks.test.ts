@@ -94,8 +94,8 @@ afterEach(async () => {
   target.remove();
 });
 
-describe("what holds for all tasks", () => {
-  it("is said where none runs at its time, with the way to change it, and new ones begin with it", async () => {
+describe("the schedule's switch", () => {
+  it("shows that no task runs on schedule, links to the setting and supplies the defaults", async () => {
     expect(all(testids.tasksOff)).toEqual([]);
     await preferences.change({ tasks: { at_their_times: "off", missed: "ask", tell: "nothing" } });
     await unmount(mounted ?? {});
@@ -111,7 +111,7 @@ describe("what holds for all tasks", () => {
 });
 
 describe("the list of tasks", () => {
-  it("says when each runs, how its last run ended, and what waits", async () => {
+  it("shows each task's schedule, last result and pending question", async () => {
     await until(() => expect(words(get(testids.tasks))).toContain("1 running, 4 waiting for you"));
     expect(words(row("morning-issue-digest"))).toContain("Morning issue digest Every day, 08:00");
     expect(row("morning-issue-digest").dataset["mark"]).toBe("none");
@@ -128,13 +128,13 @@ describe("the list of tasks", () => {
     expect(words(get(testids.runs))).toContain("Watch flat listings in Santos");
   });
 
-  it("is read again when something changed", async () => {
+  it("reloads after a change", async () => {
     replayed.core.schedule.finish("watch-flats", { result: "2 new flats" });
     await until(() => expect(row("watch-flats").dataset["mark"]).toBe("none"));
     await until(() => expect(words(get(testids.tasks))).toContain("4 waiting for you"));
   });
 
-  it("says why it cannot be read, and reads it again", async () => {
+  it("shows why it cannot be read and retries", async () => {
     replayed.refuse = "list_tasks";
     replayed.core.schedule.touch("watch-flats", { name: "Flats" });
     await until(() => expect(words(target)).toContain("The disk is full."));
@@ -144,14 +144,14 @@ describe("the list of tasks", () => {
     expect(words(target)).not.toContain("The disk is full.");
   });
 
-  it("is walked through by keys", () => {
+  it("is navigable by keyboard", () => {
     const names = [...target.querySelectorAll<HTMLElement>("[data-row-open]")];
     names[0]?.focus();
     names[0]?.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true, cancelable: true }));
     expect(document.activeElement).toBe(names[1]);
   });
 
-  it("is shown with what waits in the sidebar", async () => {
+  it("shows its pending questions in the sidebar", async () => {
     if (mounted) await unmount(mounted);
     navigation.fresh();
     mounted = mount(Sidebar, { target });
@@ -160,7 +160,7 @@ describe("the list of tasks", () => {
     expect(navigation.view).toEqual({ page: "tasks" });
   });
 
-  it("leads to Octo who writes a task from what is said", async () => {
+  it("starts a session that writes a task from a description", async () => {
     click(testids.tasksDescribe);
     expect(navigation.view).toEqual({ page: "new", folder: "/home/mei/code/harbor" });
     await until(() => expect(newDraft().text).toBe("/cron-task-creator "));
@@ -169,7 +169,7 @@ describe("the list of tasks", () => {
 });
 
 describe("a task", () => {
-  it("shows what it does and every run with its reason, duration, cost and session", async () => {
+  it("shows its plan and every run with cause, duration, cost and session", async () => {
     await select("morning-issue-digest");
     const shownWords = words(get(testids.schedule));
     for (const part of [
@@ -195,7 +195,7 @@ describe("a task", () => {
     navigation.fresh();
   });
 
-  it("has more runs than are read at once", async () => {
+  it("loads older runs on request", async () => {
     await select("morning-issue-digest");
     await until(() => expect(runs()).toHaveLength(20));
     click(testids.runsMore);
@@ -208,7 +208,7 @@ describe("a task", () => {
     expect(new Set(all(testids.run).map((run) => run.dataset["run"])).size).toBe(38);
   });
 
-  it("is run now, and its run is stopped", async () => {
+  it("runs now and can be stopped", async () => {
     await select("back-up-notes");
     await until(() => expect(runs()).toEqual(["finished"]));
     click(testids.scheduleRun);
@@ -221,7 +221,7 @@ describe("a task", () => {
     await until(() => expect(get(testids.scheduleRun)).toHaveProperty("disabled", false));
   });
 
-  it("is paused, resumed and duplicated", async () => {
+  it("can be paused, resumed and duplicated", async () => {
     await select("back-up-notes");
     click(testids.scheduleSwitch);
     await until(() => expect(words(get(testids.schedule))).toContain("None while paused"));
@@ -233,7 +233,7 @@ describe("a task", () => {
     expect(row("back-up-notes-2").dataset["mark"]).toBe("paused");
   });
 
-  it("goes to the trash and comes back", async () => {
+  it("moves to the trash and can be restored", async () => {
     await select("back-up-notes");
     await pick("Delete");
     await until(() => expect(toasts.list.at(-1)?.action?.label).toBe("Undo"));
@@ -244,7 +244,7 @@ describe("a task", () => {
     await until(() => expect(rows()).toContain("back-up-notes"));
   });
 
-  it("that came from elsewhere shows all of itself and runs only once it is let", async () => {
+  it("from elsewhere is shown in full and runs only once accepted", async () => {
     await select("clean-branches");
     expect(words(get(testids.schedule))).toContain("Never touch main or release branches.");
     expect(words(get(testids.schedule))).toContain("No one can say no");
@@ -259,7 +259,7 @@ describe("a task", () => {
     expect(get(testids.scheduleRun)).toHaveProperty("disabled", false);
   });
 
-  it("that cannot be read shows why and what is in it, and leads to its file", async () => {
+  it("that cannot be read shows the error, its content and its file", async () => {
     await select("notes-of-old");
     expect(words(get(testids.scheduleBroken))).toContain("Correct it in an editor");
     expect(words(get(testids.schedule))).toContain("when: every blue moon");
@@ -270,7 +270,7 @@ describe("a task", () => {
     );
   });
 
-  it("asks what becomes of a missed run", async () => {
+  it("offers to run or skip a missed run", async () => {
     await select("nightly-import");
     await until(() => expect(runs()).toEqual(["asked"]));
     expect(words(all(testids.run)[0] ?? target)).toContain("Missed. Run it now?");
@@ -288,7 +288,7 @@ describe("the form of a task", () => {
     type(testids.schedulePrompt, "Write the report.");
   };
 
-  it("says in words when it would run, and the next three times, before it is saved", async () => {
+  it("describes its schedule and the next three times before it is saved", async () => {
     click(testids.tasksNew);
     await until(() =>
       expect(get(testids.schedulePreview).ariaBusy ?? get(testids.schedulePreview).getAttribute("aria-busy")).toBe(
@@ -312,7 +312,7 @@ describe("the form of a task", () => {
     expect(replayed.last("save_task")).toBeUndefined();
   });
 
-  it("is asked about once typing pauses, and only the last answer counts", async () => {
+  it("is checked once typing pauses, using only the last reply", async () => {
     const answers: ((next: number[]) => void)[] = [];
     replayed.instead = (call) =>
       call.type === "preview_task"
@@ -331,7 +331,7 @@ describe("the form of a task", () => {
     await until(() => expect(words(get(testids.schedulePreview))).toMatch(/Jan 2030 10:00$/));
   });
 
-  it("says at each field what is wrong, once it was typed or is to be saved", async () => {
+  it("shows each field's error once the field is edited or the form submitted", async () => {
     click(testids.tasksNew);
     expect(faults()).toEqual({});
     type(testids.scheduleBudget, "much");
@@ -345,7 +345,7 @@ describe("the form of a task", () => {
     expect(replayed.last("save_task")).toBeUndefined();
   });
 
-  it("shows what the core finds at its field, and what is unusual", async () => {
+  it("shows the core's errors and warnings at their fields", async () => {
     replayed.instead = (call) =>
       call.type === "preview_task"
         ? {
@@ -366,14 +366,14 @@ describe("the form of a task", () => {
     expect(replayed.last("save_task")).toBeUndefined();
   });
 
-  it("warns of what nobody watches", async () => {
+  it("warns about unattended autonomous runs", async () => {
     await plain();
     expect(all(testids.scheduleWarning)).toHaveLength(0);
     click(`${testids.scheduleMode}-autonomous`);
     expect(words(get(testids.scheduleWarning))).toContain("No one can say no");
   });
 
-  it("writes a new task and shows it", async () => {
+  it("saves a new task and shows it", async () => {
     await plain();
     type(testids.scheduleFolder, "/home/mei/notes");
     choose(testids.scheduleKind, "every");
@@ -402,7 +402,7 @@ describe("the form of a task", () => {
     expect(all(testids.scheduleForm)).toHaveLength(0);
   });
 
-  it("keeps what was typed when it cannot be written, over the page too", async () => {
+  it("keeps the draft when saving fails, also across pages", async () => {
     await plain();
     replayed.refuse = "save_task";
     click(testids.scheduleSave);
@@ -418,7 +418,7 @@ describe("the form of a task", () => {
     await until(() => expect(all(testids.scheduleForm)).toHaveLength(0));
   });
 
-  it("changes the version it was read with, and nothing somebody else wrote meanwhile", async () => {
+  it("saves against the version it was read with and reports a conflict", async () => {
     await select("back-up-notes");
     click(testids.scheduleEdit);
     expect(get(testids.scheduleSave)).toHaveProperty("disabled", true);
@@ -433,7 +433,7 @@ describe("the form of a task", () => {
     await until(() => expect(words(row("back-up-notes"))).toContain("Notes"));
   });
 
-  it("takes what somebody else wrote meanwhile", async () => {
+  it("can take the version saved elsewhere", async () => {
     await select("back-up-notes");
     click(testids.scheduleEdit);
     replayed.core.schedule.touch("back-up-notes", { prompt: "Theirs." });
@@ -446,7 +446,7 @@ describe("the form of a task", () => {
     await until(() => get(testids.scheduleEdit));
   });
 
-  it("of a task that was deleted meanwhile writes it anew", async () => {
+  it("of a deleted task creates it again", async () => {
     await select("back-up-notes");
     click(testids.scheduleEdit);
     type(testids.scheduleName, "Notes again");
@@ -458,8 +458,8 @@ describe("the form of a task", () => {
   });
 });
 
-describe("where there is no task", () => {
-  it("three things are proposed, and begun with what they would be", async () => {
+describe("without tasks", () => {
+  it("offers three examples that start with their plan", async () => {
     if (mounted) await unmount(mounted);
     await begin("&no-tasks");
     await until(() => expect(all(testids.tasksExample)).toHaveLength(3));

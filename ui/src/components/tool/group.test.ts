@@ -108,8 +108,8 @@ const press = (element: HTMLElement): void => {
   flushSync();
 };
 
-describe("a run of tool calls", () => {
-  it("is one card: one step by itself, more with a head that counts them by kind", async () => {
+describe("a group of tool calls", () => {
+  it("is one card: a single step, or several under a heading that counts them by kind", async () => {
     group(reads(1));
     expect([all(testids.stepGroup).length, all(testids.stepRow).length]).toEqual([0, 1]);
     await clear();
@@ -124,7 +124,7 @@ describe("a run of tool calls", () => {
     expect(words(head())).toBe("5 步，0.5 秒 3 次查看、1 处修改、1 条命令 1 步失败+5−2");
   });
 
-  it("of a command that failed says how, shows its last output and leads to the whole of it", async () => {
+  it("shows a failed command's status, last output and full log", async () => {
     const output = Array.from({ length: 100 }, (_, line) => `line ${line + 1}`).join("\n");
     const failed = { ...run(101), output, log: "/home/mei/.octo/shells/1/logs/7.log" } as ToolView;
     group([step("c", failed)]);
@@ -140,7 +140,7 @@ describe("a run of tool calls", () => {
     );
   });
 
-  it("about a file that is there has a button, in the order of keys, that shows it in its folder", async () => {
+  it("has a focusable button that reveals an existing file in its folder", async () => {
     const buttons = (): HTMLElement[] => [...target.querySelectorAll<HTMLElement>(".step-show")];
     const endState = (status: "failed" | "denied") => ({ type: "ended", status, at: 1, duration_ms: 1 }) as const;
     group([step("r", read), step("e", edit), step("c", run(0))]);
@@ -163,7 +163,7 @@ describe("a run of tool calls", () => {
     expect(buttons()).toEqual([]);
   });
 
-  it("folds when it is long and its turn is over, never before, and not where something went wrong", async () => {
+  it("folds when it is long, successful and its turn is over", async () => {
     group(reads(6), false);
     expect(head().getAttribute("aria-expanded")).toBe("true");
     await clear();
@@ -179,7 +179,7 @@ describe("a run of tool calls", () => {
     expect([head().getAttribute("aria-expanded"), all(testids.stepRow).length]).toEqual(["true", 6]);
   });
 
-  it("stays as the person left it, also on coming back to the session", async () => {
+  it("keeps its folding, also after reopening the session", async () => {
     group(reads(6), false);
     press(head());
     expect(all(testids.stepRow).length).toBe(0);
@@ -192,14 +192,14 @@ describe("a run of tool calls", () => {
     expect([words(head()), all(testids.stepRow).length]).toEqual(["7 steps, 0.7 s 7 reads", 0]);
   });
 
-  it("says what is done now while it is folded", () => {
+  it("shows the current step while folded", () => {
     group([...reads(2), step("c", { ...run(0), state: null } as ToolView, { type: "started", at: 1 })], false);
     press(head());
     expect(words(head())).toBe("3 steps Running");
     expect(head().querySelector(".ring")).toBeTruthy();
   });
 
-  it("does not fold around what the person looks at: a step opened by hand, or the one with the focus", async () => {
+  it("does not fold over an opened or focused step", async () => {
     const changes = new SvelteMap([["over", false]]);
     const shownAs = { key: `${round}:r0`, steps: reads(6), over: false };
     Object.defineProperty(shownAs, "over", { get: () => changes.get("over") });
@@ -221,8 +221,8 @@ describe("a run of tool calls", () => {
   });
 });
 
-describe("a command that offers a page of the settings", () => {
-  it("has a button that goes there, and shows no words meant for the model", async () => {
+describe("a command that offers a settings page", () => {
+  it("has a button to the page and hides text meant for the model", async () => {
     group([step("s", run(0, "octo settings open browser"))]);
     const button = get(testids.settingsOffer);
     expect(words(button)).toBe("Open Settings: Browser");
@@ -240,7 +240,7 @@ describe("reasoning", () => {
   const showReasoning = (key: string): void => show(Reasoning, { key, text: "First the reader.", streaming: false });
   const open_ = (): (string | null)[] => all(testids.reasoning).map((fold) => fold.getAttribute("aria-expanded"));
 
-  it("is shown or not as the person chose last, in other sessions and after a restart", async () => {
+  it("is shown or hidden as chosen last, in all sessions and after a restart", async () => {
     showReasoning("a:0");
     showReasoning("b:0");
     expect(open_()).toEqual(["false", "false"]);

@@ -65,8 +65,8 @@ const findByName = (name: string): HTMLElement => {
   return match;
 };
 
-describe("a file that is named", () => {
-  it("in an answer is shown in its folder, and nothing else is done with it", async () => {
+describe("a mentioned file", () => {
+  it("in an answer is only revealed in its folder", async () => {
     answer("See [the loop](src/main.rs:42).");
     findByName("the loop").click();
     await until(() =>
@@ -75,19 +75,19 @@ describe("a file that is named", () => {
     expect(replayed.of("open_url")).toEqual([]);
   });
 
-  it("and is gone is told of", async () => {
+  it("that no longer exists shows an error", async () => {
     answer("See [the loop](gone.rs).");
     findByName("the loop").click();
     await until(() => expect(toasts.list.length).toBe(1));
   });
 
-  it("outside of a session is text", () => {
+  it("outside a session is plain text", () => {
     mounted.push(mount(Markdown, { target, props: { text: "See [the loop](src/main.rs)." } }));
     flushSync();
     expect(target.querySelector("button")).toBeNull();
   });
 
-  it("as an attachment is shown in its folder", async () => {
+  it("as an attachment is revealed in its folder", async () => {
     const path = "/home/mei/notes/plan.txt";
     show<ComponentProps<typeof UserMessage>>(UserMessage, { blocks: [{ type: "file", path }], at: 1, message: null });
     findByName("plan.txt").click();
@@ -96,7 +96,7 @@ describe("a file that is named", () => {
 });
 
 describe("a picture of a file", () => {
-  it("takes the place of its chip, and is shown in its folder when it is clicked", async () => {
+  it("replaces its chip and is revealed in its folder on a click", async () => {
     answer("![A chart](out/plot.png)");
     expect(chips()).toEqual(["Picture: A chart"]);
     await until(() => expect(images().map(({ alt }) => alt)).toEqual(["A chart"]));
@@ -107,7 +107,7 @@ describe("a picture of a file", () => {
     await until(() => expect(replayed.last("reveal_file")).toMatchObject({ path: "out/plot.png" }));
   });
 
-  it("that is gone, too large, or none stays a chip, says nothing and is shown in its folder too", async () => {
+  it("that is missing, too large or no picture stays a chip without an error", async () => {
     drawable = false;
     answer("![One](gone.png) ![Two](large.png) ![Three](broken.png)");
     await until(() => expect(replayed.of("get_picture").length).toBe(3));
@@ -118,7 +118,7 @@ describe("a picture of a file", () => {
     await until(() => expect(replayed.last("reveal_file")).toMatchObject({ path: "large.png" }));
   });
 
-  it("of another kind than is shown stays a chip", async () => {
+  it("in an unsupported format stays a chip", async () => {
     replayed.instead = (call) => (call.type === "get_picture" ? { media: "image/svg+xml", base64: "AAAA" } : undefined);
     answer("![One](a.png)");
     await until(() => expect(replayed.of("get_picture").length).toBe(1));
@@ -126,7 +126,7 @@ describe("a picture of a file", () => {
     expect([chips(), images()]).toEqual([["Picture: One"], []]);
   });
 
-  it("is asked for once while its text streams, and keeps its place in what is drawn anew", async () => {
+  it("is requested once while its text streams and survives re-rendering", async () => {
     const props = $state({ text: "- ![One](a.png) ![Two](gone.png)", streaming: true, message: "m1" });
     show<ComponentProps<typeof Markdown>>(Markdown, props);
     await until(() => expect(images().length).toBe(1));
@@ -142,7 +142,7 @@ describe("a picture of a file", () => {
     expect([images()[0] === first, replayed.of("get_picture").length]).toEqual([true, 2]);
   });
 
-  it("is read anew for a later answer and on opening the session anew, not on scrolling back to it", async () => {
+  it("is read again for a later answer or a reopened session, not on scrolling back", async () => {
     answer("![One](a.png)");
     await until(() => expect(images().length).toBe(1));
     await clear();

@@ -8,7 +8,7 @@ import Markdown from "./Markdown.svelte";
 const { target } = mountStage();
 const text = "The roots of $ax^2 + bx + c$ cost $5:\n\n$$\nx = \\frac{-b}{2a}\n- c\n$$\n\nThat is all, and";
 
-it("formulas of an answer that streams are set once they are whole, and stay as they are", async () => {
+it("typesets the formulas of a streamed answer once they are complete", async () => {
   const props = $state({ text: "", streaming: true });
   const mounted = mount(Markdown, { target, props });
   const show = (length: number): void => {

@@ -55,7 +55,7 @@ async function open(): Promise<Props["turn"]> {
 }
 
 describe("the end of a turn", () => {
-  it("has a button, in the order of keys, by which a new session goes on after its answer", async () => {
+  it("has a focusable button that branches a session after its answer", async () => {
     const turn = await open();
     const button = get(testids.branchAfter);
     expect([words(button), button.title, button.tabIndex]).toEqual([t("message.branch"), t("turn.branch_title"), 0]);
@@ -71,7 +71,7 @@ describe("the end of a turn", () => {
     expect(navigation.current?.id).not.toBe(MAIN);
   });
 
-  it("has none where no session can go on from it", async () => {
+  it("has no branch button where branching is impossible", async () => {
     await open();
     const state = session.state;
     if (!state) throw new Error("no state");
@@ -81,8 +81,8 @@ describe("the end of a turn", () => {
   });
 });
 
-describe("an answer on the way", () => {
-  it("has a button by which a new session goes on after it, once its turn is over", async () => {
+describe("an interim answer", () => {
+  it("has a button that branches after it once its turn is over", async () => {
     const between = (await rows()).find((row) => row.kind === "text" && row.between);
     if (!between) throw new Error("nothing was said on the way");
     show(TranscriptRow, { row: { ...between, over: false }, marked: false });

@@ -35,8 +35,8 @@ function click(within: HTMLElement, id: string): void {
   flushSync();
 }
 
-describe("a thing whose place is taken", () => {
-  it("can go to another place, which is asked for where Enter found it taken", async () => {
+describe("an item whose original location is occupied", () => {
+  it("can be restored to another location after Enter finds it occupied", async () => {
     const id = row.dataset["entry"] ?? "";
     press(row, "Enter");
     await until(() => expect(dialog().open).toBe(true));
@@ -56,7 +56,7 @@ describe("a thing whose place is taken", () => {
     expect(dialog().open).toBe(false);
   });
 
-  it("can go there from its preview", async () => {
+  it("can be restored to another location from its preview", async () => {
     const id = row.dataset["entry"] ?? "";
     await until(() => get(testids.trashElsewhere));
     picks(PICKED);
@@ -64,7 +64,7 @@ describe("a thing whose place is taken", () => {
     await until(() => expect(restoreRequest()).toMatchObject({ ids: [id], to: PICKED, on_conflict: "ask" }));
   });
 
-  it("that is taken in the other place too is asked about again, for that place", async () => {
+  it("asks again if the other location is occupied too", async () => {
     const id = row.dataset["entry"] ?? "";
     const present = { path: `${PICKED}/retry_old.rs`, form: "file", size: 1, modified: null };
     replayed.instead = (call) => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { answerDraftsOf } from "./answer-drafts.svelte";
 
-describe("answers that were begun", () => {
-  it("are the session's own, and stay as long as their questions are open", () => {
+describe("unfinished answers", () => {
+  it("belong to a session and stay while their questions are open", () => {
     const drafts = answerDraftsOf("a");
     drafts.words.set("1", "because");
     drafts.words.set("2", "not that");

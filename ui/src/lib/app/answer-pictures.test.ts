@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { forgetOldest } from "./answer-pictures";
 
-it("the oldest pictures are forgotten where they are too much, those on their way and the newest are not", () => {
+it("forgets the oldest pictures over the limit, except loading ones and the newest", () => {
   const remainingPictures = (sizes: Record<string, number>, newest: string, limit: number): string[] => {
     const pictures = new Map(Object.entries(sizes).map(([key, size]) => [key, { url: "x".repeat(size) }]));
     forgetOldest(pictures, newest, limit);

@@ -42,8 +42,8 @@ beforeEach(() => {
   useTransport(transport);
 });
 
-describe("the page about the browser", () => {
-  it("reads without attaching to anything, and says the address of one that will ask", async () => {
+describe("the browser settings", () => {
+  it("load without attaching, and show the address of a browser that will ask", async () => {
     const setup = new BrowserSetup();
     expect(setup.address).toBe("chrome://inspect/#remote-debugging");
     await setup.begin();
@@ -55,7 +55,7 @@ describe("the page about the browser", () => {
     expect([setup.address, setup.own]).toEqual(["edge://inspect", false]);
   });
 
-  it("drops what the doctor found once another browser is chosen, and examines again after a repair", async () => {
+  it("drop the check results for another browser, and check again after a repair", async () => {
     const setup = new BrowserSetup();
     await setup.examine();
     expect(setup.checks?.length).toBe(1);
@@ -66,7 +66,7 @@ describe("the page about the browser", () => {
     expect(types()).toEqual(["choose_browser", "get_settings", "examine_browser"]);
   });
 
-  it("attaches and stops waiting, and looks again as the connection becomes another, if it had looked", async () => {
+  it("attach and cancel, and check again when the connection changes", async () => {
     const setup = new BrowserSetup();
     await setup.reexamine();
     expect(types()).toEqual([]);
@@ -85,7 +85,7 @@ describe("the page about the browser", () => {
     expect(types()).toEqual(["examine_browser", "examine_browser"]);
   });
 
-  it("takes a folder the person picked, and nothing when they picked none", async () => {
+  it("accept a chosen folder, and nothing on cancel", async () => {
     const setup = new BrowserSetup();
     answers["pick_folder"] = () => ({ type: "folder", path: null });
     await setup.repair({ type: "choose_folder" });
@@ -100,7 +100,7 @@ describe("the page about the browser", () => {
     expect(types().at(-1)).toBe("examine_browser");
   });
 
-  it("keeps a site that could not be removed and says why", async () => {
+  it("keep a site that could not be removed and show why", async () => {
     const setup = new BrowserSetup();
     const site = { site: "https://a.example", folder: "/x" };
     answers["list_sites"] = () => ({ sites: [site] });
@@ -115,7 +115,7 @@ describe("the page about the browser", () => {
     expect(calls.at(-2)).toEqual({ type: "forget_site", site });
   });
 
-  it("says what could not be looked at, and no more once it could", async () => {
+  it("show a failed check until it succeeds", async () => {
     const setup = new BrowserSetup();
     answers["examine_browser"] = refused;
     await setup.examine();

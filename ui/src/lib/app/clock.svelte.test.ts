@@ -41,7 +41,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it("a counter has a timer only while it runs and can be seen", () => {
+it("runs a counter's timer only while it counts in a visible window", () => {
   let runs = $state(false);
   const seconds = track(() => everySecond(() => runs));
   pass(10_000);
@@ -59,7 +59,7 @@ it("a counter has a timer only while it runs and can be seen", () => {
   expect(seconds.at(-1)).toBe(EVENING + 71_000);
 });
 
-it("the day is drawn once, and again at midnight", () => {
+it("renders the day once, and again at midnight", () => {
   const days = track(startOfToday);
   pass(89_999);
   expect(days).toEqual([new Date(2026, 4, 9).getTime() + 1]);
@@ -69,7 +69,7 @@ it("the day is drawn once, and again at midnight", () => {
   expect(days).toHaveLength(2);
 });
 
-it("a computer that slept past midnight shows the new day within a minute", () => {
+it("shows the new day within a minute after sleeping past midnight", () => {
   const days = track(startOfToday);
   // The timers' own clock was suspended in the meantime.
   vi.setSystemTime(MIDNIGHT + 8 * 3_600_000);
@@ -77,7 +77,7 @@ it("a computer that slept past midnight shows the new day within a minute", () =
   expect(days.at(-1)).toBe(MIDNIGHT + 1);
 });
 
-it("a hidden window waits for no day, and shows the present one when it comes back", () => {
+it("does not wait for midnight while hidden, and shows the current day when visible again", () => {
   const days = track(startOfToday);
   become("hidden");
   expect(vi.getTimerCount()).toBe(0);

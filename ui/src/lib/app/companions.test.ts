@@ -26,8 +26,8 @@ const entry: ModelEntry = {
 };
 const roles = (...args: Parameters<typeof offersFor>) => offersFor(...args).map(({ role, name }) => [role, name]);
 
-describe("models beside another", () => {
-  it("are offered while nobody chose one", () => {
+describe("companion models", () => {
+  it("are offered until one is chosen", () => {
     expect(roles(entry, preset, null)).toEqual([
       ["light", "claude-haiku-4-5"],
       ["fallback", "claude-haiku-4-5"],
@@ -36,7 +36,7 @@ describe("models beside another", () => {
     expect(roles({ ...entry, fallback: "2" }, preset, null)).toEqual([["light", "claude-haiku-4-5"]]);
   });
 
-  it("are not offered where the presets name none", () => {
+  it("are not offered if the presets name none", () => {
     expect(roles({ ...entry, model: "claude-haiku-4-5" }, preset, null)).toEqual([]);
     expect(roles({ ...entry, model: "mystery" }, preset, null)).toEqual([]);
     expect(roles(entry, null, null)).toEqual([]);

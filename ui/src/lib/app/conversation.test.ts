@@ -50,8 +50,8 @@ beforeEach(() => {
   useTransport(transport);
 });
 
-describe("what a turn cost", () => {
-  it("is read once, and again when the turn was tried again and ended anew", async () => {
+describe("the cost of a turn", () => {
+  it("is read once, and again after the turn was retried", async () => {
     answer = () => ({ calls: [call, { ...call, cost: null }] });
     const session = open();
     expect(session.costOf(turn)).toBeNull();
@@ -64,7 +64,7 @@ describe("what a turn cost", () => {
     expect(calls.length).toBe(2);
   });
 
-  it("that could not be read is left out without a word, and read when it is next in view", async () => {
+  it("is omitted if it cannot be read, and read when next in view", async () => {
     answer = () => Promise.reject({ key: "store.busy", args: {}, retryable: true });
     const session = open();
     await session.readCost(turn);
@@ -75,7 +75,7 @@ describe("what a turn cost", () => {
   });
 });
 
-describe("what a turn's task changed", () => {
+describe("the files changed by a turn", () => {
   const task = (number: number, turn: string | null, changed: number, ended_at: number | null) => ({
     number,
     turn,
@@ -83,7 +83,7 @@ describe("what a turn's task changed", () => {
     ended_at,
   });
 
-  it("is read once for all turns, and is not known of one that runs", async () => {
+  it("are read once for all turns and unknown for a running one", async () => {
     answer = () => ({ tasks: [task(0, null, 0, 1), task(1, "t", 0, 2), task(2, "u", 3, 4), task(3, "v", 0, null)] });
     const session = open();
     expect(session.changedBy("t")).toBeNull();
@@ -92,7 +92,7 @@ describe("what a turn's task changed", () => {
     expect(calls).toEqual([{ type: "get_task_tree", session: "s" }]);
   });
 
-  it("that could not be read is said nothing of", async () => {
+  it("are omitted if they cannot be read", async () => {
     answer = () => Promise.reject({ key: "store.busy", args: {}, retryable: true });
     const session = open();
     await session.readTasks();
@@ -103,8 +103,8 @@ describe("what a turn's task changed", () => {
   });
 });
 
-describe("a switch", () => {
-  it("that cannot be estimated says so instead of failing", async () => {
+describe("a model switch", () => {
+  it("without an estimate says so instead of failing", async () => {
     answer = () => ({ tokens: 9, cost: null, instead: null });
     expect(await open().estimateSwitch("m")).toEqual({ tokens: 9, cost: null, instead: null });
     answer = () => Promise.reject({ key: "model.unknown", args: {}, retryable: false });
@@ -113,7 +113,7 @@ describe("a switch", () => {
 });
 
 describe("a budget's answer", () => {
-  it("that was not taken is told, so that the card can be answered again", async () => {
+  it("that was not accepted reports it, so that the card can be answered again", async () => {
     answer = () => Promise.reject({ key: "budget.none", args: {}, retryable: false });
     expect(await open().answerBudget("more")).toBe(false);
     expect(toasts.list.length).toBe(1);
@@ -122,7 +122,7 @@ describe("a budget's answer", () => {
 });
 
 describe("a question", () => {
-  it("is answered once, and again only where the first answer did not arrive", async () => {
+  it("is answered once, and again only if the first answer failed", async () => {
     const session = open();
     let isFailing = true;
     answer = () => {

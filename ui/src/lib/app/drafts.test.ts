@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 
 describe("a draft", () => {
-  it("begins as it was kept and is kept again only when it changed", () => {
+  it("starts as stored and is stored again only after a change", () => {
     const draft = open({
       text: "half",
       attachments: [file("/a"), { type: "text", text: "no attachment" }],
@@ -50,7 +50,7 @@ describe("a draft", () => {
     ]);
   });
 
-  it("goes when another window sends it, and only then", () => {
+  it("is cleared only when another window sends it", () => {
     const message = (text: string, role: "user" | "assistant" = "user"): Message =>
       ({ id: "m", turn: "t", role, blocks: [{ type: "text", text }], meta: {} }) as unknown as Message;
     const draft = open({ text: "Go on", attachments: [], foreign: false });
@@ -72,7 +72,7 @@ describe("a draft", () => {
     expect(calls).toHaveLength(1);
   });
 
-  it("is as another window left it once the person comes here, unless they wrote here too", async () => {
+  it("takes another window's text on focus, unless it was edited here", async () => {
     vi.useFakeTimers();
     const focusWindow = async () => {
       refreshDrafts();
@@ -111,7 +111,7 @@ describe("a draft", () => {
     forgetDraft(draft.session ?? "");
   });
 
-  it("is kept once typing pauses", () => {
+  it("is stored once typing pauses", () => {
     vi.useFakeTimers();
     const draft = open();
     draft.text = "a";
@@ -125,7 +125,7 @@ describe("a draft", () => {
     ]);
   });
 
-  it("says that somebody else wrote a part of it as long as anything of it is there, also after a restart", () => {
+  it("marks foreign text while any of it remains, also after a restart", () => {
     const draft = open();
     draft.append("Delete everything", true);
     draft.flush();
@@ -139,7 +139,7 @@ describe("a draft", () => {
     forgetDraft(reopened.session ?? "");
   });
 
-  describe("whose text by somebody else was taken out", () => {
+  describe("with removed foreign text", () => {
     const theirs: Draft = { text: "Delete everything", attachments: [], foreign: true };
     /** A cleared draft, and ways to put text into its field. */
     const emptied = () => {
@@ -157,7 +157,7 @@ describe("a draft", () => {
       return (calls.findLast((call) => (call as { type: string }).type === "set_draft") as { draft: unknown }).draft;
     };
 
-    it("has it back with its mark when that is undone, also after a restart", () => {
+    it("restores the text with its mark on undo, also after a restart", () => {
       const { draft, write } = emptied();
       expect(keptNow(draft), "nothing is foreign in no text").toEqual(nothing);
       write(theirs.text);
@@ -168,7 +168,7 @@ describe("a draft", () => {
       expect(open(nothing).foreign).toBe(false);
     });
 
-    it("has it back with its mark after the person was in another window that wrote nothing", async () => {
+    it("restores the text with its mark after a visit to another window", async () => {
       vi.useFakeTimers();
       const { draft, write } = emptied();
       draft.flush();
@@ -190,7 +190,7 @@ describe("a draft", () => {
       forgetDraft(draft.session ?? "");
     });
 
-    it("is without the mark once it was sent, and with it where it could not be", () => {
+    it("loses the mark once sent, and keeps it if sending fails", () => {
       const { draft, write } = emptied();
       draft.attach([file("/a")]);
       const message = draft.take();
@@ -204,7 +204,7 @@ describe("a draft", () => {
       forgetDraft(draft.session ?? "");
     });
 
-    it("is without the mark once another window sent it, and not by a message that only says the same", () => {
+    it("loses the mark when another window sends it, not when an equal message is sent", () => {
       const message = { role: "user", blocks: [{ type: "text", text: theirs.text }] } as unknown as Message;
       const { draft, write } = emptied();
       draft.flush();
@@ -219,7 +219,7 @@ describe("a draft", () => {
     });
   });
 
-  it("takes each file and picture once", () => {
+  it("accepts each file and picture once", () => {
     const draft = open();
     draft.attach([file("/a"), picture("p"), file("/a")]);
     draft.attach([picture("p"), file("/b")]);
@@ -227,7 +227,7 @@ describe("a draft", () => {
     forgetDraft(draft.session ?? "");
   });
 
-  it("stays with the core until its message is taken, and comes back whole when it is not", () => {
+  it("stays stored until its message is accepted, and is restored in full otherwise", () => {
     const draft = open({ text: "first", attachments: [file("/a")], foreign: false });
     const message = draft.take();
     expect([draft.text, draft.attachments, calls]).toEqual(["", [], []]);
@@ -238,7 +238,7 @@ describe("a draft", () => {
     forgetDraft(draft.session ?? "");
   });
 
-  it("is tried again after it could not be kept, and says so", async () => {
+  it("is stored again after a failure, which is reported", async () => {
     const draft = open();
     answer = () => {
       throw { key: "store.full", args: {}, retryable: true };
@@ -252,7 +252,7 @@ describe("a draft", () => {
     expect(calls.length).toBe(2);
   });
 
-  it("goes quietly with its session", async () => {
+  it("is dropped silently with its session", async () => {
     const draft = open();
     answer = () => {
       throw { key: "session.unknown", args: {}, retryable: false };
@@ -264,7 +264,7 @@ describe("a draft", () => {
     expect(draftOf(draft.session ?? "", () => ({ text: "back", attachments: [], foreign: false })).text).toBe("back");
   });
 
-  it("for a new session keeps what was typed before the core had answered", async () => {
+  it("for a new session keeps text typed before the core replied", async () => {
     answer = () => ({ text: "kept, ", attachments: [file("/a")], foreign: false });
     const draft = newDraft();
     draft.text = "typed";
@@ -282,7 +282,7 @@ describe("a draft", () => {
 });
 
 describe("files named by their paths", () => {
-  it("become what the core says, and what could not be attached is told", async () => {
+  it("become the core's attachments, and failures are reported", async () => {
     answer = () => ({
       blocks: [picture("p"), file("/b")],
       refused: [{ key: "attach.missing", args: { path: "/gone" }, retryable: false }],

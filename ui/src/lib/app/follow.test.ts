@@ -67,8 +67,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("after a fault", () => {
-  it("it begins again by itself and goes on from a fresh snapshot", async () => {
+describe("a subscription after a fault", () => {
+  it("restarts by itself from a fresh snapshot", async () => {
     begin("again");
     await vi.advanceTimersByTimeAsync(0);
     latest().deliver(snapshot(1));
@@ -80,7 +80,7 @@ describe("after a fault", () => {
     expect(states).toEqual([1, 8]);
   });
 
-  it("it waits longer each time, and says so once until it works", async () => {
+  it("waits longer each time and reports the fault once", async () => {
     refused = true;
     begin("again");
     const after = async (ms: number): Promise<number> => {
@@ -109,7 +109,7 @@ describe("after a fault", () => {
     expect(await after(1_000)).toBe(count + 1);
   });
 
-  it("it stays as it is where the person begins it anew, and once it was stopped", async () => {
+  it("does not restart after a manual restart or a stop", async () => {
     begin("wait");
     latest().deliver(snapshot(1));
     latest().deliver(fault);

@@ -95,7 +95,7 @@ beforeEach(() => {
 });
 
 describe("a jump into a conversation of ten thousand messages", () => {
-  it("reads the part around the message, and no more", async () => {
+  it("loads only the part around the message", async () => {
     const session = open();
     await session.jump(id(5_000));
     expect(calls).toHaveLength(1);
@@ -111,7 +111,7 @@ describe("a jump into a conversation of ten thousand messages", () => {
     expect(indexes(session).at(-1)).toBe(COUNT - 1);
   });
 
-  it("goes on in both directions until it meets the newest messages", async () => {
+  it("loads in both directions until it reaches the newest messages", async () => {
     const session = open();
     await session.jump(id(9_500));
     const first = indexes(session)[0] ?? 0;
@@ -124,7 +124,7 @@ describe("a jump into a conversation of ten thousand messages", () => {
     expect(session.state?.earlier).toBe(true);
   });
 
-  it("hides nothing that happens meanwhile, and comes back to it", async () => {
+  it("misses no updates and returns to the newest messages", async () => {
     const session = open();
     await session.jump(id(10));
     expect(indexes(session)[0]).toBe(0);
@@ -141,7 +141,7 @@ describe("a jump into a conversation of ten thousand messages", () => {
     expect(session.away).toBeNull();
   });
 
-  it("that finds the message in the newest part's neighbour joins the two", async () => {
+  it("into the part next to the newest joins the two", async () => {
     const session = open();
     await session.jump(id(COUNT - 250));
     expect(session.away).toBeNull();

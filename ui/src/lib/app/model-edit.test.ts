@@ -63,7 +63,7 @@ beforeEach(() => {
 });
 
 describe("a new model", () => {
-  it("begins with the first provider, and looks on this machine only when it is asked to", async () => {
+  it("starts with the first provider, and searches this computer only on request", async () => {
     const edit = new ModelEdit(null);
     await edit.begin();
     expect([edit.preset, edit.address, edit.model]).toEqual(["anthropic", draft.base_url, draft.model]);
@@ -73,7 +73,7 @@ describe("a new model", () => {
     expect(edit.local).toEqual(fakeServers.servers);
   });
 
-  it("takes a provider, and what was typed as a key does not go with it", async () => {
+  it("changes the provider and drops the typed key", async () => {
     const edit = new ModelEdit(null);
     await edit.begin();
     edit.key = "sk-of-anthropic";
@@ -88,7 +88,7 @@ describe("a new model", () => {
     expect(drafts()).toEqual([{ ...draft, protocol: "openai-chat", base_url: edit.address, model: "glm-5.3" }]);
   });
 
-  it("takes a server of this machine with one click", async () => {
+  it("takes a local server with one click", async () => {
     const edit = new ModelEdit(null);
     await edit.begin();
     const [server] = fakeServers.servers;
@@ -97,7 +97,7 @@ describe("a new model", () => {
     expect(edit.complete).toBe(true);
   });
 
-  it("speaks a router's protocol of the model that is named", async () => {
+  it("uses a router's protocol for the named model", async () => {
     const edit = new ModelEdit(null);
     await edit.begin();
     edit.choose(preset("openrouter"));
@@ -109,7 +109,7 @@ describe("a new model", () => {
     expect([protocolOf(nested, "a/bc"), protocolOf(nested, "a/c")]).toEqual(["anthropic", "bedrock"]);
   });
 
-  it("keeps the protocol the person chose for a server of their own", async () => {
+  it("keeps the protocol chosen for a custom server", async () => {
     const edit = new ModelEdit(null);
     await edit.begin();
     edit.choose(preset("custom"));
@@ -122,7 +122,7 @@ describe("a new model", () => {
     expect(drafts()[0]?.base_url).toBe("https://host.example/v1");
   });
 
-  it("asks the provider for its models, and says when that fails", async () => {
+  it("lists the provider's models, and reports a failure", async () => {
     const edit = new ModelEdit(null);
     await edit.begin();
     answer = () => ({ models: ["one", "two"] });
@@ -135,7 +135,7 @@ describe("a new model", () => {
   });
 });
 
-describe("an answer that comes after the draft changed", () => {
+describe("a reply after the draft changed", () => {
   /** Holds back an answer until it is released. */
   function deferred(): (settle: "taken" | "refused", value: unknown) => void {
     let take: (value: unknown) => void = () => undefined;
@@ -173,7 +173,7 @@ describe("an answer that comes after the draft changed", () => {
     }
   });
 
-  it("counts where it is about something else: all models, while another one is named", async () => {
+  it("still applies if it does not depend on the change", async () => {
     const edit = new ModelEdit(null);
     await edit.begin();
     const names = deferred();
@@ -188,7 +188,7 @@ describe("an answer that comes after the draft changed", () => {
 });
 
 describe("a saved model", () => {
-  it("is shown as it is and changes nothing by being opened", async () => {
+  it("is shown unchanged and not modified by opening it", async () => {
     const edit = new ModelEdit(entry);
     await edit.begin();
     expect([edit.preset, edit.changed, edit.facts]).toEqual(["anthropic", false, entry.facts]);
@@ -210,7 +210,7 @@ describe("headers", () => {
     return header;
   };
 
-  it("are left as they are until one is changed", async () => {
+  it("are sent only once one is changed", async () => {
     const edit = new ModelEdit(entry);
     expect([edit.changed, await test(edit)]).toEqual([false, undefined]);
     expect(edit.headers.map((header) => [header.name, edit.keeps(header)])).toEqual([
@@ -222,7 +222,7 @@ describe("headers", () => {
     expect([edit.changed, await test(edit)]).toEqual([false, undefined]);
   });
 
-  it("go with the values that were typed, and keep the others by name", async () => {
+  it("are sent with typed values, keeping the others by name", async () => {
     const edit = new ModelEdit(entry);
     edit.addHeader();
     const added = headerAt(edit, 2);
@@ -240,7 +240,7 @@ describe("headers", () => {
     expect(await test(edit)).toEqual([]);
   });
 
-  it("that were typed do not go with another provider", async () => {
+  it("typed for one provider are not sent to another", async () => {
     const edit = new ModelEdit(entry);
     headerAt(edit, 0).value = "secret";
     edit.addHeader();
@@ -252,10 +252,10 @@ describe("headers", () => {
   });
 });
 
-describe("timing models", () => {
+describe("the speed test", () => {
   const speed = { first_byte_ms: 500, total_ms: 2_500, output_tokens: 100 };
 
-  it("goes on after one that fails", async () => {
+  it("continues after a failure", async () => {
     const reply = (call: ModelRequest) =>
       call.type === "measure_model" && call.model === "two"
         ? Promise.reject({ key: "provider.auth", args: {}, retryable: false })
@@ -270,7 +270,7 @@ describe("timing models", () => {
     expect(speedTests.now).toBeNull();
   });
 
-  it("stops, and the one that was under way leaves no result", async () => {
+  it("can be stopped without a result for the current model", async () => {
     speedTests.results.clear();
     let end: (error: unknown) => void = () => undefined;
     answer = (call) => {
@@ -287,7 +287,7 @@ describe("timing models", () => {
     expect(calls.map((call) => call.type)).toEqual(["measure_model", "stop_measuring"]);
   });
 
-  it("knows the rate only where the provider counted", () => {
+  it("shows the rate only if the provider counted tokens", () => {
     expect(rate(speed)).toBe(50);
     expect(rate({ ...speed, output_tokens: null })).toBeNull();
     expect(rate({ ...speed, total_ms: 500 })).toBeNull();

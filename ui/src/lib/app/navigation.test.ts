@@ -19,7 +19,7 @@ beforeEach(async () => {
   await sessionList.begin();
 });
 
-it("goes back through what one was at, and forward again", () => {
+it("goes back through visited places and forward again", () => {
   const [first = "", second = ""] = sessionList.sessions.map(({ id }) => id);
   navigation.session(first);
   navigation.session(second, "m");
@@ -45,7 +45,7 @@ it("goes back through what one was at, and forward again", () => {
   expect(location()).toBe("trash");
 });
 
-it("leaves out a session that was deleted, until it is restored", async () => {
+it("skips a deleted session until it is restored", async () => {
   const [first, second] = sessionList.sessions;
   if (!first || !second) throw new Error("no sessions");
   navigation.session(first.id);
@@ -61,7 +61,7 @@ it("leaves out a session that was deleted, until it is restored", async () => {
   expect(location()).toBe(second.id);
 });
 
-it("does not lead back to the first run", () => {
+it("does not return to onboarding", () => {
   navigation.usage();
   navigation.welcome();
   navigation.skills();

@@ -23,7 +23,7 @@ function serve(lists: Record<string, () => Response>): void {
   });
 }
 
-it("brings both lists together, by name, each part with all its texts", async () => {
+it("merges both lists by name, each part with all its texts", async () => {
   serve({ crates: () => Response.json(CRATES), page: () => Response.json(PACKAGES) });
   const { parts, full } = await readNotices();
   expect(full).toBe(true);

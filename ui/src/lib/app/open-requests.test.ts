@@ -42,8 +42,8 @@ beforeEach(async () => {
   useTransport(transport);
 });
 
-describe("errands", () => {
-  it("that came before the page are carried out, and those that come", async () => {
+describe("open requests", () => {
+  it("that arrived before or after the page are carried out", async () => {
     waiting = [{ type: "open_settings", page: "rules" }];
     openRequests.begin();
     openRequests.begin();
@@ -54,7 +54,7 @@ describe("errands", () => {
     expect(callsOf("take_errands")).toHaveLength(2);
   });
 
-  it("wait for the end of the first run, where they would lead away from it", async () => {
+  it("wait for the end of onboarding if they would leave it", async () => {
     navigation.welcome();
     await openRequests.run({ type: "open_settings", page: "rules" });
     expect(navigation.view).toEqual({ page: "welcome" });
@@ -69,12 +69,12 @@ describe("errands", () => {
     expect(navigation.view).toEqual({ page: "new", folder: null });
   });
 
-  it("open the page of tasks, for a run that has no session", async () => {
+  it("open the tasks page for a run without a session", async () => {
     await openRequests.run({ type: "open_tasks" });
     expect(navigation.view).toEqual({ page: "tasks" });
   });
 
-  it("put the text of a link after what was typed, say where it came from, and send nothing", async () => {
+  it("append the text of a link to the draft, mark its origin and send nothing", async () => {
     const draft = newDraft();
     draft.text = "My own words";
     await openRequests.run({ type: "new_session", prompt: "Delete everything", folder: "/srv", from: "link" });
@@ -89,7 +89,7 @@ describe("errands", () => {
     expect([draft.text, draft.foreign]).toEqual(["Mine", false]);
   });
 
-  it("that cannot be done say so", async () => {
+  it("that fail show an error", async () => {
     await openRequests.run({ type: "refused", error: { key: "link.unknown", args: {}, retryable: false } });
     const before = navigation.view;
     await openRequests.run({ type: "open_session", session: "0".repeat(32) });
@@ -97,7 +97,7 @@ describe("errands", () => {
     expect(navigation.view).toBe(before);
   });
 
-  it("ask what closing is to do, and tell a person's stay", async () => {
+  it("ask what closing does, and report that the person stays", async () => {
     await openRequests.run({ type: "ask_closing", back: "tray" });
     expect(openRequests.closing).toBe("tray");
     await openRequests.close(null);
@@ -106,7 +106,7 @@ describe("errands", () => {
     expect(callsOf("quit")).toHaveLength(1);
   });
 
-  it("tell which session is on screen, once", () => {
+  it("report once which session is on screen", () => {
     openRequests.reportSession("a");
     openRequests.reportSession("a");
     openRequests.reportSession(null);

@@ -31,8 +31,8 @@ beforeEach(() => {
   toasts.list = [];
 });
 
-describe("the rules' page", () => {
-  it("shows each section's rules in the order of its lists, and what was always allowed", async () => {
+describe("the rules page", () => {
+  it("shows each section's rules in the order of its lists, and the grants", async () => {
     const rulesPage = new RulesPage();
     expect(rulesPage.grants).toBeNull();
     await rulesPage.open();
@@ -41,7 +41,7 @@ describe("the rules' page", () => {
     expect(rulesPage.grants).toHaveLength(3);
   });
 
-  it("saves a rule with the stamp of what was shown, and empties the field", async () => {
+  it("saves a rule with the shown version and clears the field", async () => {
     const rulesPage = new RulesPage();
     await rulesPage.open();
     const before = preferences.policy?.stamp;
@@ -52,7 +52,7 @@ describe("the rules' page", () => {
     expect(texts(rulesPage)).toContain("deny git push");
   });
 
-  it("says why a rule is refused, and keeps what was typed", async () => {
+  it("shows why a rule is refused and keeps the input", async () => {
     const rulesPage = new RulesPage();
     await rulesPage.open();
     rulesPage.drafts.commands.text = "ls; rm x";
@@ -62,7 +62,7 @@ describe("the rules' page", () => {
     expect(texts(rulesPage)).toHaveLength(3);
   });
 
-  it("shows the file as it is when somebody else wrote it meanwhile", async () => {
+  it("shows the current file after a change elsewhere", async () => {
     const rulesPage = new RulesPage();
     await rulesPage.open();
     fake.answer({ type: "remove_policy_rule", rule: { list: "deny", text: "docker" }, stamp: "s0" });
@@ -74,7 +74,7 @@ describe("the rules' page", () => {
     expect(rulesPage.drafts.paths.refused).toBeNull();
   });
 
-  it("takes a grant back, and looks again at the command that was tried", async () => {
+  it("revokes a grant and repeats the trial", async () => {
     const rulesPage = new RulesPage();
     await rulesPage.open();
     rulesPage.line = "docker ps";
@@ -89,7 +89,7 @@ describe("the rules' page", () => {
     expect(calls.filter((call) => call.type === "try_command")).toHaveLength(3);
   });
 
-  it("writes nothing while the file is broken", async () => {
+  it("saves nothing while the file is invalid", async () => {
     history.replaceState(null, "", "/?broken-rules");
     fake = new FakeRules(() => undefined);
     const rulesPage = new RulesPage();

@@ -4,7 +4,7 @@ import { until } from "$lib/testing/dom";
 import { expect, it } from "vitest";
 import { sessionList } from "./session-list.svelte";
 
-it("keeps the pages that were read when something changes in the list", async () => {
+it("keeps the loaded pages when the list changes", async () => {
   history.replaceState(null, "", "/?fast&sessions=400");
   const replayed = new ReplayCore();
   await replayed.begin("main");

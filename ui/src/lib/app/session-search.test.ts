@@ -58,7 +58,7 @@ afterEach(() => end());
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 const read = (finding: SessionSearch, count: number) => vi.waitFor(() => expect(finding.sessions.length).toBe(count));
 
-it("keeps what was found as far as it was loaded when only the list changed", async () => {
+it("keeps the loaded results when only the list changes", async () => {
   const finding = new SessionSearch();
   finding.query = "words";
   startSearch(finding);
@@ -82,7 +82,7 @@ it("keeps what was found as far as it was loaded when only the list changed", as
   await read(finding, 350);
 });
 
-it("begins with the first page when something else is looked for", async () => {
+it("starts at the first page for a new query", async () => {
   const finding = new SessionSearch();
   finding.query = "words";
   startSearch(finding);
@@ -104,7 +104,7 @@ it("begins with the first page when something else is looked for", async () => {
   }
 });
 
-it("looks until titles and texts have answered, and shows the titles meanwhile", async () => {
+it("searches until titles and texts have answered, showing titles first", async () => {
   const finding = new SessionSearch();
   finding.query = "words";
   startSearch(finding);
@@ -123,7 +123,7 @@ it("looks until titles and texts have answered, and shows the titles meanwhile",
   expect([finding.hits.length, texts.length]).toEqual([0, 1]);
 });
 
-it("does not say that nothing is there where texts could not be searched", async () => {
+it("does not claim that nothing matches if texts could not be searched", async () => {
   const finding = new SessionSearch();
   finding.query = "words";
   startSearch(finding);
@@ -132,7 +132,7 @@ it("does not say that nothing is there where texts could not be searched", async
   expect(finding.searching).toBe(true);
 });
 
-it("shows fewer hits than it is given where there are more than the core gives", async () => {
+it("shows fewer hits than it receives if the core has more", async () => {
   const finding = new SessionSearch();
   for (const [count, titles, expectedTitles, cut] of [
     [90, 9, 90, false],
@@ -151,7 +151,7 @@ it("shows fewer hits than it is given where there are more than the core gives",
   expect([finding.hits.length, finding.cut]).toEqual([0, false]);
 });
 
-it("searches texts in time though the list changes all the while", async () => {
+it("searches texts in time although the list keeps changing", async () => {
   const finding = new SessionSearch();
   finding.query = "words";
   startSearch(finding);
@@ -164,7 +164,7 @@ it("searches texts in time though the list changes all the while", async () => {
   await vi.waitFor(() => expect(finding.hits.length).toBe(3));
 });
 
-it("shows no answer to what was looked for before, nor an older one after a newer", async () => {
+it("ignores replies to earlier queries and older replies", async () => {
   const finding = new SessionSearch();
   finding.query = "old";
   startSearch(finding);

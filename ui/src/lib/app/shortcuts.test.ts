@@ -8,7 +8,7 @@ const actionFor = (event: KeyboardEvent, typing: "typing" | "not_typing" = "typi
   pressed(event, typing)?.id ?? null;
 
 describe("shortcuts", () => {
-  it("are written as each system writes them", () => {
+  it("are formatted for each system", () => {
     expect([keyOf("search", "mac"), keyOf("search", "windows"), keyOf("search", "linux")]).toEqual([
       "⇧⌘F",
       "Ctrl+Shift+F",
@@ -19,7 +19,7 @@ describe("shortcuts", () => {
     expect([ariaKeys("palette", "mac"), ariaKeys("palette", "linux")]).toEqual(["Meta+K", "Control+K"]);
   });
 
-  it("do not share a key where they are answered", () => {
+  it("do not share a key within a part of the window", () => {
     const actionsByKeys = new Map<string, string>();
     for (const { id, place } of shortcuts) {
       for (const key of writtenKeys(id, "linux")) {
@@ -32,7 +32,7 @@ describe("shortcuts", () => {
     expect(actionsByKeys.size).toBeGreaterThan(shortcuts.length);
   });
 
-  it("are known by their keys", () => {
+  it("are found by their keys", () => {
     expect(actionFor(ctrl("k"))).toBe("palette");
     expect(actionFor(ctrl("F", { shiftKey: true }))).toBe("search");
     expect(actionFor(ctrl("f"))).toBeNull();
@@ -42,13 +42,13 @@ describe("shortcuts", () => {
     expect(pressed(ctrl("3"), "typing")).toEqual({ id: "nth", index: 2 });
   });
 
-  it("are found on keyboards of other scripts and layouts", () => {
+  it("work on keyboards of other scripts and layouts", () => {
     expect(actionFor(ctrl("л", { code: "KeyK" }))).toBe("palette");
     // Keyboards where the slash needs Shift.
     expect(actionFor(ctrl("/", { shiftKey: true }))).toBe("overview");
   });
 
-  it("go back and forward as the system's browsers do, with no key that edits text", async () => {
+  it("go back and forward like the system's browsers, without keys that edit text", async () => {
     const alt = (key: string, more: KeyboardEventInit = {}) => press(key, { altKey: true, ...more });
     const all = [alt("ArrowLeft"), alt("ArrowRight"), press("[", { metaKey: true }), press("]", { metaKey: true })];
     expect(all.map((event) => actionFor(event))).toEqual(["back", "forward", null, null]);
@@ -84,7 +84,7 @@ describe("shortcuts", () => {
     vi.resetModules();
   });
 
-  it("leave a question mark to whoever types", () => {
+  it("ignore a question mark while typing", () => {
     expect(actionFor(press("?", { shiftKey: true }), "typing")).toBeNull();
     expect(actionFor(press("?", { shiftKey: true }), "not_typing")).toBe("overview");
   });

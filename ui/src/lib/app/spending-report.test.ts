@@ -7,7 +7,7 @@ const nothing = { lines: [], misses: [], dearest: [], above: { missed: 0, warmth
 const billed = { type: "billed", session: "s", call: {} } as unknown as Update;
 const snapshot: Update = { type: "snapshot", snapshot: { topic: "ledger" } };
 
-describe("what was spent", () => {
+describe("the spending report", () => {
   let calls: Request[] = [];
   let publish: (batch: Update[]) => void = () => undefined;
   let readCount = 0;
@@ -36,7 +36,7 @@ describe("what was spent", () => {
   });
   afterEach(() => vi.useRealTimers());
 
-  it("is read once it is watched, and again when calls are billed, many at once as one", async () => {
+  it("is loaded once watched, and reloaded once per batch of billed calls", async () => {
     const spent = new SpendingReportStore();
     const stop = spent.follow("30");
     expect(calls.length).toBe(0);
@@ -60,7 +60,7 @@ describe("what was spent", () => {
     expect(calls.length).toBe(3);
   });
 
-  it("keeps the last figures beside what went wrong, and says it no more once it went well", async () => {
+  it("keeps the last figures beside an error, which a success clears", async () => {
     const spent = new SpendingReportStore();
     const stop = spent.follow("7");
     publish([snapshot]);

@@ -91,7 +91,7 @@ beforeEach(() => {
 });
 
 describe("opening", () => {
-  it("selects its place and compares the first file of it", async () => {
+  it("selects its target step and compares its first file", async () => {
     const timeline = await opened();
     expect(timeline.selected).toBe(2);
     expect(callsOf("get_task_changes")).toEqual([{ type: "get_task_changes", session: "s", task: 2 }]);
@@ -101,7 +101,7 @@ describe("opening", () => {
     expect((await opened("now")).selected).toBe(3);
   });
 
-  it("says why there is nothing, and what was there stays when it cannot be read again", async () => {
+  it("shows why nothing was loaded, and keeps the old tree if a reload fails", async () => {
     answers.get_task_tree = () => Promise.reject(refusal);
     const timeline = await opened();
     expect(timeline.tree).toMatchObject({ type: "failed", error: refusal });
@@ -113,7 +113,7 @@ describe("opening", () => {
     expect(timeline.stepTree?.active).toBe(3);
   });
 
-  it("keeps what is looked at and chosen when the tree is read again, as far as it is still there", async () => {
+  it("keeps the selection when the tree is reloaded, as far as it still exists", async () => {
     const timeline = await opened();
     timeline.check("/p/a", "chosen");
     timeline.check("/p/b", "chosen");
@@ -124,8 +124,8 @@ describe("opening", () => {
   });
 });
 
-describe("another task", () => {
-  it("begins with nothing chosen, and an answer that was overtaken is not shown", async () => {
+describe("selecting another step", () => {
+  it("starts with no files checked and ignores an outdated reply", async () => {
     const timeline = await opened();
     timeline.check("/p/a", "chosen");
     let late: (value: unknown) => void = () => undefined;
@@ -142,7 +142,7 @@ describe("another task", () => {
     expect(timeline.path).toBe("/p/zero");
   });
 
-  it("and another file: the comparison that was overtaken is not shown", async () => {
+  it("and another file ignores an outdated comparison", async () => {
     const timeline = await opened();
     let late: (value: unknown) => void = () => undefined;
     answers.compare_file = (call) =>
@@ -159,8 +159,8 @@ describe("another task", () => {
   });
 });
 
-describe("going elsewhere", () => {
-  it("does nothing before it was looked at, and keeps what the person changed unless it was chosen", async () => {
+describe("restoring", () => {
+  it("does nothing before its preview, and keeps conflicting files unless selected", async () => {
     const timeline = await opened();
     expect(await timeline.restore()).toBeNull();
     await timeline.propose("both", { type: "all" });
@@ -173,7 +173,7 @@ describe("going elsewhere", () => {
     expect(timeline.proposal).toBeNull();
   });
 
-  it("overwrites what was chosen, and forgets the choice with the proposal", async () => {
+  it("overwrites selected files and clears the selection with the preview", async () => {
     const timeline = await opened();
     await timeline.propose("both", { type: "all" });
     timeline.overwrite.add("/p/mine");
@@ -185,7 +185,7 @@ describe("going elsewhere", () => {
     expect(callsOf("restore_task")).toMatchObject([{ overwrite: ["/p/mine"] }]);
   });
 
-  it("asks for no files where only the conversation moves", async () => {
+  it("names no files if only the conversation is restored", async () => {
     const timeline = await opened();
     await timeline.propose("conversation", { type: "all" });
     expect([callsOf("preview_restore").length, timeline.plan?.changes.length]).toEqual([0, 0]);
@@ -193,7 +193,7 @@ describe("going elsewhere", () => {
     expect((await timeline.restore())?.undo).toEqual({ task: 3, scope: "conversation", selection: { type: "all" } });
   });
 
-  it("compares with the present while it is looked at", async () => {
+  it("compares with the present during the preview", async () => {
     const timeline = await opened();
     await timeline.propose("both", { type: "all" });
     timeline.compare("/p/a");
@@ -202,7 +202,7 @@ describe("going elsewhere", () => {
     expect(callsOf("compare_file").at(-1)).toMatchObject({ path: "/p/a", with: "before" });
   });
 
-  it("that is refused says why and stays to be tried again; it is done once, however often it is asked", async () => {
+  it("shows a refusal and can be retried, but runs only once at a time", async () => {
     const timeline = await opened();
     await timeline.propose("both", { type: "all" });
     answers.restore_task = () => Promise.reject(refusal);
@@ -215,7 +215,7 @@ describe("going elsewhere", () => {
     expect(timeline.refused).toBeNull();
   });
 
-  it("is looked at anew where the session went somewhere meanwhile", async () => {
+  it("previews again if the session changed meanwhile", async () => {
     const timeline = await opened();
     await timeline.propose("both", { type: "all" });
     await timeline.load();
@@ -225,7 +225,7 @@ describe("going elsewhere", () => {
     expect(timeline.proposal).toBeNull();
   });
 
-  it("is not possible on a preview that could not be made", async () => {
+  it("is impossible without a preview", async () => {
     const timeline = await opened();
     answers.preview_restore = () => Promise.reject(refusal);
     await timeline.propose("both", { type: "all" });
@@ -235,8 +235,8 @@ describe("going elsewhere", () => {
   });
 });
 
-describe("closed", () => {
-  it("reads nothing more, and what was done can still be taken back", async () => {
+describe("closing the time machine", () => {
+  it("stops loading, and the last restore can still be undone", async () => {
     const timeline = await opened();
     await timeline.propose("both", { type: "all" });
     const done = await timeline.restore();
@@ -254,8 +254,8 @@ describe("closed", () => {
   });
 });
 
-describe("a name", () => {
-  it("is given to the present state, which is then selected", async () => {
+describe("naming a state", () => {
+  it("names the present state and selects it", async () => {
     const timeline = await opened();
     answers.get_task_tree = () => ({ ...tree, tasks: [...tree.tasks, task(4, "current")], active: 4 });
     await timeline.name("mine");

@@ -14,13 +14,13 @@ const texts = () => toasts.list.map(({ text }) => text);
 const fail = (message: string) => toasts.fail(new Error(message));
 const undo = { label: "Undo", run: () => undefined };
 
-describe("remarks", () => {
-  it("make room for what comes, the oldest first", () => {
+describe("toasts", () => {
+  it("are replaced oldest first", () => {
     for (const text of ["one", "two", "three", "four"]) toasts.show(text);
     expect(texts()).toEqual(["two", "three", "four"]);
   });
 
-  it("push out neither failures nor ways back", () => {
+  it("do not replace failures or undo actions", () => {
     fail("disk");
     toasts.show("deleted", undo);
     const [failure] = texts();
@@ -28,7 +28,7 @@ describe("remarks", () => {
     expect(texts()).toEqual([failure, "deleted", "three"]);
   });
 
-  it("are not pushed out at all where they are failures, however many there are", () => {
+  it("are never replaced if they are failures", () => {
     for (const key of ["store.full", "store.busy", "session.unknown", "command.unknown", "host.failed"])
       toasts.fail({ key, args: {}, retryable: false });
     expect(toasts.list.length).toBe(5);

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { reportPaused } from "./trash-undo";
 import { toasts } from "./toasts.svelte";
 
-it("says all tasks that came back paused at once, and nothing of the rest", async () => {
+it("reports all tasks restored paused in one toast, and no others", async () => {
   await setLanguage("en");
   const restoredEntry = { id: "1", at: "/home/mei/a" };
   const done: RestoreOutcome = { type: "done", ...restoredEntry };

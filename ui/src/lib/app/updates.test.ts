@@ -26,14 +26,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it("is told at once to whoever can see it, with a way to what changed", () => {
+it("is announced at once in a visible window, with a link to its notes", () => {
   updates.announce(offer("9.1.0"));
   expect(toastTexts()).toEqual([expect.stringContaining("9.1.0")]);
   toasts.list[0]?.action?.run();
   expect(navigation.view).toMatchObject({ page: "settings", section: "about" });
 });
 
-it("that was found while the window was hidden is told once it can be seen, for as long as any", () => {
+it("found while the window was hidden is announced when it becomes visible", () => {
   become("hidden");
   updates.announce(offer("9.1.0"));
   vi.advanceTimersByTime(60_000);
@@ -48,7 +48,7 @@ it("that was found while the window was hidden is told once it can be seen, for 
   expect(toastTexts()).toEqual([]);
 });
 
-it("is told as what it is when it can be seen: the newest, and none that is gone", () => {
+it("announces only the newest available version", () => {
   become("hidden");
   updates.announce(offer("9.1.0"));
   updates.announce(offer("9.2.0"));

@@ -16,13 +16,13 @@ const press = (key: string, more: KeyboardEventInit = {}) =>
 describe("the zoom", () => {
   beforeEach(() => change.mockClear());
 
-  it("goes from step to step, to its ends and back", () => {
+  it("moves between its levels, within the limits", () => {
     expect([75, 100, 110, 200].map((now) => zoomed(now, "larger"))).toEqual([100, 125, 125, 200]);
     expect([200, 110, 100, 75, 50].map((now) => zoomed(now, "smaller"))).toEqual([175, 100, 75, 75, 50]);
     expect([50, 175].map((now) => zoomed(now, "usual"))).toEqual([100, 100]);
   });
 
-  it("is chosen by the keys browsers have for it, and no others", () => {
+  it("changes with the keys browsers use for it, and no others", () => {
     const larger = { appearance: { text: "usual", density: "compact", list: "time", zoom: 125 } };
     for (const event of [press("+"), press("="), press("+", { shiftKey: true })]) {
       change.mockClear();

@@ -17,7 +17,7 @@ describe("dollars", () => {
     ["99999999", "wrong"],
   ] as const)("%j", (text, value) => expect(parseDollars(text)).toBe(value));
 
-  it("are read back as they were written", () => {
+  it("are parsed as they were formatted", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10_000_000_000 }), (tenThousandths) => {
         const nano = tenThousandths * 100_000;

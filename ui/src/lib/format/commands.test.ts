@@ -17,7 +17,7 @@ const notes = {
 describe("slash commands", () => {
   afterEach(() => setLanguage("en"));
 
-  it("are told in the language that is spoken, what is typed as it is", async () => {
+  it("are described in the current language, with typed parts unchanged", async () => {
     expect([commandWords(notes), argumentWords(notes)]).toEqual(["Notes", "tag"]);
     expect([argumentWords(model), argumentWords(mode)]).toEqual(["name", mode.argument]);
     await setLanguage("zh");
@@ -25,7 +25,7 @@ describe("slash commands", () => {
     expect([argumentWords(model), argumentWords(mode)]).toEqual(["名称", mode.argument]);
   });
 
-  it("fall back to the words a skill has", async () => {
+  it("fall back to the skill's own description", async () => {
     await setLanguage("zh");
     const english = { ...notes, description_zh: null, argument_zh: null };
     expect([commandWords(english), argumentWords(english)]).toEqual(["Notes", "tag"]);

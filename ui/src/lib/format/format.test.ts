@@ -27,7 +27,7 @@ describe("figures", () => {
     [7_500_000, "2 h 5 min"],
   ])("writes %i ms as %s", (ms, words) => expect(duration(ms, units)).toBe(words));
 
-  it('says all only of all', () => {
+  it('shows "all" only for all', () => {
     expect(percent(0.999)).toBe("99%");
     expect(percent(1)).toBe("100%");
   });
@@ -43,14 +43,14 @@ describe("figures", () => {
 });
 
 describe("terminal colours", () => {
-  it("become classes; everything else is dropped", () => {
+  it("become classes; other sequences are dropped", () => {
     expect(spans("\u001b[1;32mok\u001b[0m plain \u001b[2Kx\u001b]0;title\u0007y")).toEqual([
       { text: "ok", classes: "a-g a-bold" },
       { text: " plain xy", classes: "" },
     ]);
   });
 
-  it("knows bright and palette colours and ends each by itself", () => {
+  it("support bright and palette colours and reset each separately", () => {
     expect(spans("\u001b[91;1ma\u001b[39mb\u001b[22mc\u001b[38;5;4md\u001b[38;2;1;2;3me")).toEqual([
       { text: "a", classes: "a-r a-bold" },
       { text: "b", classes: "a-bold" },

@@ -28,7 +28,7 @@ const call = (expected_read: number | null, miss: CacheMiss | null): BilledCall 
 });
 
 describe("costs", () => {
-  it("never make a guess of what is not known", () => {
+  it("are not guessed if unknown", () => {
     expect(costWords(spent({ cost: 830_000_000 }))).toBe("$0.83");
     expect(costWords(spent({ cost: 830_000_000, unpriced: 1 }))).toBe("$0.83 + 1 unpriced");
     expect(costWords(spent({ unpriced: 3 }))).toBe("price unknown");
@@ -40,13 +40,13 @@ describe("costs", () => {
 });
 
 describe("a miss", () => {
-  it("is said with what was expected and what came", () => {
+  it("shows the expected and the actual amount", () => {
     const words = missWords(call(41_000, { class: "expired" }));
     expect(words).toMatch(/^41k tokens were expected from the cache; 12k were read\. .*expired/);
     expect(missWords(call(41_000, null))).toBeNull();
   });
 
-  it("has words for every class, in both languages, with the place of a message", async () => {
+  it("has text for every class in both languages, with the position of a message", async () => {
     const classes: CacheMiss[] = [
       { class: "model" },
       { class: "tools" },

@@ -28,7 +28,7 @@ const facts: ModelFacts = {
 beforeEach(() => setLanguage("en"));
 
 describe("a price", () => {
-  it("keeps the digits that matter", () => {
+  it("keeps the significant digits", () => {
     for (const [nano, text] of [
       [0, "$0.00"],
       [15e9, "$15.00"],
@@ -41,7 +41,7 @@ describe("a price", () => {
       expect(dollars(nano)).toBe(text);
   });
 
-  it("is unknown as soon as a part of it is", () => {
+  it("is unknown if a part of it is", () => {
     expect(priceLine(null)).toBe("price unknown");
     expect(priceLine(price(1e9, null, null))).toBe("price unknown");
     expect(priceLine(price(null, 1e9, 1e9))).toBe("price unknown");
@@ -53,8 +53,8 @@ describe("a price", () => {
   });
 });
 
-describe("what is known of a model", () => {
-  it("is one line", () => {
+describe("a model's facts", () => {
+  it("are one line", () => {
     expect(factsLine(facts)).toBe(
       "1.00M context · accepts pictures · $2.00 in, $0.20 cached, $10.00 out per 1M tokens",
     );
@@ -63,7 +63,7 @@ describe("what is known of a model", () => {
     );
   });
 
-  it("says when it is only assumed", () => {
+  it("mark an assumed context size", () => {
     expect(factsLine({ ...facts, known: false, price: null, context_window: 128_000 })).toBe(
       "Not in Octo's table: a context of 128k is assumed, and the price is unknown.",
     );

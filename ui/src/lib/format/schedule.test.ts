@@ -24,7 +24,7 @@ const everyCount = (count: number, unit: "minutes" | "hours" | "days", from: str
   until,
 });
 
-describe("when a task runs", () => {
+describe("the schedule of a task", () => {
   const table: [Timing, string, string][] = [
     [{ type: "by_hand" }, "Manual", "手动"],
     [{ type: "once", at: "2026-11-24T22:00" }, "Once, 24 Nov 22:00", "仅一次，11月24日 22:00"],
@@ -66,7 +66,7 @@ describe("when a task runs", () => {
   });
 });
 
-describe("moments", () => {
+describe("times", () => {
   it.each([
     [dateAt(21, 16), "Today 16:00", "今天 16:00"],
     [dateAt(22, 8), "Tomorrow 08:00", "明天 08:00"],
@@ -130,7 +130,7 @@ describe("a run", () => {
     expect(words.briefStatus(run(status), NOW)).toMatch(/\p{Script=Han}/u);
   });
 
-  it("counts its seconds while it runs", () => {
+  it("shows its seconds while it runs", () => {
     const running = run({ type: "running" }, { started_at: NOW - 40_000, ended_at: null });
     expect(words.statusWords(running, NOW)).toBe("Running, 0:40");
     expect(words.statusWords(running, NOW + 3_600_000)).toBe("Running, 1:00:40");
@@ -144,12 +144,12 @@ describe("a run", () => {
     [{ type: "day_budget" }, "Skipped: the daily budget was used up"],
     [{ type: "could_not_start", error }, "Could not start: The disk is full."],
   ];
-  it.each(reasons)("says why it was left out: %j", (reason, expected) => {
+  it.each(reasons)("shows why it was skipped: %j", (reason, expected) => {
     const skipped = run({ type: "skipped", reason }, { cause: { type: "missed", times: 3 } });
     expect(words.runWords(skipped, NOW)).toBe(expected);
   });
 
-  it("says what it answered, and what set it off where that was not its time", () => {
+  it("shows its answer, and its cause unless it was the schedule", () => {
     const done = { type: "finished" } as const;
     expect(words.runWords(run(done, { result: "7 issues" }), NOW)).toBe("7 issues");
     expect(words.runWords(run(done, { result: " " }), NOW)).toBe("Done");
@@ -179,7 +179,7 @@ describe("figures", () => {
     [1_140_000_000, "$1.14"],
   ])("%d: %s", (nano, expected) => expect(words.money(nano)).toBe(expected));
 
-  it("say what one run may use", async () => {
+  it("show the limits of one run", async () => {
     const plan = { budget: 250_000_000, minutes: 10, retry: { times: 2, minutes: 5 } } as TaskPlan;
     expect(words.limitWords(plan)).toBe("$0.25 per run, 10 min, 2 retries");
     expect(words.limitWords({ ...plan, budget: null, retry: { times: 0, minutes: 0 } })).toBe("no budget, 10 min");

@@ -6,8 +6,8 @@ import { costWords, filesWords, recentTime, lengthWords, warningWords } from "./
 
 beforeAll(() => setLanguage("en"));
 
-describe("skills in words", () => {
-  it("say when something was last used", () => {
+describe("skill texts", () => {
+  it("show when a skill was last used", () => {
     const now = new Date(2026, 10, 22, 14, 2).getTime();
     const dateAt = (day: number, hour: number): string => recentTime(new Date(2026, 10, day, hour, 5).getTime(), now);
     expect([dateAt(22, 0), dateAt(21, 23), dateAt(21, 0), dateAt(20, 23)]).toEqual([
@@ -18,7 +18,7 @@ describe("skills in words", () => {
     ]);
   });
 
-  it("never say that a draft was free when it was not", () => {
+  it("never show a paid draft as free", () => {
     const cost = (cost_nanos: number | null): string => costWords({ cost_nanos } as SkillSuggestion);
     expect([cost(null), cost(9_999_999), cost(10_000_000), cost(1_234_000_000)]).toEqual([
       "Unknown",
@@ -28,14 +28,14 @@ describe("skills in words", () => {
     ]);
   });
 
-  it("count files and what of them can be run", () => {
+  it("count files and scripts", () => {
     const file = (kind: "data" | "script") => ({ path: "x", size: 1, kind });
     expect(filesWords([file("data")])).toBe("1 file");
     expect(filesWords([file("data"), file("script"), file("script")])).toBe("3 files, 2 scripts");
     expect(lengthWords(1001, 4000)).toBe("1,001 of 4,000 characters");
   });
 
-  it("find the words of a remark with the page's words and with the errors'", () => {
+  it("find a warning's text among the page's words and the errors", () => {
     const remark = (key: string) => warningWords({ key, args: { name: "a", path: "/x" }, retryable: false });
     expect(remark("skills.discard")).toBe("Discard");
     expect(remark("attach.missing")).toContain("/x was not attached");

@@ -5,14 +5,14 @@ import { STEP_KINDS } from "$lib/state/step-group";
 import { setLanguage } from "$lib/words/words.svelte";
 import { countedWork } from "./tool-kinds";
 
-describe("tools that are counted", () => {
-  it("have kinds that the page knows", () => {
+describe("counted tools", () => {
+  it("have kinds known to the page", () => {
     const kinds: readonly string[] = STEP_KINDS;
     expect(Object.values(TOOL_KINDS).filter((kind) => !kinds.includes(kind))).toEqual([]);
     expect(TOOL_KINDS["terminal"]).toBe("command");
   });
 
-  it("are told by what they did, joined as the language does", async () => {
+  it("are described by their action, joined as the language requires", async () => {
     const tools = [
       { tool: "grep", count: 2 },
       { tool: "terminal", count: 1 },

@@ -20,7 +20,7 @@ const filesIn = (page: HTMLElement): (string | undefined)[] =>
 const render = (source: string) => renderBlocks(source, { words, files: "named" }, new Map());
 
 describe("Markdown", () => {
-  it("comes block by block, so that a stream changes only the last one", () => {
+  it("is rendered block by block, so that a stream changes only the last block", () => {
     const references = new Map<string, string>();
     const options = { words, files: "named" as const };
     const before = renderBlocks("# A\n\n- one\n- two\n\nHal", options, references);
@@ -30,7 +30,7 @@ describe("Markdown", () => {
     expect(after[2]).toBe("<p>Hallo</p>\n");
   });
 
-  it("resolves references over blocks", () => {
+  it("resolves references across blocks", () => {
     expect(render("[x][1]\n\n[1]: https://example.org/a").join("")).toContain('href="https://example.org/a"');
   });
 
@@ -53,7 +53,7 @@ describe("Markdown", () => {
     }
   });
 
-  it("makes links of addresses of the web only: whatever else is named is text that says what", () => {
+  it("links only web addresses and renders others as text with the address", () => {
     const page = document.createElement("div");
     const source = "[the *loop*](src/main.rs) [报告](文/a.md) [top](#top) [mail](mailto:a@b.example) [same](//host/x)";
     page.innerHTML = render(`${source} https://example.org/a`).join("");
@@ -66,14 +66,14 @@ describe("Markdown", () => {
     expect(rendered.map(([, title]) => title).slice(2)).toEqual(["#top", "mailto:a@b.example", "//host/x"]);
   });
 
-  it("never fetches a picture, of the web or of the disk", () => {
+  it("never fetches a remote or local picture", () => {
     const html = render("![cat](https://example.org/cat.png)\n\n![x](file:///etc/passwd)").join("");
     expect(html).not.toContain("<img");
     expect(html).toContain('data-picture="https://example.org/cat.png"');
     expect(html).not.toMatch(/(?:src|href|data-picture)="file:/);
   });
 
-  it("labels code and offers to copy it", () => {
+  it("labels code blocks and adds a copy button", () => {
     const html = render("```rust\nlet a = 1 < 2;\n```").join("");
     expect(html).toContain("<figcaption><span>rust</span>");
     expect(html).toContain("data-copy");
@@ -81,7 +81,7 @@ describe("Markdown", () => {
   });
 });
 
-describe("files that an answer names", () => {
+describe("files mentioned in an answer", () => {
   it.each([
     ["src/main.rs", "src/main.rs"],
     ["./a", "./a"],
@@ -150,14 +150,14 @@ describe("files that an answer names", () => {
     expect([...page.querySelectorAll("button, a, img, [data-file], [data-shown], [href], [src]")]).toEqual([]);
   });
 
-  it("are no more than named outside of a session", () => {
+  it("are plain text outside a session", () => {
     const html = render("[x](src/main.rs) ![y](a.png) [z](file:///a)").join("");
     expect(html).toBe(
       '<p><span title="src/main.rs">x</span> <span class="chip">Picture: y</span> <span title="file:///a">z</span></p>\n',
     );
   });
 
-  it("are shown in place where they are pictures, and a button before that", () => {
+  it("are shown inline if they are pictures, and as a button until then", () => {
     const page = inSession("![a **chart**](<out/my plot.PNG>) ![](a.svg) ![w](https://example.org/a.png)");
     const chips = [...page.querySelectorAll("button")].map(({ className, dataset, textContent }) => {
       return [className, dataset["file"], dataset["shown"], textContent];
@@ -170,7 +170,7 @@ describe("files that an answer names", () => {
     expect(page.querySelector("img")).toBeNull();
   });
 
-  it("have names that stay names", () => {
+  it("have escaped names", () => {
     const file = 'a" onclick="alert(1)<b>.png';
     const page = inSession(`[x](<${file.replace("<b>", "\\<b\\>")}>) ![" onerror="alert(1)](a.png)`);
     for (const element of page.querySelectorAll("*")) {
@@ -180,7 +180,7 @@ describe("files that an answer names", () => {
     expect(page.querySelector<HTMLElement>(".chip")?.dataset["shown"]).toBe('" onerror="alert(1)');
   });
 
-  it("are buttons of their own in links", () => {
+  it("are separate buttons inside links", () => {
     expect(filesIn(inSession("[![y](a.png)](src/main.rs)"))).toEqual(["a.png"]);
     const page = inSession("[![y](a.png)](https://example.org/)");
     expect([filesIn(page), page.querySelector("a")?.getAttribute("href")]).toEqual([["a.png"], "https://example.org/"]);

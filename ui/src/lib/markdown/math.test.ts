@@ -30,7 +30,7 @@ const rest = (source: string) => {
   return (element.textContent ?? "").trim();
 };
 
-it("is shown as it was written until what sets it is there", async () => {
+it("is shown as source until the typesetter has loaded", async () => {
   expect(page("so $a < b$ holds").innerHTML).toBe("<p>so <code>a &lt; b</code> holds</p>\n");
   await vi.waitFor(() => expect(typesetter()).not.toBeNull(), { timeout: 20_000 });
   expect(formulas("so $a < b$ holds")).toEqual(["a < b"]);
@@ -80,13 +80,13 @@ describe("mathematics", () => {
     "make $@ $< $$",
   ])("is not in %j", (source) => expect(formulas(source)).toEqual([]));
 
-  it("leaves what is beside it as it is", () => {
+  it("leaves the surrounding text unchanged", () => {
     expect(rest("It costs $5; so $x$ is *5*.")).toBe("It costs $5; so ∎ is 5.");
     expect(rest("`a` $x$ [b](https://example.org)")).toBe("a ∎ b");
     expect(page("[b $x$](https://example.org)").querySelector("a .katex")).toBeTruthy();
   });
 
-  it("that cannot be set, or is very long, is shown as it was written", () => {
+  it("that is invalid or very long is shown as source", () => {
     expect(page("a $\\frac{$ b").querySelector(".katex")).toBeNull();
     expect(page("$\\nonsense{x}$").querySelector("code")?.textContent).toBe("\\nonsense{x}");
     const long = "x + ".repeat(5000) + "y";
@@ -127,7 +127,7 @@ describe("mathematics", () => {
     }
   });
 
-  it("keeps sizes and places, which it needs, and what a screen reader reads", () => {
+  it("keeps sizes, positions and the screen reader text", () => {
     const rendered = page("$$\\sqrt{\\frac{a}{b}}$$");
     expect(rendered.querySelectorAll(".katex-html [style]").length).toBeGreaterThan(5);
     expect(rendered.querySelector(".katex-html")?.getAttribute("aria-hidden")).toBe("true");
@@ -136,13 +136,13 @@ describe("mathematics", () => {
     expect(rendered.querySelector("annotation")?.getAttribute("encoding")).toBe("application/x-tex");
   });
 
-  it("is sanitised by itself: other HTML has no style", () => {
+  it("keeps its styles, which other HTML may not have", () => {
     expect(
       page('<span style="position:fixed">x</span> <span data-math="inline">x</span>').querySelector("span"),
     ).toBeNull();
   });
 
-  it("is heard as it was written", () => {
+  it("is read aloud as source", () => {
     expect(spokenText("so $x^2$ is\n\n$$\ny\n$$", "code")).toBe("so x^2 is\ny");
   });
 });

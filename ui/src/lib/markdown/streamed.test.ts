@@ -73,7 +73,7 @@ const source = fc
   .map(([lines, end]) => lines.join(end));
 
 describe("streamed Markdown", () => {
-  it("ends as the whole text is rendered, however it came", () => {
+  it("ends like the full text rendered at once, however it is split", () => {
     fc.assert(
       fc.property(source, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 6 }), (text, pieces) => {
         // Reference links resolve only backwards while the text is incomplete.
@@ -84,12 +84,12 @@ describe("streamed Markdown", () => {
     );
   }, 60_000);
 
-  it("knows the references that came before", () => {
+  it("resolves earlier references", () => {
     const text = `[a]: https://example.org/long\n\n${"Words.\n\n".repeat(9)}See [a].`;
     expect(streamed(text, [3]).join("")).toContain('href="https://example.org/long"');
   });
 
-  it("begins again with another text", () => {
+  it("restarts with another text", () => {
     const stream = new StreamedMarkdown(options);
     stream.render("One.\n\nTwo.\n\nThree.\n\nFour.", 0);
     expect(stream.render("Other.\n\nTwo.\n\nThree.\n\nFour, and more.", 30)).toEqual(
@@ -116,7 +116,7 @@ describe("streamed Markdown", () => {
     expect(parsed).toBeGreaterThan(text.length);
   });
 
-  it("shows what waits when nothing more comes", () => {
+  it("renders the pending text when the stream pauses", () => {
     const stream = new StreamedMarkdown(options);
     const text = `\`\`\`text\n${"x = 1\n".repeat(2_000)}`;
     stream.render(text, 0);
@@ -128,8 +128,8 @@ describe("streamed Markdown", () => {
   });
 });
 
-describe("Markdown that is heard", () => {
-  it("is text without marks, with code by its name", () => {
+describe("Markdown read aloud", () => {
+  it("is text without markup, with code named as such", () => {
     expect(
       spokenText(
         "# Done\n\nI **fixed** `a.rs`,\nsee [it](https://example.org).\n\n```rust\nlet a;\n```\n- one",

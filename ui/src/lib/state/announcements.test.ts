@@ -11,10 +11,10 @@ const message = (id: string, role: Message["role"], ...texts: (string | undefine
 });
 const texts = (...args: Parameters<typeof finishedSince>) => finishedSince(...args).map(({ text }) => text);
 
-describe("what is said aloud", () => {
+describe("the announced text", () => {
   const before = [message("1", "user", "Do it"), message("2", "assistant", "First.")];
 
-  it("is each answer's text once, when it is whole", () => {
+  it("is each answer's text once it is complete", () => {
     const position = endOf(before);
     expect(texts(position, before)).toEqual([]);
     const streamed = [before[0], message("2", "assistant", "First.", "Second.")].filter(
@@ -26,13 +26,13 @@ describe("what is said aloud", () => {
     ).toEqual(["Third."]);
   });
 
-  it("is nothing of earlier pages, of what the person wrote or of a message without text yet", () => {
+  it("excludes earlier pages, the person's messages and messages without text", () => {
     expect(texts(endOf(before), [message("0", "assistant", "Long ago."), ...before])).toEqual([]);
     expect(texts(endOf(before), [...before, message("3", "user", "Mine")])).toEqual([]);
     expect(texts(endOf(before), [...before, message("3", "assistant", undefined, "Later.")])).toEqual(["Later."]);
   });
 
-  it("is everything of a session that had no message, and nothing where the last one is gone", () => {
+  it("is everything after an empty session, and nothing if the last message is gone", () => {
     expect(texts(endOf([]), before)).toEqual(["First."]);
     expect(texts({ message: "gone", blocks: 0 }, before)).toEqual([]);
   });

@@ -36,8 +36,8 @@ const view = (deed: BrowserActionKind, part: Partial<BrowserView> = {}): Browser
   ...part,
 });
 
-describe("whether Octo is attached", () => {
-  it("is what was told last, and nothing of other topics", () => {
+describe("the attachment to the browser", () => {
+  it("is the last reported state, ignoring other topics", () => {
     const first = apply(null, { type: "snapshot", snapshot: { topic: "browser", state: { type: "apart" } } });
     expect(first).toEqual({ type: "applied", state: { type: "apart" } });
     expect(apply({ type: "apart" }, { type: "browser", state: waiting })).toEqual({ type: "applied", state: waiting });
@@ -65,7 +65,7 @@ describe("a site", () => {
 });
 
 const button = { role: "button", name: "Add to basket" };
-describe("what a step is done to", () => {
+describe("the object of a step", () => {
   const text = (words: string) => ({ type: "text", text: words });
   const element = { type: "element", element: button };
   it.each<[BrowserActionKind, Partial<BrowserView>, unknown[]]>([
@@ -92,22 +92,22 @@ describe("what a step is done to", () => {
   ])("%s %j", (deed, part, expected) => expect(objectParts(view(deed, part))).toEqual(expected));
 });
 
-describe("a stranger's text", () => {
-  it("stands in one line, is cut at whole characters and ends its own direction", () => {
+describe("foreign text", () => {
+  it("is one line, cut at whole characters and isolated in direction", () => {
     expect(oneLine("  a\n\u2028b\tc ")).toBe("a b c");
     const long = "🍅".repeat(200);
     expect(oneLine(long)).toBe(`${"🍅".repeat(79)}…`);
     expect(isolated("\u202Eevil")).toBe("\u2068\u202Eevil\u2069");
   });
 
-  it("names no kind of element Octo does not know", () => {
+  it("names only known kinds of elements", () => {
     expect([roleWord("Button"), roleWord("combobox"), roleWord("iframe")]).toEqual(["button", "list", "frame"]);
     for (const role of ["constructor", "__proto__", "toString", "", "pay now"]) expect(roleWord(role)).toBe("other");
   });
 });
 
 describe("a mark", () => {
-  it("lies within the picture, or is none", () => {
+  it("lies within the picture or is absent", () => {
     const number = fc.double({ min: -3, max: 3, noNaN: false });
     fc.assert(
       fc.property(number, number, number, number, (x, y, width, height) => {
@@ -150,7 +150,7 @@ describe("the steps beside the picture", () => {
     duration_ms: 7,
   });
 
-  it("are the newest turn's calls in pages, each as it stands", () => {
+  it("are the newest turn's page calls with their status", () => {
     const all = [
       call("old", "t1", endState("done"), page("open")),
       call("a", "t2", endState("done"), page("open")),
@@ -186,7 +186,7 @@ describe("the steps beside the picture", () => {
 });
 
 describe("the page of a session", () => {
-  it("is told after the snapshot, changes, and is gone when the agent left it", () => {
+  it("is set after the snapshot, updated and cleared when the agent leaves it", () => {
     const [snapshot, update] = browserScene("browser");
     if (!snapshot || update?.type !== "page" || !update.page) throw new Error("the scene has a snapshot and a page");
     const follow = (updates: Update[]) =>

@@ -11,13 +11,13 @@ const skills = ["release-notes", "mode-check", "pdf-forms"].map((name) => ({
 }));
 
 describe("composing", () => {
-  it("makes a slash of what Chinese keyboards write, at the start only", () => {
+  it("turns a Chinese keyboard's leading mark into a slash", () => {
     expect(normalised("／model")).toBe("/model");
     expect(normalised("、help")).toBe("/help");
     expect(normalised("一、二")).toBe("一、二");
   });
 
-  it("offers commands while a name is typed, the one it is and those that begin with it first", () => {
+  it("offers commands while a name is typed, exact and prefix matches first", () => {
     const names = (text: string) => commandsFor(text, commands)?.map((command) => command.name) ?? null;
     expect(names("/")).toEqual(["new", "model", "mode", "help", "stop"]);
     expect(names("/mo")).toEqual(["model", "mode"]);
@@ -27,7 +27,7 @@ describe("composing", () => {
     expect(names("a /mo")).toBeNull();
   });
 
-  it("finds skills by letters, and Octo's own commands first of equally near ones", () => {
+  it("matches skills by letters, built-in commands first among equals", () => {
     const names = (text: string) => commandsFor(text, [...skills, ...commands])?.map((command) => command.name) ?? null;
     expect(names("/mo")).toEqual(["model", "mode", "mode-check"]);
     expect(names("/rn")).toEqual(["release-notes"]);
@@ -45,13 +45,13 @@ describe("composing", () => {
     expect(commandWithoutArgument("/unknown ", skills)).toBeNull();
   });
 
-  it("leaves keys to the input method, also where only code 229 tells", () => {
+  it("leaves keys to the input method, also if only code 229 identifies it", () => {
     expect(composing({ isComposing: true, keyCode: 13 })).toBe(true);
     expect(composing({ isComposing: false, keyCode: 229 })).toBe(true);
     expect(composing({ isComposing: false, keyCode: 13 })).toBe(false);
   });
 
-  it("recalls earlier messages and comes back to the empty field", () => {
+  it("recalls earlier messages and returns to the empty field", () => {
     const history = ["first", "second"];
     expect(recall(history, 0, 1)).toEqual({ at: 1, text: "second" });
     expect(recall(history, 1, 1)).toEqual({ at: 2, text: "first" });

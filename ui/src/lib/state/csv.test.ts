@@ -12,7 +12,7 @@ const HEAD =
   "day,model,purpose,calls,input_tokens,cache_read_tokens,cache_write_tokens,output_tokens,cost_usd,calls_without_price";
 
 describe("the report as CSV", () => {
-  it("has a row for every line, with exact amounts", () => {
+  it("has a row per line with exact amounts", () => {
     expect(csvOf([])).toBe(`${HEAD}\r\n`);
     expect(csvOf([line("m", 1)])).toBe(`${HEAD}\r\n2026-11-22,m,turn,2,1,20,3,4,0.000000001,1\r\n`);
     expect(csvOf([line("m", 12_345_678_901)])).toContain(",12.345678901,1");

@@ -23,10 +23,10 @@ function follow<S>(
   return state;
 }
 
-describe("the recordings both sides share", () => {
-  it("are there", () => expect(recordings.length).toBeGreaterThan(3));
+describe("the shared recordings", () => {
+  it("exist", () => expect(recordings.length).toBeGreaterThan(3));
 
-  it.each(recordings)("%s is followed without a hole and can be drawn", (name) => {
+  it.each(recordings)("%s is followed without a gap and can be rendered", (name) => {
     const updates = readFileSync(`${folder}/${name}`, "utf8")
       .split("\n")
       .filter((line) => line !== "")

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nearness } from "./fuzzy";
 
-describe("nearness", () => {
+describe("the match score", () => {
   it.each([
     ["model", "model", 5],
     ["mo", "model", 4],
@@ -12,7 +12,7 @@ describe("nearness", () => {
     ["ledom", "model", null],
   ])("of %s to %s", (query, name, score) => expect(nearness(query, name)).toBe(score));
 
-  it("prefers letters that begin parts or stand together", () => {
+  it("prefers letters that start words or are adjacent", () => {
     const score = (name: string): number => nearness("rn", name) ?? 0;
     expect(score("release-notes")).toBeGreaterThan(score("personal"));
     expect(score("release-notes")).toBeGreaterThan(score("review-ignored"));
@@ -20,7 +20,7 @@ describe("nearness", () => {
     expect(nearness("rln", "r-xl-ln")).toBeGreaterThan(nearness("rln", "r-xl-xn") ?? 9);
   });
 
-  it("finds exactly the names whose letters are there in order, and keeps its steps apart", () => {
+  it("matches exactly the names that contain the letters in order", () => {
     const letters = fc.string({ unit: fc.constantFrom("a", "b", "-"), maxLength: 6 });
     fc.assert(
       fc.property(letters, letters, (query, name) => {

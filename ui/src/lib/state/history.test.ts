@@ -26,7 +26,7 @@ function walkWithDeleted(names: string, steps: string, deletedNames = ""): strin
   );
 }
 
-describe("the places one was at", () => {
+describe("the navigation history", () => {
   it.each([
     ["a", "", "[a]"],
     ["a", "<>", "[a]"],
@@ -55,14 +55,14 @@ describe("the places one was at", () => {
     expect(walkWithDeleted(names, steps, without)).toBe(expected);
   });
 
-  it("that lay ahead are no more once one goes elsewhere", () => {
+  it("drops the entries ahead on a new visit", () => {
     const previous = move(visitAll("a b c"), "back", () => true);
     expect(render(visit(previous ?? visitAll("a"), entryOf("d")))).toBe("a b [d]");
     // The current page appears only once.
     expect(render(visit(previous ?? visitAll("a"), entryOf("b")))).toBe("a [b] c");
   });
 
-  it("are bounded, the oldest going first", () => {
+  it("is limited, dropping the oldest entries", () => {
     const many = Array.from({ length: MAX_ENTRIES + 7 }, (_, index) => ({ page: `p${index}` }));
     const history = many.reduce<History<HistoryEntry>>(visit, { entries: [], index: -1 });
     expect([history.entries.length, history.index, history.entries[0]?.page]).toEqual([

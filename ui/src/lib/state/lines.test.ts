@@ -12,7 +12,7 @@ const render = (old: string, now: string): string[] =>
   ]);
 
 describe("the difference of two texts", () => {
-  it("shows what was removed, then what came in its place, with lines around it", () => {
+  it("shows removed lines, then added ones, with context", () => {
     expect(render("a\nb\nc\nd\ne\nf\n", "a\nb\nC\nD\ne\nf\n")).toEqual([
       " a",
       " b",
@@ -29,7 +29,7 @@ describe("the difference of two texts", () => {
     expect(render("a\r\nb\r\n", "a\nb\n")).toEqual([]);
   });
 
-  it("keeps changes apart that are far from each other", () => {
+  it("separates distant changes into hunks", () => {
     const text = Array.from({ length: 20 }, (_, index) => `line ${index}`);
     const now = text.with(1, "first").with(18, "last");
     const lines = render(text.join("\n"), now.join("\n"));
@@ -37,7 +37,7 @@ describe("the difference of two texts", () => {
     expect(lines.filter((line) => line.startsWith("+"))).toEqual(["+first", "+last"]);
   });
 
-  it("can be applied: taking away and putting in what it says makes one text of the other", () => {
+  it("can be applied to turn one text into the other", () => {
     const text = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 12 }).map((lines) => lines.join("\n"));
     fc.assert(
       fc.property(text, text, (old, now) => {
@@ -65,7 +65,7 @@ describe("the difference of two texts", () => {
     );
   });
 
-  it("does not compare every line of very long texts with every other", () => {
+  it("is limited for very long texts", () => {
     const long = (word: string): string => Array.from({ length: 3000 }, (_, index) => `${word}${index}`).join("\n");
     const diff = difference("x", `top\n${long("a")}\nend`, `top\n${long("b")}\nend`);
     expect([diff.added, diff.removed, diff.hunks.length]).toEqual([3000, 3000, 1]);

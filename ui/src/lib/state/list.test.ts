@@ -36,7 +36,7 @@ function next(state: ListState, what: Event): ListState {
 }
 
 describe("the list", () => {
-  it("puts a changed line where it belongs and counts a new one", () => {
+  it("moves a changed session into order and counts a new one", () => {
     const moved = next(base, { type: "session_listed", info: line("a", { updated_at: 9 }) });
     expect(moved.sessions.map((info) => info.id)).toEqual(["a", "b"]);
     const added = next(moved, { type: "session_listed", info: line("c", { updated_at: 2, pinned: true }) });
@@ -47,16 +47,16 @@ describe("the list", () => {
     expect(removed.total).toBe(2);
   });
 
-  it("asks for a snapshot after a hole", () => {
+  it("requests a snapshot after a gap", () => {
     expect(apply(base, event(4, { type: "session_removed", id: "a" }))).toEqual({ type: "gap" });
   });
 
-  it("adds a further page without doubles", () => {
+  it("appends a page without duplicates", () => {
     const more = extend(base, [line("a", { updated_at: 3 }), line("z", { updated_at: 1 })], 3);
     expect(more.sessions.map((info) => info.id)).toEqual(["b", "a", "z"]);
   });
 
-  describe("of which more remain", () => {
+  describe("a partly loaded list", () => {
     /** The core's sessions, and the first ones, which are loaded. */
     const all = ["a", "b", "c", "d", "e", "f"].map((id, index) =>
       line(id, { created_at: 1, updated_at: 90 - index * 10 }),
@@ -69,14 +69,14 @@ describe("the list", () => {
       return ids(extend(state, now.slice(state.sessions.length), now.length));
     };
 
-    it("leaves a line beyond them to its page, so that the page leaves out nobody", () => {
+    it("leaves a session beyond it to its page, so that paging skips none", () => {
       const renamed = line("e", { updated_at: 50, title: "renamed" });
       const state = next(loaded, { type: "session_listed", info: renamed });
       expect([ids(state), state.total]).toEqual(["abc", 6]);
       expect(rest(state, renamed)).toBe("abcdef");
     });
 
-    it("lets go of one that went there, and of none that stays", () => {
+    it("drops a session that moved beyond it, and no other", () => {
       const pinned = { ...loaded, sessions: inOrder([...loaded.sessions.slice(0, 2), line("f", { pinned: true })]) };
       const released = line("f", { updated_at: 40 });
       const state = next(pinned, { type: "session_listed", info: released });
@@ -86,7 +86,7 @@ describe("the list", () => {
       expect(ids(next(loaded, { type: "session_listed", info: renamed }))).toBe("abc");
     });
 
-    it("shows one that belongs among them, and counts a new one wherever it is", () => {
+    it("shows a session that belongs to it, and counts a new one anywhere", () => {
       const moved = line("f", { updated_at: 99 });
       const state = next(loaded, { type: "session_listed", info: moved });
       expect([ids(state), state.total]).toEqual(["fabc", 6]);
@@ -97,7 +97,7 @@ describe("the list", () => {
     });
   });
 
-  it("groups by what needs the person, pins and days", () => {
+  it("groups by attention, pins and days", () => {
     const now = new Date(2026, 10, 21, 14).getTime();
     const day = (daysAgo: number): number => new Date(2026, 10, 21 - daysAgo, 9).getTime();
     const groups = groupSessions(
@@ -120,8 +120,8 @@ describe("the list", () => {
   });
 });
 
-describe("a line that changes", () => {
-  it("is put where sorting the whole list anew would put it", () => {
+describe("a changed session", () => {
+  it("is placed as sorting the whole list would place it", () => {
     const anyChange = fc.record({
       id: fc.constantFrom("a", "b", "c", "d", "e", "f"),
       updated_at: fc.integer({ min: 0, max: 4 }),
@@ -139,12 +139,12 @@ describe("a line that changes", () => {
     );
   });
 
-  it("comes first while it waits for the person, however old it is", () => {
+  it("comes first while it waits for the person", () => {
     const state = next(base, { type: "session_listed", info: line("z", { status: "waiting", updated_at: 0 }) });
     expect(state.sessions.map((info) => info.id)).toEqual(["z", "b", "a"]);
   });
 
-  it("is unread from its end until the person looked", () => {
+  it("is unread from its end until the person opens it", () => {
     expect(isUnread(line("a", { updated_at: 5 }))).toBe(true);
     expect(isUnread(line("a", { updated_at: 5, read_at: 5 }))).toBe(false);
     expect(isUnread(line("a", { updated_at: 6, read_at: 5, status: "failed" }))).toBe(true);
@@ -155,7 +155,7 @@ describe("a line that changes", () => {
 });
 
 describe("trouble", () => {
-  it("stays with its session whatever else changes, until it is over", () => {
+  it("stays with its session until it ends", () => {
     const trouble = { error: { key: "store.full", args: {}, retryable: true }, stage: "ended" as const };
     const state = apply(base, { type: "trouble", session: "a", trouble });
     if (state.type !== "applied" || !state.state) throw new Error(state.type);

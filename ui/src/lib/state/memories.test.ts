@@ -4,12 +4,12 @@ import { characters, isComplete, same } from "./memories";
 const text = { topic: "Rust style", description: "How code is written", body: "- tables\n" };
 
 describe("memories", () => {
-  it("say the same whatever their lines end with", () => {
+  it("compare equal regardless of line endings", () => {
     expect(same(text, { ...text, topic: " Rust style ", body: "- tables\r\n\n" })).toBe(true);
     expect(same(text, { ...text, body: "- tables\n- tests\n" })).toBe(false);
     expect(same(text, { ...text, description: "" })).toBe(false);
   });
-  it("are counted as characters, not as halves of them", () => {
+  it("are counted in characters, not code units", () => {
     expect(characters("né 👍 中文")).toBe(7);
     expect(characters("")).toBe(0);
   });

@@ -36,12 +36,12 @@ const report: RestoreReport = { active: 2, safety: 5, changed: 4, kept: [], impo
 describe("a plan", () => {
   const plan = planOf(preview);
 
-  it("has every path in one list", () => {
+  it("lists every path once", () => {
     expect(plan.changes.map(({ path }) => path)).toEqual(["/p/a", "/p/b", "/p/c", "/p/d"]);
     expect(plan.conflicts.map(({ path }) => path)).toEqual(["/p/mine", "/p/new"]);
   });
 
-  it("overwrites nothing that was not chosen, and only what it asks about", () => {
+  it("overwrites only selected conflicts", () => {
     expect(overwritePaths(plan, new Set())).toEqual([]);
     expect(overwritePaths(plan, new Set(["/p/new", "/p/a", "/elsewhere", "/p/lost"]))).toEqual(["/p/new"]);
   });
@@ -54,27 +54,27 @@ describe("a plan", () => {
     expect(tally(plan, new Set(chosen))).toEqual(counts);
   });
 
-  it("that keeps every conflict and changes nothing else touches nothing", () => {
+  it("that keeps every conflict and changes nothing else is empty", () => {
     const empty = planOf({ ...preview, changes: [] });
     expect(changesFiles(tally(empty, new Set()))).toBe(false);
     expect(changesFiles(tally(empty, new Set(["/p/new"])))).toBe(true);
   });
 });
 
-describe("what stays", () => {
-  it("is in the plan as the core lists it", () => {
+describe("irreversible effects", () => {
+  it("are listed as the core reports them", () => {
     expect(planOf(preview).lasting).toEqual({ marks: [], more: 2 });
   });
 });
 
-describe("the way back", () => {
-  it("goes to the state that was saved, with the same scope and files", () => {
+describe("the undo of a restore", () => {
+  it("restores the saved state with the same scope and files", () => {
     expect(undoOf(all, report, 4)).toEqual({ ...all, task: 5 });
     const chosen: Restore = { task: 2, scope: "files", selection: { type: "chosen", paths: ["/p/a"] } };
     expect(undoOf(chosen, { ...report, active: 4 }, 4)).toEqual({ ...chosen, task: 5 });
   });
 
-  it("is the conversation alone where no file was touched, and nothing where nothing was done", () => {
+  it("covers only the conversation if no file changed, and nothing if nothing was done", () => {
     const talk: Restore = { ...all, scope: "conversation" };
     expect(undoOf(talk, { ...report, safety: null }, 4)).toEqual({ ...talk, task: 4 });
     expect(undoOf(all, { ...report, safety: null }, 4)).toEqual({ ...talk, task: 4 });
@@ -84,7 +84,7 @@ describe("the way back", () => {
     expect(undoOf({ ...all, scope: "files" }, { ...report, safety: null }, 4)).toBeNull();
   });
 
-  it("matters for the session only where it moves", () => {
+  it("affects the session only if its conversation moves", () => {
     expect([
       movesSession(all),
       movesSession({ ...all, scope: "conversation" }),

@@ -37,7 +37,7 @@ const source = (part: Partial<RowSource>): RowSource => ({
 });
 
 describe("rowsOf", () => {
-  it("shows skills that came meanwhile, and nothing else Octo tells the model", () => {
+  it("shows new skills and no other notice to the model", () => {
     const notice = (kind: "new_skills" | "context", text: string): Block => ({ type: "notice", kind, text });
     const blocks: Block[] = [
       notice("context", "Today is Friday"),
@@ -51,7 +51,7 @@ describe("rowsOf", () => {
     expect(new Set(rows.map((row) => row.key)).size).toBe(rows.length);
   });
 
-  it("shows ends of background commands, and begins a turn with them where nobody said anything", () => {
+  it("shows ended background commands, which may start a turn", () => {
     const endedCommand: BackgroundCommand = {
       handle: "h1",
       call: "c1",
@@ -89,7 +89,7 @@ describe("rowsOf", () => {
     expect(JSON.stringify(rows)).not.toContain("SYSTEM NOTIFICATION");
   });
 
-  it("puts a run of calls into one card, over messages, and counts them", () => {
+  it("groups consecutive calls into one card, across messages", () => {
     const rows = rowsOf(
       source({
         messages: [
@@ -113,7 +113,7 @@ describe("rowsOf", () => {
     expect(end?.kind === "end" && end.figures).toEqual({ steps: 3, milliseconds: 2000, tokens: 105, cached: 0.8 });
   });
 
-  it("says whether the turn of a row is over", () => {
+  it("knows whether a row's turn is over", () => {
     const rows = rowsOf(
       source({
         messages: [
@@ -128,7 +128,7 @@ describe("rowsOf", () => {
     expect(rows.filter((row) => row.kind === "end").map((row) => row.over)).toEqual([true]);
   });
 
-  it("hides notices, empty texts and what Octo adds", () => {
+  it("hides notices, empty texts and additions by Octo", () => {
     const rows = rowsOf(
       source({
         messages: [
@@ -145,7 +145,7 @@ describe("rowsOf", () => {
     expect(rows).toEqual([]);
   });
 
-  it("keeps the key of a block when its stream becomes whole", () => {
+  it("keeps a block's key when its stream completes", () => {
     const streaming = [{ message: "m", block: 0, kind: { type: "text" } as const, start: 0, text: "Ha", bytes: 2 }];
     const live = rowsOf(source({ messages: [message("m", "t1", [])], turns: [turn("t1", null)], streaming }));
     const whole = rowsOf(
@@ -155,7 +155,7 @@ describe("rowsOf", () => {
     expect(live[0]?.kind === "text" && live[0].streaming).toBe(true);
   });
 
-  it("shows what a failed call without a card told the model, and not what a good one did", () => {
+  it("shows the result of a failed call without a card, not of a successful one", () => {
     const results: Block[] = ["c1", "c2"].map((call) => ({
       type: "tool_result",
       call,
@@ -197,7 +197,7 @@ describe("rowsOf", () => {
     expect(rows.flatMap((row) => (row.kind === "error" ? [row.canRetry] : []))).toEqual([false, true]);
   });
 
-  it("leaves the line of an asking call to its card", () => {
+  it("shows an asking call only as its card", () => {
     const call: CallView = { id: "c1", turn: "t1", tool: "edit", state: { type: "asking" }, view: null };
     const rows = rowsOf(
       source({
@@ -218,7 +218,7 @@ describe("rowsOf", () => {
     expect(rows.map((row) => row.kind)).toEqual(["ask"]);
   });
 
-  describe("puts answers to commands where their time is", () => {
+  describe("places command replies by their time", () => {
     const sentAt = (message: Message, time: number): Message => ({ ...message, meta: { ...message.meta, at: time } });
     const note = (time: number) =>
       ({ seq: time, at: time, kind: "answer", note: { key: `n${time}`, args: {}, retryable: false } }) as const;
@@ -243,16 +243,16 @@ describe("rowsOf", () => {
       expect(kinds({ messages, turns, notes: given.map(note) })).toEqual(shown);
     });
 
-    it("and keeps those of earlier pages for when these are loaded", () => {
+    it("keeps those of earlier pages until they are loaded", () => {
       expect(kinds({ messages, turns, notes: [note(500)], earlier: true })).toEqual(["user", "text", "end", "user"]);
     });
 
-    it("and where there is no message at all", () => {
+    it("shows them without any message", () => {
       expect(kinds({ notes: [note(1), note(2)] })).toEqual(["n1", "n2"]);
     });
   });
 
-  it("makes a summary one row with what it stands for, and leaves out what only the model reads", () => {
+  it("shows a summary as one row, without the text only the model reads", () => {
     const blocks: Block[] = [
       { type: "notice", kind: "context", text: "Today" },
       { type: "summary", text: "What was done", covers: 214, archive: "/home/mei/a.md" },

@@ -82,7 +82,7 @@ describe("runs of a task in the list", () => {
     expect(render(words, open)).toBe(expected);
   });
 
-  it("are unfolded and folded again without others, and then stay so", () => {
+  it("unfold and fold independently and keep their state", () => {
     const turn = (words: string, open: string): string => {
       const [group] = groupRuns(words.split(" ").map(session), folding(open));
       return group ? [...toggled(new Set(open.split("")), group)].join("") : "";
@@ -94,7 +94,7 @@ describe("runs of a task in the list", () => {
     expect(turn("t.4.r t.1 t.2 t.3", "x234")).toBe("x");
   });
 
-  it("have a line that stays the same one while runs come and are read", () => {
+  it("keep their row while runs arrive and are read", () => {
     const keys = (words: string): string[] =>
       groupRows([{ name: "today", sessions: words.split(" ").map(session) }], folding())
         .filter(({ kind }) => kind === "runs")
@@ -105,7 +105,7 @@ describe("runs of a task in the list", () => {
     expect(keys("t.0.r t.1 t.2 t.3 -.a t.4 t.5 t.6 t.7")).toEqual([first, second]);
   });
 
-  it("have a line each where nothing folds: by folders, and of what was found", () => {
+  it("have a row each where nothing folds: by folder and in search results", () => {
     const sessions = ["t.1", "t.2", "t.3"].map(session);
     expect(groupRows([{ name: "today", sessions }]).map(({ kind }) => kind)).toEqual([
       "group",

@@ -42,7 +42,7 @@ const card = (state: TaskState, status: RunStatus | null): TaskCard => ({
   last: status && run("a", status),
 });
 
-describe("the mark of a task", () => {
+describe("the status of a task", () => {
   const table: [TaskState, RunStatus | null, rules.TaskMark][] = [
     ["active", null, "none"],
     ["active", { type: "running" }, "running"],
@@ -66,12 +66,12 @@ describe("the mark of a task", () => {
     expect(rules.markOf(card(state, status))).toBe(expectedMark),
   );
 
-  it("goes by its file where the file says no name", () => {
+  it("is named after its file if it has no name", () => {
     expect(rules.nameOf(card("active", null))).toBe("Digest");
     expect(rules.nameOf(card("broken", null))).toBe("digest.md");
   });
 
-  it("says what can be stopped, and what is set off only once", () => {
+  it("knows what can be stopped, and what runs only once", () => {
     const stoppable: RunStatus["type"][] = ["running", "needs_you", "waiting"];
     for (const status of [
       { type: "running" },
@@ -87,7 +87,7 @@ describe("the mark of a task", () => {
     }
   });
 
-  it("can be set off while another try only waits", () => {
+  it("can be started while a retry is pending", () => {
     const cause = { type: "retry", of: "a", number: 1 } as const;
     const retried = { ...card("active", null), last: run("b", { type: "waiting", until: 1 }, { cause }) };
     expect(rules.isBusy(retried)).toBe(false);
@@ -96,7 +96,7 @@ describe("the mark of a task", () => {
 });
 
 describe("runs", () => {
-  it("take as long as they took, or as they take so far", () => {
+  it("have their final or current duration", () => {
     expect(rules.durationOf(run("a", { type: "running" }), 4000)).toBe(3000);
     expect(rules.durationOf(run("a", { type: "finished" }, { ended_at: 2500 }), 9000)).toBe(1500);
     expect(rules.durationOf(run("a", { type: "asked" }, { started_at: null }), 9000)).toBeNull();
@@ -104,7 +104,7 @@ describe("runs", () => {
     expect(rules.durationOf(run("a", { type: "running" }), 10)).toBe(0);
   });
 
-  it("that were read anew stand before older ones, each once", () => {
+  it("reloaded precede older ones, each once", () => {
     const pending = (id: string, due: number): TaskRun => run(id, { type: "finished" }, { due });
     const runs = [pending("c", 30), pending("b", 20), pending("b2", 20), pending("a", 10)];
     const newest = [pending("d", 40), pending("c", 30), pending("b", 20)];
@@ -129,7 +129,7 @@ describe("a time of day", () => {
     ["", null],
   ])("%j", (text, time) => expect(rules.timeOfDay(text)).toBe(time));
 
-  it("is read back as it was written", () => {
+  it("is parsed as it was formatted", () => {
     fc.assert(
       fc.property(fc.nat(23), fc.nat(59), (hour, minute) => {
         const time = `${String(hour).padStart(2, "0")}:${String(minute).padStart(2, "0")}`;
@@ -150,7 +150,7 @@ describe("a zone", () => {
   ])("%j: %s", (zone, valid) => expect(rules.isZone(zone)).toBe(valid));
 });
 
-describe("an expression of cron", () => {
+describe("a cron expression", () => {
   const all = rules.WEEKDAYS;
   const hours = (count: number, from: string, until: string | null) =>
     ({ type: "every", count, unit: "hours", from, until }) as const;

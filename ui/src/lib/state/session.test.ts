@@ -105,7 +105,7 @@ const visible = ({ stopping: _, compacting: __, ...state }: SessionState) => ({
 });
 
 describe("events", () => {
-  it("are applied once and in order; a hole asks for a snapshot", () => {
+  it("are applied once and in order; a gap requests a snapshot", () => {
     const first = event(1, { type: "message_started", message: started("m1") });
     const state = run([first]);
     expect(apply(state, first)).toEqual({ type: "applied", state });
@@ -113,7 +113,7 @@ describe("events", () => {
     expect(apply(null, first)).toEqual({ type: "gap" });
   });
 
-  it("end a stream with the whole block", () => {
+  it("end a stream with the complete block", () => {
     const state = run([
       event(1, { type: "message_started", message: started("m1") }),
       delta("m1", 0, "Hal"),
@@ -124,7 +124,7 @@ describe("events", () => {
     expect(state.messages[0]?.blocks).toEqual([{ type: "text", text: "Hallo" }]);
   });
 
-  it("take a discarded message back, its calls and streams too", () => {
+  it("remove a discarded message with its calls and streams", () => {
     const state = run([
       event(1, { type: "message_started", message: started("m1") }),
       event(2, {
@@ -155,14 +155,14 @@ describe("events", () => {
     expect(state.contextTokens).toBe(106);
   });
 
-  it("keep a command's answer as a snapshot has it", () => {
+  it("keep a command's reply as in a snapshot", () => {
     const note = { key: "command.unknown", args: {}, retryable: false };
     const state = run([event(1, { type: "command_answered", note })]);
     expect(state.notes).toEqual([{ seq: 1, at: 1, kind: "answer", note }]);
     expect(run([updateOf(state)], null).notes).toEqual(state.notes);
   });
 
-  it("add up what calls spent, saying of how many the price is unknown", () => {
+  it("sum the cost of calls and count those of unknown price", () => {
     const call: BilledCall = {
       turn: "t",
       message: null,
@@ -188,7 +188,7 @@ describe("events", () => {
     expect(state.spending).toEqual({ calls: 2, usage: call.usage, cost: 70, unpriced: 1 });
   });
 
-  it("tell of a summary in the making and what it freed", () => {
+  it("report a running compaction and the tokens it freed", () => {
     const making = run([event(1, { type: "compaction_started" })]);
     expect(making.compacting).toBe(true);
     const state = run([event(2, { type: "context_compacted", tokens: 900 })], making);
@@ -199,7 +199,7 @@ describe("events", () => {
     expect(run([updateOf(failed)], null).notes).toEqual(failed.notes);
   });
 
-  it("tell of a used-up budget until it is answered or the turn is over", () => {
+  it("report a used-up budget until it is answered or the turn ends", () => {
     const stop = { scope: "session", spent: 5, limit: 4, unpriced: 1 } as const;
     const waiting = run([event(1, { type: "budget_reached", stop })]);
     expect(waiting.budget).toEqual(stop);
@@ -209,7 +209,7 @@ describe("events", () => {
     expect(run([event(2, { type: "turn_ended", turn })], waiting).budget).toBeNull();
   });
 
-  it("offer a guess only while it follows the newest turn and nothing runs", () => {
+  it("offer a suggestion only after the newest turn while idle", () => {
     const turn = (name: string): TurnView => ({
       id: name,
       started_at: 1,
@@ -237,7 +237,7 @@ describe("events", () => {
     expect(freshSuggestion({ ...state, suggestion: { turn: "t1", text: "  " } })).toBeNull();
   });
 
-  it("say that a turn is being stopped until it is over", () => {
+  it("report that a turn is stopping until it ends", () => {
     const turn: TurnView = { id: "t", started_at: 1, ended_at: null, end: null, usage: info.usage };
     const stopping = run([event(1, { type: "turn_started", turn }), event(2, { type: "turn_stopping", turn: "t" })]);
     expect(stopping.stopping).toBe(true);
@@ -249,7 +249,7 @@ describe("events", () => {
 describe("trouble", () => {
   const trouble = { error: { key: "store.full", args: {}, retryable: true }, stage: "waiting" as const };
 
-  it("is shown for this session alone, until it is over or everything is told anew", () => {
+  it("is shown for this session until it ends or a new snapshot arrives", () => {
     const other: Update = { type: "trouble", session: "6".repeat(32), trouble };
     expect(run([other]).trouble).toBeNull();
     const state = run([{ type: "trouble", session: id, trouble }]);
@@ -263,7 +263,7 @@ describe("trouble", () => {
 describe("deltas", () => {
   const streaming = run([event(1, { type: "message_started", message: started("m1") })]);
 
-  it("have byte offsets: overlaps are skipped, holes are gaps", () => {
+  it("have byte offsets: overlaps are skipped, missing bytes are gaps", () => {
     const state = run([delta("m1", 0, "héé"), delta("m1", 3, "é中"), delta("m1", 0, "h")], streaming);
     expect(state.streaming[0]?.text).toBe("héé中");
     expect(state.streaming[0]?.bytes).toBe(utf8("héé中"));
@@ -271,7 +271,7 @@ describe("deltas", () => {
     expect(apply(streaming, delta("m1", 1, "x"))).toEqual({ type: "gap" });
   });
 
-  it("of a command's output belong to the call, and stop with it", () => {
+  it("of a command's output belong to the call and end with it", () => {
     const output: StreamKind = { type: "output", call: "c1" };
     const end = event(2, {
       type: "call_changed",
@@ -288,7 +288,7 @@ describe("deltas", () => {
     expect(run([end, delta("m1", 4, "c\n", output)], state).streaming).toEqual([]);
   });
 
-  it("of long output keep its end and still count every byte", () => {
+  it("of long output keep its end and count every byte", () => {
     const output: StreamKind = { type: "output", call: "c1" };
     const line = `${"é".repeat(99)}\n`;
     let state = streaming;
@@ -305,7 +305,7 @@ describe("deltas", () => {
     expect((stream?.start ?? 0) + utf8(stream?.text ?? "")).toBe(offset);
   });
 
-  it("give the same text however they are cut and repeated", () => {
+  it("yield the same text however they are split and repeated", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "grapheme", maxLength: 60 }),
@@ -327,7 +327,7 @@ describe("deltas", () => {
   });
 });
 
-describe("a snapshot at any point and the rest", () => {
+describe("a snapshot at any point and the remaining events", () => {
   const log: Update[] = [
     event(1, { type: "turn_started", turn: { id: "t", started_at: 1, ended_at: null, end: null, usage: info.usage } }),
     event(2, { type: "message_added", message: { ...started("u1"), role: "user", meta: { origin: "person", at: 1 } } }),
@@ -395,7 +395,7 @@ describe("a snapshot at any point and the rest", () => {
   ];
   const whole = run(log);
 
-  it.each(log.map((_, index) => index))("is the same as the whole log (cut after %i)", (index) => {
+  it.each(log.map((_, index) => index))("equal the whole log (cut after %i)", (index) => {
     const first = run(log.slice(0, index));
     // Events already in the snapshot may arrive again.
     const overlapping = log.slice(Math.max(0, index - 3));
@@ -413,7 +413,7 @@ describe("a snapshot at any point and the rest", () => {
 describe("earlier pages", () => {
   const page = { messages: [started("m1")], turns: [], calls: [], earlier: true };
 
-  it("come before what is there, without doubles, and survive a fresh snapshot", () => {
+  it("are prepended without duplicates and survive a fresh snapshot", () => {
     const newest = run([event(1, { type: "message_started", message: started("m2") })]);
     const state = prepend(prepend(newest, page), page);
     expect(state.messages.map((message) => message.id)).toEqual(["m1", "m2"]);

@@ -15,13 +15,13 @@ const command = (line: string, state: CommandState | null = { type: "exited", co
   handle: null,
 });
 
-describe("the page a command offers", () => {
-  it("is each page there is, by its name", () => {
+describe("the settings page a command offers", () => {
+  it("can be any page, by name", () => {
     for (const { id } of settingsPages) expect(offeredPage(command(`octo settings open ${id}`))).toBe(id);
     expect(offeredPage(command("  octo  settings open\tmodels\n"))).toBe("models");
   });
 
-  it("is none for a name there is no page of, and for any other line", () => {
+  it("is none for an unknown page or another command", () => {
     for (const line of [
       "octo settings open",
       "octo settings open nowhere",
@@ -37,7 +37,7 @@ describe("the page a command offers", () => {
       expect(offeredPage(command(line)), line).toBeNull();
   });
 
-  it("is none before it ran, and where it did not end well", () => {
+  it("is none before a successful run", () => {
     const states: (CommandState | null)[] = [
       null,
       { type: "running" },
@@ -50,7 +50,7 @@ describe("the page a command offers", () => {
     expect(offeredPage(null)).toBeNull();
   });
 
-  it("opens its card, which has the button", () => {
+  it("opens its card with the button", () => {
     const call = (view: ToolView): CallView => ({
       id: "c",
       turn: "t",
@@ -71,7 +71,7 @@ describe("the setting a command proposes", () => {
     desktop: { closing: "hide", notices: { question: "on", finished: "on", failed: "on" } },
   } as Settings;
 
-  it("is one there is, with a value it can have, and what stands beside it stays", () => {
+  it("exists, takes a valid value and keeps its neighbours", () => {
     for (const [line, patch] of [
       ["appearance theme dark", { theme: "dark" }],
       ["knowledge sub_agents 2", { sub_agents: 2 }],
@@ -86,7 +86,7 @@ describe("the setting a command proposes", () => {
     }
   });
 
-  it("is each of the list, on a page there is, with all its values", () => {
+  it("can be any listed setting with any of its values", () => {
     for (const [setting, range] of Object.entries(PROPOSED)) {
       const [page] = setting.split(" ");
       for (const value of "from" in range ? [range.from, range.to] : range.may)
@@ -94,7 +94,7 @@ describe("the setting a command proposes", () => {
     }
   });
 
-  it("is none for what decides what may run, for other values, and for a page alone", () => {
+  it("is none for permission settings, invalid values and a page alone", () => {
     for (const line of [
       "octo settings open appearance",
       "octo settings open appearance theme",

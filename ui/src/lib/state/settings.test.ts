@@ -37,7 +37,7 @@ function after(updates: readonly Update[]): SettingsState | null {
 }
 
 describe("the settings", () => {
-  it("tell of a broken policy file and of its repair, whatever their own numbers are", () => {
+  it("report a broken policy file and its repair, regardless of sequence numbers", () => {
     const broken = after([whole(3), updateOf(true)]);
     expect(broken).toEqual({ seq: 3, snapshot: snapshot(false), policy: file(true), chats: null });
     expect(after([whole(3), updateOf(true), changed(4)])?.policy).toEqual(file(true));
@@ -49,12 +49,12 @@ describe("the settings", () => {
       chats: null,
     });
   });
-  it("tell of the chat services, which no number and no snapshot changes", () => {
+  it("keep the chat services across sequence numbers and snapshots", () => {
     const chats = { telegram: { type: "connected" as const }, people: [] };
     const state = after([whole(3), { type: "chats", state: chats }, changed(4), whole(9)]);
     expect(state?.chats).toEqual(chats);
   });
-  it("see a gap and ignore what is old", () => {
+  it("detect a gap and ignore old updates", () => {
     expect(apply(after([whole(3)]), changed(5))).toEqual({ type: "gap" });
     expect(after([whole(3), changed(3)])?.snapshot).toEqual(snapshot(false));
   });

@@ -28,7 +28,7 @@ const cards = [
 ];
 
 describe("skills", () => {
-  it("are found by where they come from and by every word", () => {
+  it("are found by source and by every word", () => {
     const names = (source: rules.SkillSource, query = "") =>
       rules.matchingCards(cards, source, query).map((c) => c.skill.name);
     expect(names("all")).toEqual(["review", "notes", "forms", "doctor"]);
@@ -41,7 +41,7 @@ describe("skills", () => {
     expect(names("bundled", "notes")).toEqual([]);
   });
 
-  it("may be changed only in Octo's own places, and used only once accepted and read", () => {
+  it("are writable only in Octo's folders, and usable once accepted", () => {
     const origins: SkillOrigin[] = [
       "bundled",
       "user",
@@ -65,7 +65,7 @@ describe("skills", () => {
     expect(rules.isUsable(card("a", "user", { error }))).toBe(false);
   });
 
-  it("are told apart by place and name, and described in the person's language where they can be", () => {
+  it("are identified by location and name, and described in the person's language if possible", () => {
     expect(rules.keyOf(card("a", "user").skill)).not.toBe(rules.keyOf(card("a", "bundled").skill));
     expect(rules.descriptionOf(cards[1] ?? card("", "user"), "zh")).toBe("发布说明");
     expect(rules.descriptionOf(cards[0] ?? card("", "user"), "zh")).toBe("What review is for");
@@ -90,7 +90,7 @@ describe("skills", () => {
     ["", false],
   ])("can be looked for in %j: %s", (text, can) => expect(rules.isSource(text)).toBe(can));
 
-  it("are put into a folder with its own separator", () => {
+  it("use the folder's path separator", () => {
     expect(rules.inside("/home/mei", "a.zip")).toBe("/home/mei/a.zip");
     expect(rules.inside("/", "a.zip")).toBe("/a.zip");
     expect(rules.inside("C:\\Users\\mei", "a.zip")).toBe("C:\\Users\\mei\\a.zip");

@@ -46,8 +46,8 @@ const line = (day: string, name: string, purpose: SpendingLine["purpose"], part:
   spending: { ...nothing, calls: 1, ...part },
 });
 
-describe("sums", () => {
-  it("of calls keep an unknown price apart from a free call", () => {
+describe("totals", () => {
+  it("distinguish an unknown price from a free call", () => {
     const sum = sumOfCalls([call, { ...call, cost: 0 }, { ...call, usage: null, cost: null }]);
     expect(sum).toEqual({
       calls: 3,
@@ -57,12 +57,12 @@ describe("sums", () => {
     });
   });
 
-  it("tell how much came from the cache, and nothing where nothing was read", () => {
+  it("give the cached share, or none without input", () => {
     expect(hitRate(usage)).toBe(0.8);
     expect(hitRate({ ...nothing.usage, output: 3 })).toBeNull();
   });
 
-  it("give a speed only where there is one", () => {
+  it("give a rate only if there is one", () => {
     expect(outputRate({ usage: { ...usage, output: 200 }, first_byte_ms: 500, total_ms: 1500 })).toBe(200);
     expect(outputRate({ usage: null, first_byte_ms: 500, total_ms: 1500 })).toBeNull();
     expect(outputRate({ usage, first_byte_ms: null, total_ms: 1500 })).toBeNull();
@@ -73,7 +73,7 @@ describe("sums", () => {
 describe("periods", () => {
   const now = new Date(2026, 10, 22, 15, 30).getTime();
 
-  it("end with today and have as many days as they say", () => {
+  it("end today and have the stated number of days", () => {
     const week = periodOf("7", now);
     expect(week.days).toEqual([
       "2026-11-16",
@@ -89,7 +89,7 @@ describe("periods", () => {
     expect(periodOf("month", now).days.length).toBe(22);
   });
 
-  it("hold every moment of their days and no day twice, whatever the clock does", () => {
+  it("cover their days exactly once across clock changes", () => {
     fc.assert(
       fc.property(
         fc.date({ min: new Date(2020, 0, 1), max: new Date(2035, 0, 1), noInvalidDate: true }),
@@ -113,7 +113,7 @@ describe("parts of a report", () => {
     line("2026-11-22", "free", "turn", { usage, unpriced: 1 }),
   ];
 
-  it("come the dearest first, by model and by purpose", () => {
+  it("are sorted by cost, by model and by purpose", () => {
     expect(partsOf(lines, "model").map((part) => [part.name, part.spending.cost])).toEqual([
       ["a", 9],
       ["b", 7],
@@ -125,7 +125,7 @@ describe("parts of a report", () => {
     ]);
   });
 
-  it("are stacked by day; a day without any is there too, and what costs nothing is left out of the cost", () => {
+  it("are stacked by day, including empty days, and free parts are omitted from the cost", () => {
     const stacks = stacksOf(lines, ["2026-11-20", "2026-11-21", "2026-11-22"], "model", "cost");
     expect(stacks.series).toEqual(["a", "b"]);
     expect(stacks.days.map((day) => day.values)).toEqual([
@@ -137,7 +137,7 @@ describe("parts of a report", () => {
     expect(stacksOf(lines, ["2026-11-22"], "model", "calls").series).toEqual(["a", "b", "free"]);
   });
 
-  it("that are too many for the colours become one", () => {
+  it("beyond the number of colours are merged", () => {
     const many = ["a", "b", "c", "d", "e"].map((name, index) => line("2026-11-22", name, "turn", { cost: 10 - index }));
     expect(stacksOf(many.slice(0, 4), ["2026-11-22"], "model", "cost").series).toEqual(["a", "b", "c", "d"]);
     const stacks = stacksOf(many, ["2026-11-22"], "model", "cost");
@@ -145,7 +145,7 @@ describe("parts of a report", () => {
     expect(stacks.days[0]?.values).toEqual([10, 9, 8, 13]);
   });
 
-  it("never lose anything, however they are split", () => {
+  it("sum to the total under any split", () => {
     const days = ["2026-11-20", "2026-11-21", "2026-11-22"];
     const lineOf = fc
       .tuple(
@@ -181,7 +181,7 @@ describe("axes", () => {
     [0, [0, 1]],
   ])("up to %d have round marks", (limit, marks) => expect(axisTicks(limit)).toEqual(marks));
 
-  it("reach what is drawn with few marks, whatever it is", () => {
+  it("cover the data with few ticks", () => {
     fc.assert(
       fc.property(fc.double({ min: 1e-3, max: 1e13, noNaN: true }), (limit) => {
         const marks = axisTicks(limit);
@@ -192,14 +192,14 @@ describe("axes", () => {
     );
   });
 
-  it("write as many days as there is room for", () => {
+  it("label as many days as fit", () => {
     expect(labelledDays(7, 10)).toEqual([0, 1, 2, 3, 4, 5, 6]);
     expect(labelledDays(30, 10).length).toBe(10);
     expect(labelledDays(3, 0)).toEqual([0]);
   });
 });
 
-describe("what was spent beyond the ideal", () => {
+describe("the cost above the ideal", () => {
   const aboveIdealCosts = (missed: number, warmth = 0, failed = 0): AboveIdeal => ({
     missed,
     warmth,
@@ -208,14 +208,14 @@ describe("what was spent beyond the ideal", () => {
   });
   const spent = (cost: number): Spending => ({ ...nothing, calls: 1, cost });
 
-  it("is a part of what the ideal costs", () => {
+  it("is a share of the ideal cost", () => {
     expect([aboveIdeal(aboveIdealCosts(3, 4, 5)), shareAboveIdeal(spent(112), aboveIdealCosts(3, 4, 5))]).toEqual([
       12, 0.12,
     ]);
     expect(shareAboveIdeal(spent(100), aboveIdealCosts(0))).toBe(0);
   });
 
-  it("is not said where nothing had a price, or all of it went beyond", () => {
+  it("is not shown without prices or without an ideal cost", () => {
     expect([shareAboveIdeal(spent(0), aboveIdealCosts(0)), shareAboveIdeal(spent(5), aboveIdealCosts(5))]).toEqual([
       null,
       null,
@@ -224,7 +224,7 @@ describe("what was spent beyond the ideal", () => {
 });
 
 describe("the share read from the cache", () => {
-  it("is counted by day over all lines, and unknown for days without input", () => {
+  it("is computed per day over all lines, and unknown for days without input", () => {
     const line = (day: string, input: number, cache_read: number): SpendingLine => ({
       day,
       name: "m",

@@ -19,25 +19,25 @@ const form = (change: Partial<TaskForm> = {}): TaskForm => ({
 });
 
 describe("the form of a new task", () => {
-  it("has limits, and asks where nobody can answer for what is done", () => {
+  it("has limits and asks before risky actions", () => {
     const { plan } = readForm(form());
     expect(plan).toMatchObject({ budget: 1_000_000_000, minutes: 30, retry: { times: 1, minutes: 10 } });
     expect(blankForm({ ...base, mode: "autonomous" }).mode).toBe("ask_risky");
     expect(blankForm({ ...base, mode: "ask" }).mode).toBe("ask");
   });
-  it("says when it would run before it has a name", () => {
+  it("shows when it would run before it has a name", () => {
     const { plan, faults } = readForm(blankForm(base));
     expect(plan?.when).toEqual({ type: "weekly", days: WEEKDAYS, times: ["08:00"] });
     expect(Object.fromEntries(faults)).toEqual({ name: "name", prompt: "prompt" });
   });
-  it("begins with tomorrow, over the end of a month and a year too", () => {
+  it("starts tomorrow, also across months and years", () => {
     expect(tomorrowOf(new Date(2026, 10, 22, 23, 59).getTime())).toBe("2026-11-23");
     expect(tomorrowOf(new Date(2027, 1, 28, 0, 0).getTime())).toBe("2027-03-01");
     expect(tomorrowOf(new Date(2026, 11, 31, 12, 0).getTime())).toBe("2027-01-01");
   });
 });
 
-describe("what is wrong with a form", () => {
+describe("the errors of a form", () => {
   const table: [Partial<TaskForm>, PlanField, FormFault][] = [
     [{ name: "  " }, "name", "name"],
     [{ prompt: "\n" }, "prompt", "prompt"],
@@ -102,7 +102,7 @@ describe("a plan", () => {
       .map(([days, all]): Timing => ({ type: "monthly", days: days.sort((a, b) => a - b), times: all })),
     fc.constant<Timing>({ type: "cron", expression: "0 9 * * 1#1" }),
   );
-  it("comes out of its form as it went in", () => {
+  it("is unchanged by a round trip through its form", () => {
     fc.assert(
       fc.property(
         timing,
@@ -133,7 +133,7 @@ describe("a plan", () => {
     );
   });
 
-  it("is written the usual way", () => {
+  it("is formatted in the usual way", () => {
     const weekly = readForm(form({ weekdays: ["friday", "monday"], times: ["20.30", "8", "08:00"] })).plan?.when;
     expect(weekly).toEqual({ type: "weekly", days: ["monday", "friday"], times: ["08:00", "20:30"] });
     const monthly = readForm(form({ kind: "monthly", days: [15, 2] })).plan?.when;

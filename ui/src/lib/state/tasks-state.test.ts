@@ -5,12 +5,12 @@ import { apply } from "./tasks-state";
 const state = (revision: number): TasksState => ({ revision, running: 1, waiting: revision * 2 });
 
 describe("the state of the tasks", () => {
-  it("begins with its snapshot and is replaced by every update", () => {
+  it("starts with its snapshot and is replaced by every update", () => {
     const first = apply(null, { type: "snapshot", snapshot: { topic: "tasks", state: state(3) } });
     expect(first).toEqual({ type: "applied", state: state(3) });
     expect(apply(state(3), { type: "tasks", state: state(9) })).toEqual({ type: "applied", state: state(9) });
   });
-  it("takes nothing from what is about something else", () => {
+  it("ignores updates of other topics", () => {
     const other: Update[] = [
       { type: "snapshot", snapshot: { topic: "library", state: { revision: 7, suggestions: 7 } } },
       { type: "library", state: { revision: 7, suggestions: 7 } },

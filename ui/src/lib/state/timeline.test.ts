@@ -43,7 +43,7 @@ const anyTree = fc
   .map(([parents, active]) => tree(parents, active));
 
 describe("layout", () => {
-  it("puts the newest first and the way of the present into the first column", () => {
+  it("puts the newest step first and the current path into the first column", () => {
     // 1-2-3, back to 1, then 4-5.
     const treeLayout = layout(tree([0, 1, 2, 1, 4], 5));
     expect(treeLayout.rows.map((row) => row.task.number)).toEqual([5, 4, 3, 2, 1, 0]);
@@ -51,7 +51,7 @@ describe("layout", () => {
     expect(treeLayout.lanes).toBe(2);
   });
 
-  it("keeps what can be done again above the present in the same column, off the way", () => {
+  it("keeps redoable steps above the present in the same column", () => {
     const undone = tree([0, 1, 2], 1);
     expect(lanes(undone)).toEqual({ 0: 0, 1: 0, 2: 0, 3: 0 });
     expect(layout(undone).edges.map((edge) => [edge.from.task.number, edge.on])).toEqual([
@@ -61,12 +61,12 @@ describe("layout", () => {
     ]);
   });
 
-  it("goes on where a redo would, not where an older branch went", () => {
+  it("continues along the redo path, not along an older branch", () => {
     expect(lanes({ ...tree([0, 1, 1], 1), redo: 2 })).toMatchObject({ 2: 0, 3: 1 });
     expect(lanes({ ...tree([0, 1, 1], 1), redo: 3 })).toMatchObject({ 3: 0, 2: 1 });
   });
 
-  it("uses a column again once it is free, and says how deep a branch is", () => {
+  it("reuses free columns and knows the depth of branches", () => {
     // Two branches in sequence: 2 from 1, then 4 from 3; the active path is 1-3-5.
     const treeLayout = layout(tree([0, 1, 1, 3, 3], 5));
     expect(Object.fromEntries(treeLayout.rows.map((row) => [row.task.number, [row.lane, row.level]]))).toEqual({
@@ -81,7 +81,7 @@ describe("layout", () => {
     expect(layout(tree([0, 1, 2, 2, 1], 5)).rows.find((row) => row.task.number === 3)).toMatchObject({ level: 3 });
   });
 
-  it("draws every tree: each task once, lines only downwards, and no line through a node of another way", () => {
+  it("draws every tree: each step once, edges downwards and through no other path's step", () => {
     fc.assert(
       fc.property(anyTree, (randomTree) => {
         const treeLayout = layout(randomTree);
@@ -105,7 +105,7 @@ describe("layout", () => {
     );
   });
 
-  it("does without a tree, and without a parent that is not there", () => {
+  it("handles an empty tree and a missing parent", () => {
     expect(layout({ tasks: [], active: 0, conversation: 0, undo: null, redo: null })).toEqual({
       rows: [],
       edges: [],
@@ -118,7 +118,7 @@ describe("layout", () => {
   });
 });
 
-describe("walk", () => {
+describe("keyboard navigation", () => {
   const treeLayout = layout(tree([0, 1, 2, 1, 4], 5));
   it.each([
     ["ArrowDown", 5, 4],
@@ -138,7 +138,7 @@ describe("walk", () => {
     expect(stepForKey(treeLayout, from, key)).toBe(to);
   });
 
-  it("begins at an end when none is selected", () => {
+  it("starts at an end if nothing is selected", () => {
     expect([stepForKey(treeLayout, null, "ArrowDown"), stepForKey(treeLayout, null, "ArrowUp")]).toEqual([5, 0]);
     expect(
       stepForKey(layout({ tasks: [], active: 0, conversation: 0, undo: null, redo: null }), null, "ArrowDown"),
@@ -147,7 +147,7 @@ describe("walk", () => {
 });
 
 describe("steps", () => {
-  it("counts runs that leave the conversation and runs that come back, not what was only saved", () => {
+  it("count runs that leave and rejoin the conversation, not saved states", () => {
     const branched = tree([0, 1, 2, 3, 1, 5], 6, { 4: "safety", 5: "checkpoint" });
     expect(steps(branched, 3)).toEqual({ undone: 1, redone: 2 });
     expect(steps(branched, 4)).toEqual({ undone: 1, redone: 2 });
@@ -155,7 +155,7 @@ describe("steps", () => {
     expect(steps(branched, 6)).toEqual({ undone: 0, redone: 0 });
   });
 
-  it("follows the conversation where it went another way than the files", () => {
+  it("follow the conversation where it differs from the files", () => {
     // Files of 3 continue from 2, its conversation from 1; then only the conversation went back to 1.
     const smallTree = tree([0, 1, 2], 3);
     const tasks = smallTree.tasks.map((task) => (task.number === 3 ? { ...task, said_after: 1 } : task));
@@ -165,7 +165,7 @@ describe("steps", () => {
     expect(steps({ ...smallTree, tasks, conversation: 1 }, 1)).toEqual({ undone: 0, redone: 0 });
   });
 
-  it("is the way there and back: what one direction undoes the other brings back", () => {
+  it("are symmetric: one direction undoes what the other redoes", () => {
     fc.assert(
       fc.property(anyTree, fc.nat(), (randomTree, pick) => {
         const to = randomTree.tasks[pick % randomTree.tasks.length]?.number ?? 0;
@@ -177,9 +177,9 @@ describe("steps", () => {
   });
 });
 
-describe("a place", () => {
+describe("the initial step", () => {
   const smallTree = tree([0, 1, 2], 3);
-  it("is the present, the task before, or the one before a turn", () => {
+  it("is the present, the previous step or the one before a turn", () => {
     expect(initialStep(smallTree, { type: "now" })).toBe(3);
     expect(initialStep(smallTree, { type: "before" })).toBe(2);
     expect(initialStep(smallTree, { type: "before_turn", turn: "turn-2" })).toBe(1);
@@ -188,7 +188,7 @@ describe("a place", () => {
     expect(initialStep({ tasks: [], active: 0, conversation: 0, undo: null, redo: null }, { type: "now" })).toBeNull();
   });
 
-  it("is nowhere while nothing happened", () => {
+  it("is none in an empty tree", () => {
     expect([
       isEmpty(smallTree),
       isEmpty(tree([], 0)),
@@ -197,7 +197,7 @@ describe("a place", () => {
   });
 });
 
-it("a path ends, whatever it is given", () => {
+it("ends a path in any tree", () => {
   const round = tree([0, 1], 2);
   const tasks = round.tasks.map((task) => (task.number === 1 ? { ...task, parent: 2 } : task));
   expect(path({ ...round, tasks }, 2).map((task) => task.number)).toEqual([2, 1]);

@@ -23,7 +23,7 @@ function page(from: number, to: number, earlier: boolean): TranscriptPage {
 }
 
 describe("a part of a conversation", () => {
-  it("grows at both ends without doubles, and knows whether there is more before it", () => {
+  it("grows at both ends without duplicates, and knows whether more precedes it", () => {
     const middle = partOf(page(11, 15, true));
     const down = after(middle, page(14, 18, true));
     expect(down.messages.map((message) => message.id)).toEqual(["m11", "m12", "m13", "m14", "m15", "m16", "m17"]);

@@ -16,7 +16,7 @@ describe("the trash's totals", () => {
     expect(first).toEqual({ type: "applied", state });
     expect(apply(state, changed(4, 2))).toEqual({ type: "applied", state: { seq: 4, totals: totals(2) } });
   });
-  it("see a gap and ignore what is old", () => {
+  it("detect a gap and ignore old updates", () => {
     expect(apply(state, changed(5, 2))).toEqual({ type: "gap" });
     expect(apply(null, changed(1, 2))).toEqual({ type: "gap" });
     expect(apply(state, changed(3, 9))).toEqual({ type: "applied", state });

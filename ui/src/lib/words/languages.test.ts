@@ -7,7 +7,7 @@ import { setLanguage, t, wordsOf } from "./words.svelte";
 
 const UI = join(import.meta.dirname, "../..");
 
-it("are one list: those of the folders of words, each with its own words and name", async () => {
+it("match the word folders, each with its own words and name", async () => {
   expect(languages.map(({ code }) => code)).toEqual(readdirSync(join(UI, "../../words")).sort());
   for (const { code } of languages) {
     await setLanguage(code);
@@ -28,7 +28,7 @@ it.each([
   ["", "en"],
 ])("a system in %s is spoken to in %s", (system, code) => expect(matchLanguage(system)).toBe(code));
 
-it("are named nowhere else", () => {
+it("are listed nowhere else", () => {
   const sources = readdirSync(UI, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && /\.(svelte|ts)$/.test(entry.name) && !/\.test\.ts$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import enErrors from "@words/en/errors.json";
 import { explainTest } from "./model-test";
 
-describe("a model that could not be tried", () => {
-  it("is never told of a kept message or a retry, of which there is none in a test", () => {
+describe("a failed model test", () => {
+  it("mentions no stored message and no retry", () => {
     const provider = Object.keys(enErrors).filter((key) => key.startsWith("error.provider."));
     expect(provider.length).toBeGreaterThan(10);
     // Neither can happen with one short message; a cancelled one is not reported.
@@ -14,7 +14,7 @@ describe("a model that could not be tried", () => {
     }
   });
 
-  it("says of everything else what is said elsewhere", () => {
+  it("explains other errors as elsewhere", () => {
     const error = { key: "model.name_missing", args: {}, retryable: false };
     expect(explainTest(error)).toBe(enErrors["error.model.name_missing"]);
   });

@@ -7,7 +7,7 @@ vi.mock("./files", () => ({
   readFile: (code: string) => (code === "zh" ? Promise.reject(new Error("unreadable")) : Promise.resolve({})),
 }));
 
-it("keeps the language whose words it has, and goes on loading them, when those of another cannot be read", async () => {
+it("keeps the current language if another cannot be loaded", async () => {
   await expect(setLanguage("zh")).rejects.toThrow("unreadable");
   expect(language()).toBe("en");
   await expect(loadWords("shared")).resolves.toBeUndefined();

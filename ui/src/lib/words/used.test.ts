@@ -57,16 +57,16 @@ describe("every word of the catalogue", () => {
     expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);
   });
 
-  it("that the page has no file of is used by Rust", () => {
+  it("outside the page's files is used by Rust", () => {
     const isBuilt = (key: string): boolean => MADE_IN_RUST.some((beginning) => key.startsWith(beginning));
     expect(onlyRust.filter((key) => !inRust.has(key) && !isBuilt(key))).toEqual([]);
   });
 
-  it("would be missed: the check knows a key nobody uses, and one that only looks used", () => {
+  it("is checked: an unused key and one that only looks used are found", () => {
     expect(["side.nobody", "settings.page.nowhere.else", "error.no.such.thing"].filter(isUsed)).toEqual([]);
   });
 
-  it("that Rust puts together is there", () => {
+  it("that Rust composes exists", () => {
     for (const beginning of MADE_IN_RUST) {
       expect(rust).toContain(`"${beginning.replace(/^error\./, "")}{`);
       expect(keys.some((key) => key.startsWith(beginning))).toBe(true);

@@ -104,7 +104,7 @@ function views(): { from: string; view: string; brings: readonly string[] }[] {
 }
 
 describe("the words of a view", () => {
-  it("that is there from the start are those of the start", () => {
+  it("shown at startup are loaded at startup", () => {
     expect(missing(join(SRC, "main.ts"), [])).toEqual([]);
   });
 
@@ -118,7 +118,7 @@ describe("the words of a view", () => {
     },
   );
 
-  it("are known: views were found, and words that were not brought", () => {
+  it("are checked: missing words of a view are found", () => {
     expect(views().length).toBeGreaterThan(20);
     expect(missing(join(SRC, "components/tasks/TasksView.svelte"), ["shared"]).length).toBeGreaterThan(5);
   });

@@ -34,7 +34,7 @@ describe("words", () => {
     }
   });
 
-  it("are filled and counted", async () => {
+  it("are filled in and pluralised", async () => {
     await setLanguage("en");
     expect(t("run.exit", { code: 101 })).toBe("exit 101");
     expect(tn("count.steps", 1)).toBe("1 step");
@@ -45,7 +45,7 @@ describe("words", () => {
     await setLanguage("en");
   });
 
-  it("have the language's own separator between the items of a list the core names", async () => {
+  it("join lists with the language's separator", async () => {
     const error = { key: "skill.unknown_near", args: { name: "mdel", near: "/model\u001f/mode" }, retryable: false };
     await setLanguage("en");
     expect(explain(error)).toContain("/model, /mode?");
@@ -54,14 +54,14 @@ describe("words", () => {
     await setLanguage("en");
   });
 
-  it("are those of the language that was chosen last, though another one comes later", async () => {
+  it("are those of the language chosen last, even if another loads later", async () => {
     const chinese = setLanguage("zh");
     await setLanguage("en");
     await chinese;
     expect([language(), t("toast.undo")]).toEqual(["en", "Undo"]);
   });
 
-  it("never leave an error without words", async () => {
+  it("always explain an error", async () => {
     expect(explain({ key: "no.such.key", args: {}, retryable: false })).toContain("no.such.key");
     const full = { key: "store.full", args: {}, retryable: true };
     expect(explainBriefly(full)).toBe("The disk is full.");
