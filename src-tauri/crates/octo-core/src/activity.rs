@@ -78,7 +78,7 @@ impl ActivityBoard {
     /// Whether a session's turn waits for a permit.
     pub fn is_queued(&self, session: SessionId) -> bool {
         self.with(|lines| {
-            let turn = lines.get(&session).and_then(|doing| doing.turn);
+            let turn = lines.get(&session).and_then(|activity| activity.turn);
             turn.is_some_and(|turn| turn.stands == TurnActivityStatus::Queued)
         })
     }
@@ -86,24 +86,27 @@ impl ActivityBoard {
     /// Whether a session is running this turn.
     pub fn is_in(&self, session: SessionId, turn: TurnId) -> bool {
         self.with(|lines| {
-            lines.get(&session).and_then(|doing| doing.turn).is_some_and(|doing| doing.turn == turn)
+            lines
+                .get(&session)
+                .and_then(|activity| activity.turn)
+                .is_some_and(|activity| activity.turn == turn)
         })
     }
 
-    fn with<T>(&self, act: impl FnOnce(&mut BTreeMap<SessionId, SessionActivity>) -> T) -> T {
-        act(&mut self.lines.lock())
+    fn with<T>(&self, update: impl FnOnce(&mut BTreeMap<SessionId, SessionActivity>) -> T) -> T {
+        update(&mut self.lines.lock())
     }
 }
 
 impl BoardEntry {
     /// Publishes the session's current activity; `None` removes the entry.
-    pub fn publish(&self, doing: Option<SessionActivity>) {
+    pub fn publish(&self, activity: Option<SessionActivity>) {
         let changed = self.board.with(|lines| {
-            if lines.get(&self.session) == doing.as_ref() {
+            if lines.get(&self.session) == activity.as_ref() {
                 return false;
             }
-            match doing {
-                Some(doing) => lines.insert(self.session, doing),
+            match activity {
+                Some(activity) => lines.insert(self.session, activity),
                 None => lines.remove(&self.session),
             };
             true
@@ -136,20 +139,20 @@ pub(crate) struct ActivityInputs {
 }
 
 /// Builds the list of all running work. Pure.
-pub(crate) fn state(lines: &BTreeMap<SessionId, SessionActivity>, known: &ActivityInputs) -> ActivityState {
+pub(crate) fn state(lines: &BTreeMap<SessionId, SessionActivity>, inputs: &ActivityInputs) -> ActivityState {
     let mut rows: Vec<ActivityRow> = Vec::new();
-    for (session, doing) in lines {
-        rows.extend(doing.turn.map(|turn| turn_row(*session, doing, turn, lines, known)));
-        let of = || origin(*session, lines, &doing.title);
-        rows.extend(doing.commands.iter().map(|command| command_row(*session, of(), command)));
+    for (session, activity) in lines {
+        rows.extend(activity.turn.map(|turn| turn_row(*session, activity, turn, lines, inputs)));
+        let of = || origin(*session, lines, &activity.title);
+        rows.extend(activity.commands.iter().map(|command| command_row(*session, of(), command)));
     }
-    for work in &known.neighbours {
-        rows.extend(other_process_rows(work, known));
+    for other in &inputs.neighbours {
+        rows.extend(other_process_rows(other, inputs));
     }
-    rows.extend(waiting_runs(known));
+    rows.extend(waiting_runs(inputs));
     rows.sort_by(|a, b| (kind(&a.id), a.since, &a.id).cmp(&(kind(&b.id), b.since, &b.id)));
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-    ActivityState { rows, taken: number(known.places.taken), places: number(known.places.limit) }
+    ActivityState { rows, taken: number(inputs.places.taken), places: number(inputs.places.limit) }
 }
 
 /// Returns the sort position of a kind.
@@ -164,32 +167,32 @@ fn kind(id: &ActivityId) -> u8 {
 
 fn turn_row(
     session: SessionId,
-    doing: &SessionActivity,
+    activity: &SessionActivity,
     turn: TurnActivity,
     lines: &BTreeMap<SessionId, SessionActivity>,
-    known: &ActivityInputs,
+    inputs: &ActivityInputs,
 ) -> ActivityRow {
-    let (id, name, task) = turn_label(session, doing.fork.as_ref(), &doing.title, known);
+    let (id, name, task) = turn_label(session, activity.fork.as_ref(), &activity.title, inputs);
     let status = match turn.stands {
         TurnActivityStatus::Working => ActivityStatus::Working,
         TurnActivityStatus::NeedsYou => ActivityStatus::NeedsYou,
         // A turn that has just been admitted has not published it yet.
-        TurnActivityStatus::Queued => match known.ahead.get(&turn.turn) {
-            Some(ahead) => ActivityStatus::Queued { ahead: *ahead },
+        TurnActivityStatus::Queued => match inputs.ahead.get(&turn.turn) {
+            Some(position) => ActivityStatus::Queued { ahead: *position },
             None => ActivityStatus::Working,
         },
     };
     ActivityRow {
         id,
         name,
-        of: doing.fork.as_ref().map(|fork| origin(fork.session, lines, &fork.title)),
-        folder: doing.folder.clone(),
+        of: activity.fork.as_ref().map(|sub_agent| origin(sub_agent.session, lines, &sub_agent.title)),
+        folder: activity.folder.clone(),
         session: Some(session),
         task,
         status,
         since: turn.since,
         steps: Some(turn.steps),
-        spending: Some(known.spent.get(&session).copied().unwrap_or_default()),
+        spending: Some(inputs.spent.get(&session).copied().unwrap_or_default()),
         process: None,
     }
 }
@@ -198,13 +201,13 @@ fn turn_row(
 /// file.
 fn turn_label(
     session: SessionId,
-    fork: Option<&SubAgentOrigin>,
+    sub_agent: Option<&SubAgentOrigin>,
     title: &str,
-    known: &ActivityInputs,
+    inputs: &ActivityInputs,
 ) -> (ActivityId, String, Option<String>) {
-    let run = known.runs.iter().find(|run| run.session == Some(session) && is_on(run));
-    match (fork, run) {
-        (Some(fork), _) => (ActivityId::SubAgent { session }, fork.name.clone(), None),
+    let run = inputs.runs.iter().find(|run| run.session == Some(session) && is_on(run));
+    match (sub_agent, run) {
+        (Some(sub_agent), _) => (ActivityId::SubAgent { session }, sub_agent.name.clone(), None),
         (None, Some(run)) => (ActivityId::Task { run: run.id }, run.name.clone(), Some(run.task.clone())),
         (None, None) => (ActivityId::Session { session }, title.to_owned(), None),
     }
@@ -212,21 +215,24 @@ fn turn_label(
 
 /// Builds the rows for another process's work in a session.
 fn other_process_rows(
-    work: &OtherProcessSession,
-    known: &ActivityInputs,
+    other: &OtherProcessSession,
+    inputs: &ActivityInputs,
 ) -> impl Iterator<Item = ActivityRow> {
-    let (session, process) = (work.info.id, Some(work.holder.process));
-    let turn = work.turn.map(|(_, since, steps)| {
-        let (id, name, task) = turn_label(session, work.fork.as_ref(), &work.info.title, known);
-        let of = work.fork.as_ref();
+    let (session, process) = (other.info.id, Some(other.holder.process));
+    let turn = other.turn.map(|(_, since, steps)| {
+        let (id, name, task) = turn_label(session, other.fork.as_ref(), &other.info.title, inputs);
+        let sub_agent = other.fork.as_ref();
         ActivityRow {
             id,
             name,
-            of: of.map(|fork| ActivityOrigin { session: fork.session, title: fork.title.clone() }),
-            folder: work.info.folder.clone(),
+            of: sub_agent.map(|sub_agent| ActivityOrigin {
+                session: sub_agent.session,
+                title: sub_agent.title.clone(),
+            }),
+            folder: other.info.folder.clone(),
             session: Some(session),
             task,
-            status: match work.info.status {
+            status: match other.info.status {
                 SessionStatus::Waiting => ActivityStatus::NeedsYou,
                 // Only that process knows whether the turn waits for a permit.
                 SessionStatus::Running | SessionStatus::Idle | SessionStatus::Failed => {
@@ -235,22 +241,22 @@ fn other_process_rows(
             },
             since,
             steps: Some(steps),
-            spending: Some(known.spent.get(&session).copied().unwrap_or_default()),
+            spending: Some(inputs.spent.get(&session).copied().unwrap_or_default()),
             process,
         }
     });
-    let commands = work.commands.iter().map(move |command| {
-        let of = ActivityOrigin { session, title: work.info.title.clone() };
-        ActivityRow { process, ..command_row(session, of, command) }
+    let commands = other.commands.iter().map(move |command| {
+        let origin = ActivityOrigin { session, title: other.info.title.clone() };
+        ActivityRow { process, ..command_row(session, origin, command) }
     });
     turn.into_iter().chain(commands)
 }
 
-fn command_row(session: SessionId, of: ActivityOrigin, command: &BackgroundCommand) -> ActivityRow {
+fn command_row(session: SessionId, origin: ActivityOrigin, command: &BackgroundCommand) -> ActivityRow {
     ActivityRow {
         id: ActivityId::Command { session, handle: command.handle.clone() },
         name: command.command.clone(),
-        of: Some(of),
+        of: Some(origin),
         folder: command.cwd.clone(),
         session: Some(session),
         task: None,
@@ -264,14 +270,14 @@ fn command_row(session: SessionId, of: ActivityOrigin, command: &BackgroundComma
 
 /// Returns the session the work belongs to, with its current title if known.
 fn origin(session: SessionId, lines: &BTreeMap<SessionId, SessionActivity>, title: &str) -> ActivityOrigin {
-    let now = lines.get(&session).map(|doing| doing.title.as_str());
+    let now = lines.get(&session).map(|activity| activity.title.as_str());
     ActivityOrigin { session, title: now.unwrap_or(title).to_owned() }
 }
 
 /// Returns the due runs that wait because the maximum number of runs is already in progress.
-fn waiting_runs(known: &ActivityInputs) -> impl Iterator<Item = ActivityRow> {
-    let now = known.tends;
-    let due = known.runs.iter().filter(move |run| match run.status {
+fn waiting_runs(inputs: &ActivityInputs) -> impl Iterator<Item = ActivityRow> {
+    let now = inputs.tends;
+    let due = inputs.runs.iter().filter(move |run| match run.status {
         RunStatus::Waiting { until } => now.is_some_and(|now| until <= now),
         _ => false,
     });

@@ -74,42 +74,42 @@ impl TurnLimiter {
     }
 
     /// Requests a permit for a turn. If none is free, `bell` is called once there is.
-    pub fn request_permit(&self, turn: TurnId, bell: impl FnOnce() + Send + 'static) -> Permit {
-        self.with(|hall| {
-            hall.line.waiting.insert(turn);
-            hall.bells.insert(turn, Box::new(bell));
-            let mut admitted = hall.line.admit();
+    pub fn request_permit(&self, turn: TurnId, on_permit: impl FnOnce() + Send + 'static) -> Permit {
+        self.with(|state| {
+            state.line.waiting.insert(turn);
+            state.bells.insert(turn, Box::new(on_permit));
+            let mut turns = state.line.admit();
             // The caller reads it from the returned ticket.
-            if admitted.contains(&turn) {
-                hall.bells.remove(&turn);
-                admitted.retain(|other| *other != turn);
+            if turns.contains(&turn) {
+                state.bells.remove(&turn);
+                turns.retain(|other| *other != turn);
             }
-            admitted
+            turns
         });
         Permit { turn, admission: self.clone() }
     }
 
     /// Starts admitting turns.
     pub fn open(&self) {
-        self.with(|hall| {
-            hall.line.door = LimiterMode::Open;
-            hall.line.admit()
+        self.with(|state| {
+            state.line.door = LimiterMode::Open;
+            state.line.admit()
         });
     }
 
     /// Stops admitting turns.
     pub fn close(&self) {
-        self.with(|hall| {
-            hall.line.door = LimiterMode::Closed;
+        self.with(|state| {
+            state.line.door = LimiterMode::Closed;
             Vec::new()
         });
     }
 
     /// Changes the limit. Turns that have a permit keep it.
     pub fn set_limit(&self, limit: u32) {
-        self.with(|hall| {
-            hall.line.limit = places(limit);
-            hall.line.admit()
+        self.with(|state| {
+            state.line.limit = places(limit);
+            state.line.admit()
         });
     }
 
@@ -122,20 +122,20 @@ impl TurnLimiter {
         self.read(|line| PermitCount { taken: line.inside.len(), limit: line.limit })
     }
 
-    fn read<T>(&self, look: impl FnOnce(&PermitQueue) -> T) -> T {
-        look(&self.hall.lock().line)
+    fn read<T>(&self, query: impl FnOnce(&PermitQueue) -> T) -> T {
+        query(&self.hall.lock().line)
     }
 
     /// Changes the limiter, then runs the callbacks of the turns this admits.
-    fn with(&self, act: impl FnOnce(&mut LimiterState) -> Vec<TurnId>) {
+    fn with(&self, update: impl FnOnce(&mut LimiterState) -> Vec<TurnId>) {
         let bells: Vec<AdmitCallback> = {
-            let mut hall = self.hall.lock();
-            let admitted = act(&mut hall);
-            admitted.into_iter().filter_map(|turn| hall.bells.remove(&turn)).collect()
+            let mut state = self.hall.lock();
+            let turns = update(&mut state);
+            turns.into_iter().filter_map(|turn| state.bells.remove(&turn)).collect()
         };
         self.change.notify();
-        for bell in bells {
-            bell();
+        for callback in bells {
+            callback();
         }
     }
 }
@@ -149,10 +149,10 @@ impl Permit {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.admission.with(|hall| {
-            hall.bells.remove(&self.turn);
-            hall.line.leave(self.turn);
-            hall.line.admit()
+        self.admission.with(|state| {
+            state.bells.remove(&self.turn);
+            state.line.leave(self.turn);
+            state.line.admit()
         });
     }
 }
@@ -165,20 +165,20 @@ impl PermitQueue {
 
     /// Admits turns while permits are free and returns them.
     fn admit(&mut self) -> Vec<TurnId> {
-        let mut admitted = Vec::new();
+        let mut turns = Vec::new();
         while self.door == LimiterMode::Open
             && self.inside.len() < self.limit
-            && let Some(next) = self.waiting.pop_first()
+            && let Some(turn) = self.waiting.pop_first()
         {
-            self.inside.insert(next);
-            admitted.push(next);
+            self.inside.insert(turn);
+            turns.push(turn);
         }
-        admitted
+        turns
     }
 
     fn ahead(&self, turn: TurnId) -> Option<u32> {
-        let ahead = self.waiting.contains(&turn).then(|| self.waiting.range(..turn).count())?;
-        Some(u32::try_from(ahead).unwrap_or(u32::MAX))
+        let position = self.waiting.contains(&turn).then(|| self.waiting.range(..turn).count())?;
+        Some(u32::try_from(position).unwrap_or(u32::MAX))
     }
 }
 

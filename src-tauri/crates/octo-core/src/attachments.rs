@@ -45,8 +45,8 @@ pub(crate) async fn put_blob(blobs: Blobs, base64: &str, name: String) -> Result
     }
     let media_type =
         picture_type(&bytes).ok_or_else(|| ApiError::new("blob.no_picture").arg("name", &name))?;
-    let kept = tokio::task::spawn_blocking(move || keep(&blobs, &bytes)).await;
-    let blob = kept.map_err(|error| ApiError::new("internal").detail(error))??;
+    let result = tokio::task::spawn_blocking(move || keep(&blobs, &bytes)).await;
+    let blob = result.map_err(|error| ApiError::new("internal").detail(error))??;
     Ok(BlobRef { blob, media_type: media_type.to_owned(), name })
 }
 
@@ -59,30 +59,30 @@ pub(crate) async fn picture(folder: String, path: String) -> Result<SessionPictu
 /// Makes blocks of files. A file that cannot be attached does not prevent the others.
 pub(crate) async fn attach_files(blobs: Blobs, mut paths: Vec<String>) -> Result<AttachmentResult, ApiError> {
     let attaching = tokio::task::spawn_blocking(move || {
-        let mut attached = AttachmentResult { blocks: Vec::new(), refused: Vec::new(), remarks: Vec::new() };
+        let mut result = AttachmentResult { blocks: Vec::new(), refused: Vec::new(), remarks: Vec::new() };
         if paths.len() > AT_ONCE {
-            let left_out = paths.split_off(AT_ONCE).len();
-            attached
+            let excess = paths.split_off(AT_ONCE).len();
+            result
                 .refused
-                .push(ApiError::new("attach.too_many").arg("limit", AT_ONCE).arg("left_out", left_out));
+                .push(ApiError::new("attach.too_many").arg("limit", AT_ONCE).arg("left_out", excess));
         }
         for path in paths {
             match attach(&blobs, &path) {
                 Ok((block, remark)) => {
-                    attached.blocks.push(block);
-                    attached.remarks.extend(remark);
+                    result.blocks.push(block);
+                    result.remarks.extend(remark);
                 }
-                Err(error) => attached.refused.push(error),
+                Err(error) => result.refused.push(error),
             }
         }
-        attached
+        result
     });
     attaching.await.map_err(|error| ApiError::new("internal").detail(error))
 }
 
 /// Returns the block of one file, with a remark for the person.
 fn attach(blobs: &Blobs, path: &str) -> Result<(Block, Option<ApiError>), ApiError> {
-    let place = Path::new(path);
+    let file_path = Path::new(path);
     let unreadable = |error: std::io::Error| {
         let key = match error.kind() {
             ErrorKind::NotFound => "attach.missing",
@@ -91,68 +91,69 @@ fn attach(blobs: &Blobs, path: &str) -> Result<(Block, Option<ApiError>), ApiErr
         };
         ApiError::new(key).arg("path", path).detail(error)
     };
-    if !place.is_absolute() {
+    if !file_path.is_absolute() {
         return Err(ApiError::new("attach.missing").arg("path", path));
     }
-    let named = || Block::File { path: path.to_owned() };
+    let name_only = || Block::File { path: path.to_owned() };
     // Opening a pipe or a device could block forever.
-    let kind = fs::metadata(place).map_err(unreadable)?;
+    let kind = fs::metadata(file_path).map_err(unreadable)?;
     if kind.is_dir() {
-        fs::read_dir(place).map_err(unreadable)?;
-        return Ok((named(), None));
+        fs::read_dir(file_path).map_err(unreadable)?;
+        return Ok((name_only(), None));
     }
     if !kind.is_file() {
         return Err(ApiError::new("attach.no_file").arg("path", path));
     }
-    let mut file = File::open(place).map_err(unreadable)?;
+    let mut file = File::open(file_path).map_err(unreadable)?;
     let mut bytes = Vec::new();
     file.by_ref().take(HEAD).read_to_end(&mut bytes).map_err(unreadable)?;
-    let name = place.file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned());
+    let name =
+        file_path.file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned());
     if octo_workspace::media_type(&bytes) == PDF {
-        let rest = (LARGEST_DOCUMENT + 1).saturating_sub(bytes.len() as u64);
-        file.take(rest).read_to_end(&mut bytes).map_err(unreadable)?;
+        let budget = (LARGEST_DOCUMENT + 1).saturating_sub(bytes.len() as u64);
+        file.take(budget).read_to_end(&mut bytes).map_err(unreadable)?;
         let is_large = bytes.len() as u64 > LARGEST_DOCUMENT;
         if is_large || is_locked(&bytes) {
             let key = if is_large { "attach.document_as_file" } else { "attach.locked_as_file" };
             let remark = ApiError::new(key).arg("name", name).arg("limit_mb", megabytes(LARGEST_DOCUMENT));
-            return Ok((named(), Some(remark)));
+            return Ok((name_only(), Some(remark)));
         }
         let blob = keep(blobs, &bytes)?;
         let document = Block::Document { blob, media_type: PDF.to_owned(), name, path: path.to_owned() };
         return Ok((document, None));
     }
-    let Some(media_type) = picture_type(&bytes) else { return Ok((named(), None)) };
-    let rest = (LARGEST_PICTURE + 1).saturating_sub(bytes.len() as u64);
-    file.take(rest).read_to_end(&mut bytes).map_err(unreadable)?;
+    let Some(media_type) = picture_type(&bytes) else { return Ok((name_only(), None)) };
+    let budget = (LARGEST_PICTURE + 1).saturating_sub(bytes.len() as u64);
+    file.take(budget).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > LARGEST_PICTURE {
         let remark = ApiError::new("attach.picture_as_file").arg("name", name).arg("limit_mib", mib());
-        return Ok((named(), Some(remark)));
+        return Ok((name_only(), Some(remark)));
     }
     let blob = keep(blobs, &bytes)?;
     Ok((Block::Image { blob, media_type: media_type.to_owned(), name }, None))
 }
 
-fn read_picture(named: &str, folder: &Path) -> Result<SessionPicture, ApiError> {
-    let missing = || ApiError::new("picture.missing").arg("path", named);
+fn read_picture(name: &str, folder: &Path) -> Result<SessionPicture, ApiError> {
+    let missing_error = || ApiError::new("picture.missing").arg("path", name);
     // Both resolved: a link could lead out.
-    let folder = octo_workspace::resolve_links(folder).map_err(|_| missing())?;
-    let place = octo_workspace::linked_file(named, &folder).ok_or_else(missing)?;
-    if !octo_workspace::is_inside(&folder, &place) {
-        return Err(ApiError::new("picture.elsewhere").arg("path", named));
+    let folder = octo_workspace::resolve_links(folder).map_err(|_| missing_error())?;
+    let path = octo_workspace::linked_file(name, &folder).ok_or_else(missing_error)?;
+    if !octo_workspace::is_inside(&folder, &path) {
+        return Err(ApiError::new("picture.elsewhere").arg("path", name));
     }
-    let unreadable = |error: std::io::Error| missing().detail(error);
+    let unreadable = |error: std::io::Error| missing_error().detail(error);
     // Opening a pipe or a device could block forever.
-    let kind = fs::metadata(&place).map_err(unreadable)?;
+    let kind = fs::metadata(&path).map_err(unreadable)?;
     if !kind.is_file() {
-        return Err(missing());
+        return Err(missing_error());
     }
     let mut bytes = Vec::new();
-    let file = File::open(&place).map_err(unreadable)?;
+    let file = File::open(&path).map_err(unreadable)?;
     file.take(LARGEST_SHOWN + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    let media = picture_type(&bytes).ok_or_else(|| ApiError::new("picture.other").arg("path", named))?;
+    let media = picture_type(&bytes).ok_or_else(|| ApiError::new("picture.other").arg("path", name))?;
     if bytes.len() as u64 > LARGEST_SHOWN {
         return Err(ApiError::new("picture.too_large")
-            .arg("path", named)
+            .arg("path", name)
             .arg("limit_mib", LARGEST_SHOWN >> 20));
     }
     let base64 = base64::engine::general_purpose::STANDARD.encode(&bytes);
@@ -170,8 +171,8 @@ fn keep(blobs: &Blobs, bytes: &[u8]) -> Result<octo_protocol::BlobHash, ApiError
 
 /// Returns the media type, if it is a picture models can see.
 fn picture_type(bytes: &[u8]) -> Option<&'static str> {
-    let found = octo_workspace::media_type(bytes);
-    PICTURES.into_iter().find(|picture| *picture == found)
+    let media_type = octo_workspace::media_type(bytes);
+    PICTURES.into_iter().find(|format| *format == media_type)
 }
 
 /// Formats megabytes with one decimal place.

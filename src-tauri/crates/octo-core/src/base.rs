@@ -74,12 +74,12 @@ impl Base {
 
     /// Returns the grants of a folder and, under its own scope, of one session.
     pub async fn allowed(&self, folder: String, scope: String) -> Result<Vec<Rule>, ApiError> {
-        let read = self.store.read(move |reader| {
+        let result = self.store.read(move |reader| {
             let mut rules = reader.rules(&folder)?;
             rules.extend(reader.rules(&scope)?);
             Ok(rules)
         });
-        read.await.map_err(ApiError::from)
+        result.await.map_err(ApiError::from)
     }
 
     /// Returns the bytes of all pictures and documents in these messages. A missing one is left out: the codec
@@ -91,13 +91,13 @@ impl Base {
             return HashMap::new();
         }
         let blobs = self.blobs.clone();
-        let read = tokio::task::spawn_blocking(move || {
+        let result = tokio::task::spawn_blocking(move || {
             hashes
                 .into_iter()
                 .filter_map(|hash| blobs.get(&hash).ok().map(|bytes| (hash, Arc::from(bytes))))
                 .collect::<HashMap<BlobHash, Arc<[u8]>>>()
         });
-        read.await.unwrap_or_default()
+        result.await.unwrap_or_default()
     }
 }
 

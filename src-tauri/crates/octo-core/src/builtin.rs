@@ -69,11 +69,11 @@ impl HomeCommands {
         }
     }
 
-    fn done(&self, deed: Deed) {
+    fn done(&self, report: Deed) {
         match &self.client.witness {
             Witness::Nobody => {}
             // A receiver that has ended needs no report.
-            Witness::Told(told) => drop(told.send(deed)),
+            Witness::Told(told) => drop(told.send(report)),
         }
     }
 }
@@ -81,31 +81,31 @@ impl HomeCommands {
 impl BuiltinCommands for HomeCommands {
     fn preview(
         &self,
-        errand: &BuiltinCommand,
-        asker: &CommandOrigin,
+        command: &BuiltinCommand,
+        origin: &CommandOrigin,
     ) -> BoxFuture<'static, Result<ToolView, ToolError>> {
-        let (desk, errand, asker) = (self.clone(), errand.clone(), asker.clone());
-        Box::pin(async move { desk.view(errand, &asker).await })
+        let (commands, command, origin) = (self.clone(), command.clone(), origin.clone());
+        Box::pin(async move { commands.view(command, &origin).await })
     }
 
     fn execute(
         &self,
-        errand: BuiltinCommand,
-        asker: CommandOrigin,
+        command: BuiltinCommand,
+        origin: CommandOrigin,
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<String, ToolError>> {
-        let desk = self.clone();
+        let commands = self.clone();
         Box::pin(async move {
             if cancel.is_cancelled() {
                 return Err(ToolError::new("Stopped before it began; nothing was changed."));
             }
-            let text = match errand {
-                BuiltinCommand::Skill(errand) => desk.skill(errand, &asker).await,
-                BuiltinCommand::Memory(errand) => desk.memory(errand, &asker).await,
-                BuiltinCommand::Persona(errand) => desk.persona(errand).await,
-                BuiltinCommand::Task(errand) => desk.task(errand, &asker).await,
-                BuiltinCommand::Browser(query) => desk.browser(query).await,
-                BuiltinCommand::Settings(query) => settings::answer(&desk.base.preferences(), query),
+            let text = match command {
+                BuiltinCommand::Skill(command) => commands.skill(command, &origin).await,
+                BuiltinCommand::Memory(command) => commands.memory(command, &origin).await,
+                BuiltinCommand::Persona(command) => commands.persona(command).await,
+                BuiltinCommand::Task(command) => commands.task(command, &origin).await,
+                BuiltinCommand::Browser(query) => commands.browser(query).await,
+                BuiltinCommand::Settings(query) => settings::answer(&commands.base.preferences(), query),
             }?;
             Ok(capped(text))
         })
@@ -114,12 +114,12 @@ impl BuiltinCommands for HomeCommands {
 
 impl HomeCommands {
     /// Returns a preview of the effect, for the person who is asked.
-    async fn view(&self, errand: BuiltinCommand, asker: &CommandOrigin) -> Result<ToolView, ToolError> {
-        match errand {
-            BuiltinCommand::Skill(errand) => self.skill_view(errand, asker).await,
-            BuiltinCommand::Memory(errand) => self.memory_view(errand).await,
-            BuiltinCommand::Persona(errand) => self.persona_view(errand).await,
-            BuiltinCommand::Task(errand) => self.task_view(errand, asker).await,
+    async fn view(&self, command: BuiltinCommand, origin: &CommandOrigin) -> Result<ToolView, ToolError> {
+        match command {
+            BuiltinCommand::Skill(command) => self.skill_view(command, origin).await,
+            BuiltinCommand::Memory(command) => self.memory_view(command).await,
+            BuiltinCommand::Persona(command) => self.persona_view(command).await,
+            BuiltinCommand::Task(command) => self.task_view(command, origin).await,
             BuiltinCommand::Browser(_) | BuiltinCommand::Settings(_) => {
                 Ok(ToolView::Plain { text: String::new() })
             }
@@ -127,31 +127,31 @@ impl HomeCommands {
     }
 
     /// Returns the session known to the person: for a sub-agent its parent.
-    async fn writer(&self, asker: &CommandOrigin) -> SessionId {
-        let id = asker.session;
-        let fork = self.base.store.read(move |reader| reader.sub_agent(id)).await;
-        fork.ok().flatten().map_or(id, |fork| fork.origin.session)
+    async fn writer(&self, origin: &CommandOrigin) -> SessionId {
+        let id = origin.session;
+        let sub_agent = self.base.store.read(move |reader| reader.sub_agent(id)).await;
+        sub_agent.ok().flatten().map_or(id, |sub_agent| sub_agent.origin.session)
     }
 }
 
-fn diff(path: &Path, before: Option<&str>, after: &str) -> ToolView {
-    ToolView::Diff(octo_workspace::diff(path, before.map(str::as_bytes), after.as_bytes()))
+fn diff(path: &Path, old: Option<&str>, new: &str) -> ToolView {
+    ToolView::Diff(octo_workspace::diff(path, old.map(str::as_bytes), new.as_bytes()))
 }
 
 fn capped(text: String) -> String {
     if text.chars().count() <= MOST {
         return text;
     }
-    let kept: String = text.chars().take(MOST).collect();
-    format!("{kept}\n(cut here)")
+    let beginning: String = text.chars().take(MOST).collect();
+    format!("{beginning}\n(cut here)")
 }
 
 /// Returns an error in English, which the model reads whatever the window's language.
 fn in_english(error: &ApiError) -> String {
     let args = error.args.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let prefixed = format!("error.{}", error.key);
-    let said = words::say(octo_protocol::Language::En, &prefixed, &args);
-    if said == prefixed { words::say(octo_protocol::Language::En, &error.key, &args) } else { said }
+    let text = words::say(octo_protocol::Language::En, &prefixed, &args);
+    if text == prefixed { words::say(octo_protocol::Language::En, &error.key, &args) } else { text }
 }
 
 fn told(error: ApiError) -> ToolError {

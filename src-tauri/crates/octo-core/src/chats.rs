@@ -60,10 +60,10 @@ impl Chats {
 
     /// Puts stored settings into effect.
     pub(crate) fn follow(&self, settings: &ChatSettings) {
-        let mut known = self.settings.lock();
-        if *known != *settings {
-            *known = settings.clone();
-            drop(known);
+        let mut current = self.settings.lock();
+        if *current != *settings {
+            *current = settings.clone();
+            drop(current);
             self.changed();
         }
     }
@@ -85,11 +85,11 @@ impl Chats {
     /// Adapts stored settings to this run: a token kept only for an earlier run is lost.
     pub(crate) fn as_of_now(&self, mut settings: ChatSettings) -> ChatSettings {
         for service in ChatService::ALL {
-            let Some(known) = settings.of_mut(service) else { continue };
-            let held = server_address(service, known.server.as_deref())
+            let Some(service_settings) = settings.of_mut(service) else { continue };
+            let has_token = server_address(service, service_settings.server.as_deref())
                 .is_ok_and(|(_, host)| self.keys.holds(owner(service), &host, SecretKind::Key));
-            if matches!(known.token, KeyState::ThisRun { .. }) && !held {
-                known.token = KeyState::Missing;
+            if matches!(service_settings.token, KeyState::ThisRun { .. }) && !has_token {
+                service_settings.token = KeyState::Missing;
             }
         }
         settings
@@ -110,8 +110,8 @@ impl Chats {
     /// # Errors
     /// Those of the store.
     pub(crate) async fn look(&self) -> Result<(), ApiError> {
-        let stored = self.store.read(|reader| reader.settings()).await?;
-        self.follow(&stored.chats);
+        let settings = self.store.read(|reader| reader.settings()).await?;
+        self.follow(&settings.chats);
         Ok(())
     }
 
@@ -125,7 +125,7 @@ impl Chats {
         let mut people = Vec::new();
         for service in ChatService::ALL {
             let rows = self.store.read(move |reader| reader.chats(service)).await?;
-            let account = self.service(service).and_then(|known| known.bot).map(|bot| bot.id);
+            let account = self.service(service).and_then(|settings| settings.bot).map(|bot| bot.id);
             let paired = rows.into_iter().filter(|row| Some(&row.account) == account.as_ref());
             people.extend(paired.map(|row| PairedPerson {
                 key: row.key,
@@ -139,16 +139,16 @@ impl Chats {
 
     /// Returns the state of the connection to a service.
     pub(crate) fn connection(&self, service: ChatService) -> ChatConnection {
-        let known = self.connections.lock();
-        known.get(&service).cloned().unwrap_or(ChatConnection::Off)
+        let connections = self.connections.lock();
+        connections.get(&service).cloned().unwrap_or(ChatConnection::Off)
     }
 
     /// Sets the state of the connection to a service and notifies watchers if it changed.
     pub(crate) fn is_now(self: &Arc<Self>, service: ChatService, connection: ChatConnection) {
-        let mut known = self.connections.lock();
-        let before = known.insert(service, connection.clone()).unwrap_or(ChatConnection::Off);
-        drop(known);
-        if before != connection {
+        let mut connections = self.connections.lock();
+        let previous = connections.insert(service, connection.clone()).unwrap_or(ChatConnection::Off);
+        drop(connections);
+        if previous != connection {
             self.tell();
         }
     }
@@ -198,16 +198,18 @@ impl Chats {
         let server = draft.server.as_deref().map(str::trim).filter(|server| !server.is_empty());
         let (address, host) = server_address(service, server)?;
         let folder = session_folder(Path::new(&draft.folder))?;
-        let before = self.service(service);
-        let same_server = |known: &ServiceSettings| {
-            server_address(service, known.server.as_deref()).is_ok_and(|(_, known)| known == host)
+        let previous = self.service(service);
+        let same_server = |settings: &ServiceSettings| {
+            server_address(service, settings.server.as_deref())
+                .is_ok_and(|(_, known_host)| known_host == host)
         };
         let (token, bot) = match given(&draft) {
             Some(token) => (self.keys.save(owner(service), &host, SecretKind::Key, token).await?, bot),
             None => {
-                let known = before.filter(same_server).filter(|known| known.token != KeyState::Missing);
-                let known = known.ok_or_else(|| ApiError::new("chat.token_missing"))?;
-                (known.token, bot.or(known.bot))
+                let unchanged =
+                    previous.filter(same_server).filter(|unchanged| unchanged.token != KeyState::Missing);
+                let unchanged = unchanged.ok_or_else(|| ApiError::new("chat.token_missing"))?;
+                (unchanged.token, bot.or(unchanged.bot))
             }
         };
         Ok(ServiceSettings {
@@ -227,8 +229,8 @@ impl Chats {
         server: Option<&str>,
     ) -> Result<SecretString, ApiError> {
         let (_, host) = server_address(service, server)?;
-        let found = self.keys.load(owner(service), &host, SecretKind::Key).await?;
-        found.ok_or_else(|| ApiError::new("chat.token_missing"))
+        let token = self.keys.load(owner(service), &host, SecretKind::Key).await?;
+        token.ok_or_else(|| ApiError::new("chat.token_missing"))
     }
 
     /// Forgets the tokens of all services. A missing token is not an error.
@@ -242,7 +244,7 @@ impl Chats {
     /// Forgets the token of a service's present settings. A missing token is not an error.
     pub(crate) async fn forget(&self, service: ChatService) -> Result<(), ApiError> {
         match self.service(service) {
-            Some(known) => self.forget_of(service, &known).await,
+            Some(settings) => self.forget_of(service, &settings).await,
             None => Ok(()),
         }
     }
@@ -251,17 +253,17 @@ impl Chats {
     pub(crate) async fn forget_former(
         &self,
         service: ChatService,
-        before: &ServiceSettings,
+        previous: &ServiceSettings,
     ) -> Result<(), ApiError> {
-        let host = |known: &ServiceSettings| server_address(service, known.server.as_deref()).ok();
+        let host = |settings: &ServiceSettings| server_address(service, settings.server.as_deref()).ok();
         match self.service(service) {
-            Some(now) if host(&now) == host(before) => Ok(()),
-            Some(_) | None => self.forget_of(service, before).await,
+            Some(now) if host(&now) == host(previous) => Ok(()),
+            Some(_) | None => self.forget_of(service, previous).await,
         }
     }
 
-    async fn forget_of(&self, service: ChatService, known: &ServiceSettings) -> Result<(), ApiError> {
-        let (_, host) = server_address(service, known.server.as_deref())?;
+    async fn forget_of(&self, service: ChatService, settings: &ServiceSettings) -> Result<(), ApiError> {
+        let (_, host) = server_address(service, settings.server.as_deref())?;
         self.keys.forget(owner(service), &host, SecretKind::Key).await
     }
 
@@ -272,8 +274,8 @@ impl Chats {
     pub(crate) async fn secrets(&self) -> Result<Vec<SecretString>, ApiError> {
         let mut secrets = Vec::new();
         for service in ChatService::ALL {
-            let Some(known) = self.service(service) else { continue };
-            let (_, host) = server_address(service, known.server.as_deref())?;
+            let Some(settings) = self.service(service) else { continue };
+            let (_, host) = server_address(service, settings.server.as_deref())?;
             secrets.extend(self.keys.load(owner(service), &host, SecretKind::Key).await?);
         }
         Ok(secrets)
@@ -282,7 +284,7 @@ impl Chats {
     /// Returns the service of an account that someone wrote to.
     fn service_of(&self, account: &str) -> ChatService {
         let is_its = |service: &ChatService| {
-            self.service(*service).and_then(|known| known.bot).is_some_and(|bot| bot.id == account)
+            self.service(*service).and_then(|settings| settings.bot).is_some_and(|bot| bot.id == account)
         };
         // A code of a bot that is no longer connected is from the oldest service.
         ChatService::ALL.into_iter().find(is_its).unwrap_or(ChatService::Telegram)
@@ -299,8 +301,8 @@ impl Chats {
             let mut pairing = Pairing(tx.pairing_codes()?);
             let Some(stranger) = pairing.redeem(&code, now()) else { return Ok(None) };
             tx.replace_pairing_codes(&pairing.0)?;
-            let who = (stranger.person.as_str(), stranger.name.as_str());
-            tx.pair(chats.service_of(&stranger.account), &stranger.account, who, now()).map(Some)
+            let person = (stranger.person.as_str(), stranger.name.as_str());
+            tx.pair(chats.service_of(&stranger.account), &stranger.account, person, now()).map(Some)
         });
         let row = paired.await?;
         let row = row.ok_or_else(|| ApiError::new("chat.code_unknown"))?;

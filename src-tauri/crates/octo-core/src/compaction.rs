@@ -34,8 +34,8 @@ const MAX_SUMMARY_CHARS: usize = 60_000;
 const LISTED_ARCHIVES: usize = 10;
 
 /// Returns the size from which a conversation is compacted.
-pub(crate) fn limit(window: u64, chosen: Option<u64>) -> u64 {
-    chosen.unwrap_or(USUAL_LIMIT).min(window / 100 * LIMIT_PERCENT)
+pub(crate) fn limit(window: u64, configured: Option<u64>) -> u64 {
+    configured.unwrap_or(USUAL_LIMIT).min(window / 100 * LIMIT_PERCENT)
 }
 
 /// The messages a compaction concerns. Messages not `sent` with the instruction did not fit and stay as well.
@@ -69,31 +69,32 @@ pub(crate) fn choose_range(messages: &[Message], held_back: HeldBackSteps) -> Op
     };
     // Recent steps stay while they fit. Steps held back from the request stay anyway, which leaves no room for
     // others.
-    let mut room = if held_back == HeldBackSteps::Nothing { KEPT } else { 0 };
+    let mut budget = if held_back == HeldBackSteps::Nothing { KEPT } else { 0 };
     let mut summed = sent;
     for pair in places.windows(2).rev() {
-        let [from, to] = *pair else { continue };
-        if to > sent {
+        let [start, end] = *pair else { continue };
+        if end > sent {
             continue;
         }
-        let tokens: u64 = messages.iter().take(to).skip(from).map(estimate).sum();
-        let Some(left) = room.checked_sub(tokens) else { break };
-        (room, summed) = (left, from);
+        let tokens: u64 = messages.iter().take(end).skip(start).map(estimate).sum();
+        let Some(remaining) = budget.checked_sub(tokens) else { break };
+        (budget, summed) = (remaining, start);
     }
     // The person's last messages that have no answer yet are not summarised.
     if let Some(unanswered) = unanswered(messages) {
         summed = summed.min(unanswered);
     }
-    let replaced: u64 = messages.iter().take(summed).map(estimate).sum();
-    (replaced >= LEAST).then_some(CompactionRange { summed, sent })
+    let replaced_tokens: u64 = messages.iter().take(summed).map(estimate).sum();
+    (replaced_tokens >= LEAST).then_some(CompactionRange { summed, sent })
 }
 
 /// Returns the index of the first message of the person that no model has answered.
 fn unanswered(messages: &[Message]) -> Option<usize> {
     let answered =
-        messages.iter().rposition(|message| message.role == Role::Assistant).map_or(0, |last| last + 1);
-    let said = messages.iter().skip(answered).position(|message| message.meta.origin == Origin::Person)?;
-    Some(answered + said)
+        messages.iter().rposition(|message| message.role == Role::Assistant).map_or(0, |index| index + 1);
+    let next_message =
+        messages.iter().skip(answered).position(|message| message.meta.origin == Origin::Person)?;
+    Some(answered + next_message)
 }
 
 /// Returns the indices at which the messages may be split, beginning and end included: a result must not be
@@ -149,17 +150,17 @@ pub(crate) fn parse_summary(answer: &str, calls: usize) -> Result<Summary, Summa
     }
 }
 
-fn between<'a>(text: &'a str, begin: &str, end: &str) -> Option<&'a str> {
-    let (_, rest) = text.split_once(begin)?;
+fn between<'a>(text: &'a str, opening: &str, closing: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(opening)?;
     // The last end tag counts, because a summary may mention the tags.
-    rest.rsplit_once(end).map(|(inner, _)| inner)
+    rest.rsplit_once(closing).map(|(inner, _)| inner)
 }
 
 /// Builds the block that replaces the summarised messages.
-pub(crate) fn summary_block(summary: &Summary, covers: usize, archived: &ArchivePaths) -> Block {
+pub(crate) fn summary_block(summary: &Summary, covered: usize, archived: &ArchivePaths) -> Block {
     let path = archived.path.display();
     let mut text = format!(
-        "Summary of the conversation so far; {covers} earlier messages left your view.\n\n{}\n\nThe messages \
+        "Summary of the conversation so far; {covered} earlier messages left your view.\n\n{}\n\nThe messages \
          themselves are written out in {path}: read it with file_reader, or search it with grep, when a detail is \
          missing here.",
         summary.text
@@ -171,12 +172,12 @@ pub(crate) fn summary_block(summary: &Summary, covers: usize, archived: &Archive
         text.push_str(&earlier.join(", "));
         match archived.earlier.len() - earlier.len() {
             0 => {}
-            more => text.push_str(&format!(" and {more} older ones beside them")),
+            count => text.push_str(&format!(" and {count} older ones beside them")),
         }
     }
     Block::Summary {
         text,
-        covers: u32::try_from(covers).unwrap_or(u32::MAX),
+        covers: u32::try_from(covered).unwrap_or(u32::MAX),
         archive: Some(path.to_string()),
     }
 }

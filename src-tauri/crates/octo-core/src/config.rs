@@ -79,8 +79,9 @@ pub fn settle_home() -> Result<HomeAtStart, ApiError> {
             HomeLocation::by_variable(home)
         }
         _ => {
-            let own = std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).ok_or_else(no_home)?;
-            HomeLocation::by_octo(path::absolute(own.join(".octo")).map_err(|_| no_home())?)?
+            let user_home =
+                std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).ok_or_else(no_home)?;
+            HomeLocation::by_octo(path::absolute(user_home.join(".octo")).map_err(|_| no_home())?)?
         }
     };
     Ok(carry_out_home_plan(residence)?)

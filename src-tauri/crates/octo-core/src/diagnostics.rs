@@ -52,7 +52,7 @@ pub(crate) fn parts(facts: &DiagnosticsInputs) -> Vec<DiagnosticsPart> {
         (DiagnosticsAbout::Log, log(&facts.home.join("logs"))),
     ]
     .into_iter()
-    .map(|(about, text)| DiagnosticsPart { about, text })
+    .map(|(title, text)| DiagnosticsPart { about: title, text })
     .collect()
 }
 
@@ -91,8 +91,9 @@ fn checks(facts: &DiagnosticsInputs) -> String {
         }
         Ok(parts) => {
             for size in parts {
-                let part = serde_json::to_value(size.part).unwrap_or_default();
-                let _ = write!(text, "\nhome, {}: {} bytes in {} files", word(&part), size.bytes, size.files);
+                let label = serde_json::to_value(size.part).unwrap_or_default();
+                let _ =
+                    write!(text, "\nhome, {}: {} bytes in {} files", word(&label), size.bytes, size.files);
             }
         }
     }
@@ -108,8 +109,8 @@ fn panics(logs: &Path) -> usize {
 }
 
 fn settings(facts: &DiagnosticsInputs) -> String {
-    let mut all = harmless_settings(&serde_json::to_value(&facts.settings).unwrap_or_default());
-    if let Value::Object(fields) = &mut all {
+    let mut settings = harmless_settings(&serde_json::to_value(&facts.settings).unwrap_or_default());
+    if let Value::Object(fields) = &mut settings {
         let models = facts.models.iter().map(|model| {
             let key = match model.key {
                 KeyState::Missing => "missing",
@@ -133,7 +134,7 @@ fn settings(facts: &DiagnosticsInputs) -> String {
         fields.insert("site_secrets".to_owned(), serde_json::json!(secrets));
         fields.insert("onboarding".to_owned(), serde_json::json!(facts.settings.onboarding.step));
     }
-    serde_json::to_string_pretty(&all).unwrap_or_default()
+    serde_json::to_string_pretty(&settings).unwrap_or_default()
 }
 
 /// Returns the part of settings that reveals nothing about the person: numbers, switches, and choices from a
@@ -176,12 +177,12 @@ fn log(logs: &Path) -> String {
 fn tail(path: &Path) -> Option<String> {
     let mut file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
-    let begin = length.saturating_sub(TAIL);
-    file.seek(SeekFrom::Start(begin)).ok()?;
+    let start = length.saturating_sub(TAIL);
+    file.seek(SeekFrom::Start(start)).ok()?;
     let mut bytes = Vec::new();
     file.take(TAIL).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    if begin == 0 { Some(text) } else { text.split_once('\n').map(|(_, rest)| rest.to_owned()) }
+    if start == 0 { Some(text) } else { text.split_once('\n').map(|(_, rest)| rest.to_owned()) }
 }
 
 /// Removes paths, addresses and key-like strings from a line.
@@ -221,7 +222,7 @@ fn kept(piece: &str) -> String {
             && !is_time(part)
     });
     let is_named =
-        ["sk-", "key-", "Bearer", "ghp_", "AKIA", "xox"].iter().any(|begin| piece.starts_with(begin));
+        ["sk-", "key-", "Bearer", "ghp_", "AKIA", "xox"].iter().any(|prefix| piece.starts_with(prefix));
     if looks_secret || is_named { "[left out]".to_owned() } else { piece.to_owned() }
 }
 
@@ -291,9 +292,12 @@ mod tests {
         let lines: String = (0..40_000).map(|n| format!("line {n}\n")).collect();
         fs::write(folder.path().join("octo.2026-11-21.log"), "old\n").unwrap();
         fs::write(folder.path().join("octo.2026-11-22.log"), lines).unwrap();
-        let shown = log(folder.path());
-        assert_eq!(shown.lines().count(), LINES);
-        assert_eq!((shown.lines().next(), shown.lines().last()), (Some("line 39800"), Some("line 39999")));
+        let excerpt = log(folder.path());
+        assert_eq!(excerpt.lines().count(), LINES);
+        assert_eq!(
+            (excerpt.lines().next(), excerpt.lines().last()),
+            (Some("line 39800"), Some("line 39999"))
+        );
         assert_eq!(log(&folder.path().join("gone")), "(no log)");
     }
 }

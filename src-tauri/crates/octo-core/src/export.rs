@@ -14,14 +14,14 @@ pub(crate) async fn gather(
     services: &Services,
     session: SessionId,
 ) -> Result<ExportedSession, ApiError> {
-    let read = base.store.read(move |reader| {
+    let result = base.store.read(move |reader| {
         let Some(info) = reader.session(session)? else {
             return Err(StoreError::UnknownSession(session));
         };
         let context = reader.context_of(session)?.into_iter().map(|message| message.id).collect();
         Ok(SessionContent { info, page: reader.whole_transcript(session)?, context })
     });
-    let content = read.await?;
+    let content = result.await?;
     let secrets = services.secrets(&base.config.secret_variables).await?;
     let pictures = base.images_of(&content.page.messages).await;
     let model = content.info.model.and_then(|id| services.models.vendor_name(id));

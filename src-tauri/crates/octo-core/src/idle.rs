@@ -46,20 +46,20 @@ pub(crate) fn choose(idle: &IdleSession<'_>, settings: &Settings) -> IdleAction 
     if settings.keep_warm == Switch::On
         && idle.size >= idle.card.caching.minimum
         && let Some(warmth) = WarmKeepingCosts::for_cache(&idle.card.caching, rates)
-        && let Some(after) = keep_warm(idle.pauses, idle.size, &warmth, idle.refreshes)
+        && let Some(delay) = keep_warm(idle.pauses, idle.size, &warmth, idle.refreshes)
     {
-        return IdleAction::Refresh(after);
+        return IdleAction::Refresh(delay);
     }
     let cost = |usage: Usage| prices.cost(usage);
     // While the cache lives, reading the conversation is cheap; once it has expired, all of it is written
     // again.
-    let compacting = cost(Usage { cache_read: idle.size, output: SUMMARY_TOKENS, ..Usage::default() });
-    let afterwards = cost(Usage { cache_write: REWRITTEN_TOKENS, ..Usage::default() });
-    let again = cost(Usage { cache_write: idle.size, ..Usage::default() });
-    let (Some(compacting), Some(afterwards), Some(again)) = (compacting, afterwards, again) else {
+    let compaction = cost(Usage { cache_read: idle.size, output: SUMMARY_TOKENS, ..Usage::default() });
+    let rewritten = cost(Usage { cache_write: REWRITTEN_TOKENS, ..Usage::default() });
+    let resend = cost(Usage { cache_write: idle.size, ..Usage::default() });
+    let (Some(compacting), Some(rewritten), Some(again)) = (compaction, rewritten, resend) else {
         return IdleAction::LetGo;
     };
-    let pays = compacting.saturating_add(afterwards) < again;
+    let pays = compacting.saturating_add(rewritten) < again;
     if pays && idle.size >= idle.limit / 100 * MIN_COMPACTION_PERCENT {
         IdleAction::Compact
     } else {
@@ -80,27 +80,28 @@ mod tests {
     #[test]
     fn what_is_done_depends_on_price_size_and_habit() {
         let card = card("claude-sonnet-4-5");
-        let (often, rarely) =
+        let (frequent, rarely) =
             ([Duration::from_secs(420)].repeat(40), [Duration::from_secs(40_000)].repeat(40));
-        let (on, off) = (Settings::default(), Settings { keep_warm: Switch::Off, ..Settings::default() });
+        let (enabled, disabled) =
+            (Settings::default(), Settings { keep_warm: Switch::Off, ..Settings::default() });
         for (size, refreshes, pauses, settings, expected) in [
-            (90_000, 0, &often, &on, "refresh"),
-            (90_000, 0, &often, &off, "compact"),
-            (90_000, 3, &often, &on, "compact"),
-            (90_000, 0, &rarely, &on, "compact"),
-            (60_000, 0, &rarely, &on, "let go"),
-            (900, 0, &often, &on, "let go"),
+            (90_000, 0, &frequent, &enabled, "refresh"),
+            (90_000, 0, &frequent, &disabled, "compact"),
+            (90_000, 3, &frequent, &enabled, "compact"),
+            (90_000, 0, &rarely, &enabled, "compact"),
+            (60_000, 0, &rarely, &enabled, "let go"),
+            (900, 0, &frequent, &enabled, "let go"),
         ] {
             let idle = IdleSession { size, limit: 160_000, refreshes, pauses, card: &card };
-            let chosen = match choose(&idle, settings) {
-                IdleAction::Refresh(after) => {
-                    assert!(after < Duration::from_secs(300));
+            let action = match choose(&idle, settings) {
+                IdleAction::Refresh(delay) => {
+                    assert!(delay < Duration::from_secs(300));
                     "refresh"
                 }
                 IdleAction::Compact => "compact",
                 IdleAction::LetGo => "let go",
             };
-            assert_eq!(chosen, expected, "{size} {refreshes} {:?}", settings.keep_warm);
+            assert_eq!(action, expected, "{size} {refreshes} {:?}", settings.keep_warm);
         }
     }
 

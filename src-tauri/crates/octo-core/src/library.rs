@@ -137,10 +137,10 @@ impl Library {
             Switch::Off => FolderReading::Off,
         };
         let foreign = ForeignFolders { claude: reading, agents: reading };
-        let mut known = self.0.foreign.write();
-        let changed = *known != foreign;
-        *known = foreign;
-        drop(known);
+        let mut current = self.0.foreign.write();
+        let changed = *current != foreign;
+        *current = foreign;
+        drop(current);
         if changed {
             self.changed();
         }
@@ -153,8 +153,8 @@ impl Library {
 
     /// Returns the library's state.
     pub(crate) async fn state(&self) -> Result<LibraryState, ApiError> {
-        let waiting = self.0.store.read(|reader| reader.suggestions()).await?;
-        let suggestions = u32::try_from(waiting.len()).unwrap_or(u32::MAX);
+        let suggestions = self.0.store.read(|reader| reader.suggestions()).await?;
+        let suggestions = u32::try_from(suggestions.len()).unwrap_or(u32::MAX);
         Ok(LibraryState { revision: self.0.revision.load(Ordering::Relaxed), suggestions })
     }
 
@@ -175,9 +175,9 @@ impl Library {
         &self,
         profile: Profile,
         folder: PathBuf,
-        shelf: &SkillSet,
+        skill_set: &SkillSet,
     ) -> Result<String, ApiError> {
-        let (agents, listing) = (self.agents().clone(), shelf.listing(profile.name()));
+        let (agents, listing) = (self.agents().clone(), skill_set.listing(profile.name()));
         blocking(move || prompt::system_prompt(&profile, &folder, &agents, &listing)).await
     }
 
@@ -229,24 +229,25 @@ impl Library {
                 tracing::warn!(folder = %folder.display(), %error, "a folder of the home cannot be made");
             }
         }
-        let beside = [self.0.memories.folder().to_owned(), self.0.agents.folder().to_owned()];
+        let further_folders = [self.0.memories.folder().to_owned(), self.0.agents.folder().to_owned()];
         let roots = self.roots(None);
-        let folders = roots.iter().map(|root| root.path.as_path()).chain(beside.iter().map(PathBuf::as_path));
+        let folders =
+            roots.iter().map(|root| root.path.as_path()).chain(further_folders.iter().map(PathBuf::as_path));
         self.watch_folders(None, folders);
     }
 
     /// Watches a project's own skills.
     fn watch_project(&self, folder: &Path) {
         let roots = self.roots(Some(folder));
-        let own = roots.iter().map(|root| root.path.as_path()).filter(|path| path.starts_with(folder));
-        self.watch_folders(Some(folder), own);
+        let own_roots = roots.iter().map(|root| root.path.as_path()).filter(|path| path.starts_with(folder));
+        self.watch_folders(Some(folder), own_roots);
     }
 
-    fn watch_folders<'a>(&self, of: Option<&Path>, folders: impl Iterator<Item = &'a Path>) {
+    fn watch_folders<'a>(&self, folder: Option<&Path>, folders: impl Iterator<Item = &'a Path>) {
         let mut watches = self.0.watches.lock();
-        if let Some(known) = watches.iter().position(|(known, _)| known.as_deref() == of) {
-            let known = watches.remove(known);
-            watches.push(known);
+        if let Some(watched) = watches.iter().position(|(watched, _)| watched.as_deref() == folder) {
+            let watch = watches.remove(watched);
+            watches.push(watch);
             return;
         }
         let weak = Arc::downgrade(&self.0);
@@ -259,7 +260,7 @@ impl Library {
         });
         match watch {
             Ok(watch) => {
-                watches.push((of.map(Path::to_owned), watch));
+                watches.push((folder.map(Path::to_owned), watch));
                 let projects = watches.iter().filter(|(folder, _)| folder.is_some()).count();
                 let oldest = watches.iter().position(|(folder, _)| folder.is_some());
                 if let Some(oldest) = oldest.filter(|_| projects > WATCHED_FOLDERS) {
@@ -284,11 +285,11 @@ impl SkillSet {
     pub(crate) fn news_for<'a>(
         &self,
         profile: &str,
-        told: impl Iterator<Item = &'a str> + Clone,
+        sent_texts: impl Iterator<Item = &'a str> + Clone,
     ) -> Option<String> {
         let is_told = |skill: &Skill| {
             let line = format!("- {}: ", skill.name);
-            told.clone().any(|text| text.lines().any(|told| told.starts_with(&line)))
+            sent_texts.clone().any(|text| text.lines().any(|sent_line| sent_line.starts_with(&line)))
         };
         // A prompt without a list of skills belongs to a session that has no tool for them.
         let new: Vec<&Skill> =
@@ -298,8 +299,8 @@ impl SkillSet {
     }
 
     /// Returns the skill a message of the person calls, if they may use it.
-    pub(crate) fn called_skill(&self, typed: &[Block], profile: &Profile) -> Option<SkillTask> {
-        self.find_called(typed, "", &[], profile).ok()
+    pub(crate) fn called_skill(&self, blocks: &[Block], profile: &Profile) -> Option<SkillTask> {
+        self.find_called(blocks, "", &[], profile).ok()
     }
 
     /// Returns the skill a person called by a slash command, with its task: all text after the name.
@@ -309,22 +310,22 @@ impl SkillSet {
     /// commands among them.
     pub(crate) fn find_called(
         &self,
-        typed: &[Block],
+        blocks: &[Block],
         name: &str,
         built_in: &[&str],
         profile: &Profile,
     ) -> Result<SkillTask, ApiError> {
-        let call = match typed {
+        let call = match blocks {
             [Block::Text { text }] => octo_skills::parse_skill_call(text),
             _ => None,
         };
         let Some(call) = call else { return Err(slash::unknown(name.to_owned(), built_in)) };
         match self.catalogue.call(&call.name, profile.name(), SkillCallOrigin::Person) {
             Ok(skill) => Ok(SkillTask { name: skill.name.clone(), task: call.arguments }),
-            Err(CallRefusal::Unknown { name, similar: near }) => {
-                let near: Vec<&str> =
-                    built_in.iter().copied().chain(near.iter().map(String::as_str)).collect();
-                Err(slash::unknown(name, &near))
+            Err(CallRefusal::Unknown { name, similar: near: similar }) => {
+                let similar: Vec<&str> =
+                    built_in.iter().copied().chain(similar.iter().map(String::as_str)).collect();
+                Err(slash::unknown(name, &similar))
             }
             Err(refusal) => Err(ApiError::from(&refusal)),
         }
@@ -361,10 +362,10 @@ impl SkillSet {
     }
 
     /// Finds the skill a client refers to, even if another one hides it.
-    fn find(&self, wanted: &SkillRef) -> Result<&Skill, ApiError> {
-        let all = self.catalogue.skills().iter().chain(self.catalogue.shadowed());
-        let mut found = all.filter(|skill| self.named(skill) == *wanted);
-        found.next().ok_or_else(|| ApiError::new("skills.gone").arg("name", &wanted.name))
+    fn find(&self, skill_ref: &SkillRef) -> Result<&Skill, ApiError> {
+        let skills = self.catalogue.skills().iter().chain(self.catalogue.shadowed());
+        let mut matches = skills.filter(|skill| self.named(skill) == *skill_ref);
+        matches.next().ok_or_else(|| ApiError::new("skills.gone").arg("name", &skill_ref.name))
     }
 }
 

@@ -28,17 +28,18 @@ impl LiveStreams {
             return;
         }
         let mut open = self.open.lock();
-        let found =
-            open.iter().position(|one| one.message == message && one.block == block && one.kind == *kind);
-        let at = found.unwrap_or_else(|| {
+        let position = open
+            .iter()
+            .position(|stream| stream.message == message && stream.block == block && stream.kind == *kind);
+        let index = position.unwrap_or_else(|| {
             open.push(StreamingBlock { message, block, kind: kind.clone(), start: 0, text: String::new() });
             open.len() - 1
         });
-        let Some(one) = open.get_mut(at) else { return };
-        let offset = one.start + one.text.len() as u64;
-        one.text.push_str(text);
+        let Some(stream) = open.get_mut(index) else { return };
+        let offset = stream.start + stream.text.len() as u64;
+        stream.text.push_str(text);
         if let StreamKind::Output { .. } = kind {
-            trim(one);
+            trim(stream);
         }
         // Sent under the lock, so there is no gap between a snapshot and the deltas after it. It is not an
         // error if no client is watching.
@@ -79,8 +80,8 @@ impl LiveStreams {
         self.open.lock().clone()
     }
 
-    fn retain(&self, keep: impl Fn(&StreamingBlock) -> bool) {
-        self.open.lock().retain(|one| keep(one));
+    fn retain(&self, predicate: impl Fn(&StreamingBlock) -> bool) {
+        self.open.lock().retain(|stream| predicate(stream));
     }
 }
 
@@ -89,12 +90,12 @@ fn trim(output: &mut StreamingBlock) {
     if text.len() <= OUTPUT_KEPT * 2 {
         return;
     }
-    let mut cut = text.len() - OUTPUT_KEPT;
-    while !text.is_char_boundary(cut) {
-        cut += 1;
+    let mut start = text.len() - OUTPUT_KEPT;
+    while !text.is_char_boundary(start) {
+        start += 1;
     }
-    text.drain(..cut);
-    output.start += cut as u64;
+    text.drain(..start);
+    output.start += start as u64;
 }
 
 #[cfg(test)]
@@ -130,9 +131,9 @@ mod tests {
             assert_eq!(deltas.try_recv().unwrap().offset, sent);
             sent += chunk.len() as u64;
         }
-        let kept = &live.now()[0];
-        assert!(kept.text.len() <= OUTPUT_KEPT * 2);
-        assert_eq!(kept.start + kept.text.len() as u64, sent);
+        let stream = &live.now()[0];
+        assert!(stream.text.len() <= OUTPUT_KEPT * 2);
+        assert_eq!(stream.start + stream.text.len() as u64, sent);
         live.close_call(call);
         assert!(live.now().is_empty());
     }

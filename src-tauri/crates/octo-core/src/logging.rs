@@ -38,13 +38,13 @@ pub fn start(home: &Path) -> Option<WorkerGuard> {
 
 /// Writes a readable report of every panic next to the logs.
 fn report_panics(folder: PathBuf) {
-    let before = panic::take_hook();
+    let previous_hook = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
-        let at = jiff::Zoned::now();
-        let name = format!("panic-{}-{}.txt", at.strftime("%Y-%m-%d-%H%M%S"), std::process::id());
+        let time = jiff::Zoned::now();
+        let name = format!("panic-{}-{}.txt", time.strftime("%Y-%m-%d-%H%M%S"), std::process::id());
         let location = info.location().map(ToString::to_string).unwrap_or_default();
         let report = format!(
-            "Octo {} met a fault it did not expect.\nTime: {at}\nPlace: {location}\nThread: {}\n\n{info}\n\n{}\n",
+            "Octo {} met a fault it did not expect.\nTime: {time}\nPlace: {location}\nThread: {}\n\n{info}\n\n{}\n",
             env!("CARGO_PKG_VERSION"),
             std::thread::current().name().unwrap_or("unnamed"),
             Backtrace::force_capture(),
@@ -54,6 +54,6 @@ fn report_panics(folder: PathBuf) {
             let _unwritten = file.write_all(report.as_bytes());
         }
         tracing::error!(%location, "panic");
-        before(info);
+        previous_hook(info);
     }));
 }

@@ -103,12 +103,13 @@ impl Models {
     pub fn for_this_run(&self, mut entries: Vec<ModelEntry>) -> Vec<ModelEntry> {
         for entry in &mut entries {
             let (id, host) = (entry.id, host_of(&entry.base_url).ok());
-            let held = |slot| host.as_ref().is_some_and(|host| self.keys.holds(id, host, slot));
-            if matches!(entry.key, KeyState::ThisRun { .. }) && !held(SecretKind::Key) {
+            let has_secret =
+                |secret_kind| host.as_ref().is_some_and(|host| self.keys.holds(id, host, secret_kind));
+            if matches!(entry.key, KeyState::ThisRun { .. }) && !has_secret(SecretKind::Key) {
                 entry.key = KeyState::Missing;
             }
             for SavedHeader { name, value } in &mut entry.headers {
-                if matches!(value, KeyState::ThisRun { .. }) && !held(SecretKind::Header(name)) {
+                if matches!(value, KeyState::ThisRun { .. }) && !has_secret(SecretKind::Header(name)) {
                     *value = KeyState::Missing;
                 }
             }
@@ -135,8 +136,8 @@ impl Models {
     /// removed.
     pub fn fallback_of(&self, id: ModelId) -> Option<ModelId> {
         self.with(|state| {
-            let other = state.entries.iter().find(|entry| entry.id == id)?.fallback?;
-            (other != id && state.entries.iter().any(|entry| entry.id == other)).then_some(other)
+            let fallback = state.entries.iter().find(|entry| entry.id == id)?.fallback?;
+            (fallback != id && state.entries.iter().any(|entry| entry.id == fallback)).then_some(fallback)
         })
     }
 
@@ -188,36 +189,36 @@ impl Models {
         }
         let host =
             host_of(&base_url).map_err(|error| ApiError::new("model.address_wrong").detail(error.message))?;
-        let before = draft.id.and_then(|id| self.entries().into_iter().find(|entry| entry.id == id));
-        let id = before.as_ref().map_or_else(ModelId::new, |entry| entry.id);
-        let moved =
-            before.as_ref().is_some_and(|entry| host_of(&entry.base_url).is_ok_and(|old| old != host));
+        let previous = draft.id.and_then(|id| self.entries().into_iter().find(|entry| entry.id == id));
+        let id = previous.as_ref().map_or_else(ModelId::new, |entry| entry.id);
+        let host_change =
+            previous.as_ref().is_some_and(|entry| host_of(&entry.base_url).is_ok_and(|old| old != host));
         let given = headers::read(draft.headers)?;
         let saving = HeaderSave {
             id,
             host: &host,
-            before: before.as_ref(),
-            moved: if moved { HostChange::Yes } else { HostChange::No },
+            before: previous.as_ref(),
+            moved: if host_change { HostChange::Yes } else { HostChange::No },
         };
         let headers = self.keep_headers(saving, given).await?;
         let key = match draft.key.filter(|key| !key.expose().trim().is_empty()) {
             Some(key) => {
                 let key = octo_protocol::Secret::new(key.expose().trim());
-                let kept = self.keys.save(id, &host, SecretKind::Key, key).await?;
+                let key_state = self.keys.save(id, &host, SecretKind::Key, key).await?;
                 // A key that is only passed through says nothing about the one the window has saved.
-                match &before {
-                    Some(before) if self.keys.is_pass_through() && !moved => before.key.clone(),
-                    Some(_) | None => kept,
+                match &previous {
+                    Some(previous) if self.keys.is_pass_through() && !host_change => previous.key.clone(),
+                    Some(_) | None => key_state,
                 }
             }
             // A key is bound to the host it was saved for: another host has none.
-            None if moved => KeyState::Missing,
-            None => before.as_ref().map_or(KeyState::Missing, |entry| entry.key.clone()),
+            None if host_change => KeyState::Missing,
+            None => previous.as_ref().map_or(KeyState::Missing, |entry| entry.key.clone()),
         };
-        if let (true, Some(before)) = (moved, &before)
-            && let Ok(old) = host_of(&before.base_url)
+        if let (true, Some(previous)) = (host_change, &previous)
+            && let Ok(old) = host_of(&previous.base_url)
         {
-            self.forget_secrets(before, &old).await?;
+            self.forget_secrets(previous, &old).await?;
         }
         let card = self.card(draft.protocol, &base_url, &model);
         Ok(ModelEntry {
@@ -231,7 +232,7 @@ impl Models {
             key,
             headers,
             facts: card.facts(),
-            fallback: before.and_then(|entry| entry.fallback),
+            fallback: previous.and_then(|entry| entry.fallback),
         })
     }
 
@@ -240,8 +241,8 @@ impl Models {
         self.with(|state| {
             state.connections.remove(&entry.id);
             state.generation += 1;
-            match state.entries.iter_mut().find(|known| known.id == entry.id) {
-                Some(known) => *known = entry,
+            match state.entries.iter_mut().find(|existing| existing.id == entry.id) {
+                Some(existing) => *existing = entry,
                 None => state.entries.push(entry),
             }
         });
@@ -266,8 +267,8 @@ impl Models {
             for entry in state.entries.iter_mut().filter(|entry| entry.fallback == Some(id)) {
                 entry.fallback = None;
             }
-            let at = state.entries.iter().position(|entry| entry.id == id)?;
-            Some(state.entries.remove(at))
+            let index = state.entries.iter().position(|entry| entry.id == id)?;
+            Some(state.entries.remove(index))
         });
         let Some(entry) = removed else { return Ok(()) };
         match host_of(&entry.base_url) {
@@ -299,12 +300,12 @@ impl Models {
             (None, Some(id)) => self.keys.load(id, &host, SecretKind::Key).await?,
             (None, None) => None,
         };
-        let known = draft.id.and_then(|id| self.entries().into_iter().find(|entry| entry.id == id));
+        let entry = draft.id.and_then(|id| self.entries().into_iter().find(|entry| entry.id == id));
         let is_lost = |entry: &ModelEntry| self.is_out_of_reach(entry, &host, &entry.key, SecretKind::Key);
-        if key.is_none() && known.as_ref().is_some_and(is_lost) {
+        if key.is_none() && entry.as_ref().is_some_and(is_lost) {
             return Err(ApiError::new("key.no_keychain").code(ErrorCode::KeyNeeded));
         }
-        let headers = self.drafted_headers(draft.headers, known.as_ref(), &host).await?;
+        let headers = self.drafted_headers(draft.headers, entry.as_ref(), &host).await?;
         let card = self.card(draft.protocol, &base_url, draft.model.trim());
         Ok(endpoint(draft.protocol, base_url, key, self.network(headers), &card))
     }
@@ -337,8 +338,8 @@ impl Models {
         Ok(ModelConnection { provider, model: entry.model.clone(), card })
     }
 
-    fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
-        act(&mut self.state.lock())
+    fn with<T>(&self, update: impl FnOnce(&mut State) -> T) -> T {
+        update(&mut self.state.lock())
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn title_from(blocks: &[Block]) -> Option<String> {
     }
     let cut: String = title.chars().take(MAX_AUTO_TITLE - 1).collect();
     let at_word = match cut.rsplit_once(' ') {
-        Some((whole, _)) if whole.chars().count() > MAX_AUTO_TITLE / 2 => whole.to_owned(),
+        Some((complete, _)) if complete.chars().count() > MAX_AUTO_TITLE / 2 => complete.to_owned(),
         _ => cut,
     };
     Some(format!("{}…", at_word.trim_end_matches([',', '.', ';', ':', ' '])))

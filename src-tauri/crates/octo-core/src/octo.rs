@@ -97,7 +97,7 @@ impl Octo {
             residence::check_not_moved(&home)?;
             // Octo's own readers can read documents without them too.
             match Scripts::new(home.join("scripts")).install(SHIPPED_SCRIPTS) {
-                Ok(done) => report(&done),
+                Ok(replacement) => report(&replacement),
                 Err(error) => tracing::warn!(%error, "the scripts that read documents are not installed"),
             }
             let skills = home.join("skills");
@@ -221,9 +221,9 @@ impl Octo {
         &self,
         session: SessionId,
         typed: Vec<Block>,
-        wish: SkillTask,
+        skill_task: SkillTask,
     ) -> Result<SendOutcome, ApiError> {
-        self.sessions.invoke_skill(session, typed, wish).await
+        self.sessions.invoke_skill(session, typed, skill_task).await
     }
 
     /// Returns which news of a scheduled session the person wants, or `None` for any other session or a deleted
@@ -256,8 +256,8 @@ impl Octo {
     /// Returns a blob's bytes.
     pub async fn blob(&self, hash: &BlobHash) -> Result<BlobBytes, ApiError> {
         let (blobs, wanted) = (self.base.blobs.clone(), hash.clone());
-        let read = tokio::task::spawn_blocking(move || blobs.get(&wanted));
-        let bytes = read
+        let result = tokio::task::spawn_blocking(move || blobs.get(&wanted));
+        let bytes = result
             .await
             .map_err(|error| ApiError::new("internal").detail(error))?
             .map_err(|error| ApiError::new("blob.missing").detail(error))?;

@@ -22,8 +22,12 @@ const INVOKED_NOTICE: &str =
 
 /// Returns the conversation with every call paired, borrowed if nothing had to be repaired.
 pub(crate) fn paired(messages: &[Message]) -> Cow<'_, [Message]> {
-    let mended = if is_paired(messages) { Cow::Borrowed(messages) } else { Cow::Owned(mend(messages)) };
-    if mended.iter().any(has_person_calls) { Cow::Owned(as_notices(mended.into_owned())) } else { mended }
+    let repaired = if is_paired(messages) { Cow::Borrowed(messages) } else { Cow::Owned(mend(messages)) };
+    if repaired.iter().any(has_person_calls) {
+        Cow::Owned(as_notices(repaired.into_owned()))
+    } else {
+        repaired
+    }
 }
 
 /// Whether a message contains calls made by the person.
@@ -33,40 +37,40 @@ fn has_person_calls(message: &Message) -> bool {
 
 /// Turns the person's own calls into notices with their results.
 fn as_notices(messages: Vec<Message>) -> Vec<Message> {
-    let mut told: Vec<Message> = Vec::with_capacity(messages.len());
+    let mut sent: Vec<Message> = Vec::with_capacity(messages.len());
     let mut called: Vec<ToolCall> = Vec::new();
     for mut message in messages {
         if has_person_calls(&message) {
             called = message.calls().cloned().collect();
             continue;
         }
-        let asked = std::mem::take(&mut called);
+        let calls = std::mem::take(&mut called);
         for block in &mut message.blocks {
             if let Block::ToolResult(result) = block
-                && let Some(call) = asked.iter().find(|call| call.id == result.call)
+                && let Some(call) = calls.iter().find(|call| call.id == result.call)
             {
                 let text = format!("{INVOKED_NOTICE}\n{}\n\n{}", call.arguments, result.text);
                 *block = Block::Notice { kind: NoticeKind::Skill, text };
             }
         }
-        told.push(message);
+        sent.push(message);
     }
-    told
+    sent
 }
 
 fn is_paired(messages: &[Message]) -> bool {
-    let mut owed: Vec<&ToolCall> = Vec::new();
+    let mut expected: Vec<&ToolCall> = Vec::new();
     for message in messages {
         let results: Vec<&ToolResult> = results(message).collect();
-        let fits = results.len() == owed.len()
-            && results.iter().zip(&owed).all(|(result, call)| result.call == call.id);
+        let complete = results.len() == expected.len()
+            && results.iter().zip(&expected).all(|(result, call)| result.call == call.id);
         let misplaced = message.role == Role::Assistant && !results.is_empty();
-        if !fits || misplaced || !opens_with_results(message) {
+        if !complete || misplaced || !opens_with_results(message) {
             return false;
         }
-        owed = if message.role == Role::Assistant { message.calls().collect() } else { Vec::new() };
+        expected = if message.role == Role::Assistant { message.calls().collect() } else { Vec::new() };
     }
-    owed.is_empty()
+    expected.is_empty()
 }
 
 /// Whether the results come first in their message. Repairing puts them there, so a message that has them
@@ -78,36 +82,36 @@ fn opens_with_results(message: &Message) -> bool {
 }
 
 fn mend(messages: &[Message]) -> Vec<Message> {
-    let mut mended: Vec<Message> = Vec::with_capacity(messages.len() + 2);
-    let mut owed: Vec<ToolCall> = Vec::new();
+    let mut repaired: Vec<Message> = Vec::with_capacity(messages.len() + 2);
+    let mut missing_calls: Vec<ToolCall> = Vec::new();
     for message in messages {
         let mut message = message.clone();
         let was_empty = message.blocks.is_empty();
-        let owing = std::mem::take(&mut owed);
+        let calls = std::mem::take(&mut missing_calls);
         if message.role == Role::Assistant {
-            if !owing.is_empty() {
-                mended.push(placeholder(&owing, &message));
+            if !calls.is_empty() {
+                repaired.push(placeholder(&calls, &message));
             }
             message.blocks.retain(|block| !matches!(block, Block::ToolResult(_)));
-            owed = message.calls().cloned().collect();
+            missing_calls = message.calls().cloned().collect();
         } else {
-            let given: Vec<ToolResult> = results(&message).cloned().collect();
+            let results_here: Vec<ToolResult> = results(&message).cloned().collect();
             message.blocks.retain(|block| !matches!(block, Block::ToolResult(_)));
-            let in_order = owing.iter().map(|call| {
-                let found = given.iter().find(|result| result.call == call.id).cloned();
-                Block::ToolResult(found.unwrap_or_else(|| missing(call)))
+            let in_order = calls.iter().map(|call| {
+                let result = results_here.iter().find(|result| result.call == call.id).cloned();
+                Block::ToolResult(result.unwrap_or_else(|| missing(call)))
             });
             message.blocks.splice(0..0, in_order);
         }
         // A message left empty by the omissions is dropped; all others stay.
         if was_empty || !message.blocks.is_empty() {
-            mended.push(message);
+            repaired.push(message);
         }
     }
-    if let (false, Some(last)) = (owed.is_empty(), mended.last().cloned()) {
-        mended.push(placeholder(&owed, &last));
+    if let (false, Some(last_message)) = (missing_calls.is_empty(), repaired.last().cloned()) {
+        repaired.push(placeholder(&missing_calls, &last_message));
     }
-    mended
+    repaired
 }
 
 fn results(message: &Message) -> impl Iterator<Item = &ToolResult> {
@@ -127,13 +131,13 @@ fn missing(call: &ToolCall) -> ToolResult {
     }
 }
 
-fn placeholder(owing: &[ToolCall], near: &Message) -> Message {
+fn placeholder(calls: &[ToolCall], neighbour: &Message) -> Message {
     Message {
         id: MessageId::new(),
-        turn: near.turn,
+        turn: neighbour.turn,
         role: Role::User,
-        blocks: owing.iter().map(|call| Block::ToolResult(missing(call))).collect(),
-        meta: Meta::new(Origin::Octo, near.meta.at),
+        blocks: calls.iter().map(|call| Block::ToolResult(missing(call))).collect(),
+        meta: Meta::new(Origin::Octo, neighbour.meta.at),
     }
 }
 
@@ -149,8 +153,8 @@ mod tests {
         Message { id: MessageId::new(), turn: TurnId::new(), role, blocks, meta }
     }
 
-    fn text(words: &str) -> Block {
-        Block::Text { text: words.into() }
+    fn text(content: &str) -> Block {
+        Block::Text { text: content.into() }
     }
 
     fn call(id: CallId) -> Block {
@@ -182,27 +186,27 @@ mod tests {
 
     #[test]
     fn a_call_of_the_persons_is_sent_as_a_notice_of_what_it_gave() {
-        let [theirs, its] = [CallId::new(), CallId::new()];
-        let mut asked = message(Role::Assistant, vec![call(theirs)]);
-        asked.meta.origin = Origin::Octo;
+        let [person_call, model_call] = [CallId::new(), CallId::new()];
+        let mut request = message(Role::Assistant, vec![call(person_call)]);
+        request.meta.origin = Origin::Octo;
         let mut messages = vec![
             message(Role::User, vec![text("/grep x")]),
-            asked,
-            message(Role::User, vec![result(theirs)]),
-            message(Role::Assistant, vec![call(its)]),
-            message(Role::User, vec![result(its)]),
+            request,
+            message(Role::User, vec![result(person_call)]),
+            message(Role::Assistant, vec![call(model_call)]),
+            message(Role::User, vec![result(model_call)]),
         ];
-        let whole = paired(&messages).into_owned();
-        let roles: Vec<Role> = whole.iter().map(|message| message.role).collect();
+        let paired_messages = paired(&messages).into_owned();
+        let roles: Vec<Role> = paired_messages.iter().map(|message| message.role).collect();
         assert_eq!(roles, [Role::User, Role::User, Role::Assistant, Role::User]);
-        let [Block::Notice { kind: NoticeKind::Skill, text }] = whole[1].blocks.as_slice() else {
-            panic!("a notice, and nothing else: {:?}", whole[1].blocks)
+        let [Block::Notice { kind: NoticeKind::Skill, text }] = paired_messages[1].blocks.as_slice() else {
+            panic!("a notice, and nothing else: {:?}", paired_messages[1].blocks)
         };
         assert!(text.starts_with(INVOKED_NOTICE) && text.ends_with("{}\n\nok"), "{text}");
-        assert_eq!(whole[3].blocks, messages[4].blocks, "a call of the model's stays a call");
+        assert_eq!(paired_messages[3].blocks, messages[4].blocks, "a call of the model's stays a call");
         // Later messages do not change the result.
         messages.truncate(3);
-        assert_eq!(paired(&messages).into_owned(), whole[..2]);
+        assert_eq!(paired(&messages).into_owned(), paired_messages[..2]);
     }
 
     #[test]
@@ -212,12 +216,12 @@ mod tests {
             message(Role::Assistant, vec![call(a), call(b), call(c)]),
             message(Role::User, vec![text("go on"), result(c), result(a)]),
         ];
-        let mended = paired(&messages);
-        let ids: Vec<CallId> = results(&mended[1]).map(|result| result.call).collect();
+        let repaired = paired(&messages);
+        let ids: Vec<CallId> = results(&repaired[1]).map(|result| result.call).collect();
         assert_eq!(ids, [a, b, c]);
-        let statuses: Vec<CallStatus> = results(&mended[1]).map(|result| result.status).collect();
+        let statuses: Vec<CallStatus> = results(&repaired[1]).map(|result| result.status).collect();
         assert_eq!(statuses, [CallStatus::Done, CallStatus::Interrupted, CallStatus::Done]);
-        assert_eq!(mended[1].text(), "go on");
+        assert_eq!(repaired[1].text(), "go on");
     }
 
     #[test]
@@ -242,24 +246,24 @@ mod tests {
 
     fn shapes() -> impl Strategy<Value = Vec<Message>> {
         let pool: Vec<CallId> = (0..6).map(|_| CallId::new()).collect();
-        let block = (0..3u8, 0..6usize).prop_map(move |(kind, at)| match kind {
+        let block = (0..3u8, 0..6usize).prop_map(move |(kind, index)| match kind {
             0 => text("words"),
-            1 => call(pool[at]),
-            _ => result(pool[at]),
+            1 => call(pool[index]),
+            _ => result(pool[index]),
         });
         let role = prop_oneof![Just(Role::User), Just(Role::Assistant)];
-        let one = (role, prop::collection::vec(block, 0..5)).prop_map(|(role, blocks)| {
-            let mut seen = std::collections::HashSet::new();
+        let message = (role, prop::collection::vec(block, 0..5)).prop_map(|(role, blocks)| {
+            let mut seen_calls = std::collections::HashSet::new();
             let blocks = blocks
                 .into_iter()
                 .filter(|block| match block {
-                    Block::ToolCall(call) => role == Role::Assistant && seen.insert(call.id),
+                    Block::ToolCall(call) => role == Role::Assistant && seen_calls.insert(call.id),
                     _ => true,
                 })
                 .collect();
             message(role, blocks)
         });
-        prop::collection::vec(one, 0..12)
+        prop::collection::vec(message, 0..12)
     }
 
     proptest! {

@@ -72,63 +72,63 @@ impl PermissionContext {
 }
 
 /// Decides on a call.
-pub(crate) fn decide(ground: &PermissionContext, effects: &Effects) -> CallDecision {
+pub(crate) fn decide(context: &PermissionContext, effects: &Effects) -> CallDecision {
     // An unreadable policy may contain prohibitions: then no mode runs everything.
-    if ground.policy.is_strict() && ground.mode == Mode::Autonomous {
-        return decide(&PermissionContext { mode: Mode::AskRisky, ..ground.clone() }, effects);
+    if context.policy.is_strict() && context.mode == Mode::Autonomous {
+        return decide(&PermissionContext { mode: Mode::AskRisky, ..context.clone() }, effects);
     }
-    let plain = |decision| CallDecision { decision, rewritten: None, nature: CommandFacts::default() };
+    let decided = |decision| CallDecision { decision, rewritten: None, nature: CommandFacts::default() };
     if effects.asks_person == AsksPerson::Yes {
-        return plain(Decision::Feedback);
+        return decided(Decision::Feedback);
     }
     // This cannot be undone, so no mode and no rule covers it. The amount is filled in where it is known.
     if let Some(days) = effects.empties_trash {
         let reason = AskReason::EmptiesTrash { totals: TrashTotals::default(), days };
-        return plain(Decision::Ask { reason, rule: None });
+        return decided(Decision::Ask { reason, rule: None });
     }
     let mut basis = RunBasis::Policy;
     let touched = effects
         .writes
         .iter()
-        .map(|path| write(ground, path))
-        .chain(effects.reads.iter().map(|path| read(ground, path)));
+        .map(|path| write(context, path))
+        .chain(effects.reads.iter().map(|path| read(context, path)));
     let (mut asks, mut always) = (None, None);
     for decision in touched {
         match decision {
             Decision::Run(RunBasis::Policy) => {}
             Decision::Run(RunBasis::Person) => basis = RunBasis::Person,
             // A denial is stricter than any question.
-            Decision::Deny { .. } => return plain(decision),
+            Decision::Deny { .. } => return decided(decision),
             other if always_asks(&other) => always = always.or(Some(other)),
             other => asks = asks.or(Some(other)),
         }
     }
     let asks = always.or(asks);
     if let Some(effect) = &effects.browser {
-        return plain(browser::decide(ground, effect, &effects.reads, asks));
+        return decided(browser::decide(context, effect, &effects.reads, asks));
     }
     if let Some(effect) = effects.builtin {
         let asks = asks.or_else(|| {
-            let mut sites = effects.sites.iter().map(|site| self::site(ground, site));
+            let mut sites = effects.sites.iter().map(|site| self::site(context, site));
             sites.find(|decision| matches!(decision, Decision::Ask { .. }))
         });
-        return plain(desk::decide(ground, effect, asks));
+        return decided(desk::decide(context, effect, asks));
     }
-    if let Some(asks) = asks.filter(|asks| ground.mode != Mode::Autonomous || always_asks(asks)) {
-        return plain(asks);
+    if let Some(asks) = asks.filter(|asks| context.mode != Mode::Autonomous || always_asks(asks)) {
+        return decided(asks);
     }
     for site in &effects.sites {
-        match self::site(ground, site) {
+        match self::site(context, site) {
             Decision::Run(RunBasis::Policy) => {}
             Decision::Run(RunBasis::Person) => basis = RunBasis::Person,
-            asks if ground.mode != Mode::Autonomous => return plain(asks),
+            asks if context.mode != Mode::Autonomous => return decided(asks),
             _ => {}
         }
     }
     match &effects.command {
-        Some(effect) => command(ground, effect),
-        None if ground.mode == Mode::Autonomous => plain(Decision::Run(RunBasis::Person)),
-        None => plain(Decision::Run(basis)),
+        Some(effect) => command(context, effect),
+        None if context.mode == Mode::Autonomous => decided(Decision::Run(RunBasis::Person)),
+        None => decided(Decision::Run(basis)),
     }
 }
 
@@ -141,12 +141,12 @@ fn always_asks(decision: &Decision) -> bool {
 const INSPECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// As [`decide`], without blocking an async thread. Asks if the decision takes too long.
-pub(crate) async fn decide_off_thread(ground: &PermissionContext, effects: &Effects) -> CallDecision {
+pub(crate) async fn decide_off_thread(context: &PermissionContext, effects: &Effects) -> CallDecision {
     if effects.command.is_none() {
-        return decide(ground, effects);
+        return decide(context, effects);
     }
-    let (ground, effects) = (ground.clone(), effects.clone());
-    let deciding = tokio::task::spawn_blocking(move || decide(&ground, &effects));
+    let (context, effects) = (context.clone(), effects.clone());
+    let deciding = tokio::task::spawn_blocking(move || decide(&context, &effects));
     match tokio::time::timeout(INSPECT_TIMEOUT, deciding).await {
         Ok(Ok(decision)) => decision,
         Ok(Err(_)) | Err(_) => {
@@ -162,39 +162,42 @@ pub(crate) async fn decide_off_thread(ground: &PermissionContext, effects: &Effe
 
 /// Decides without inspecting any folder whether a call allowed by another mode is forbidden now. A starting
 /// command is not inspected again, so a stricter mode always stops it.
-pub(crate) fn is_forbidden_now(ground: &PermissionContext, effects: &Effects) -> bool {
+pub(crate) fn is_forbidden_now(context: &PermissionContext, effects: &Effects) -> bool {
     match effects.command {
         Some(CommandEffect::Start { .. }) => true,
         Some(CommandEffect::Input { .. } | CommandEffect::Control) | None => {
-            matches!(decide(ground, effects).decision, Decision::Ask { .. } | Decision::Deny { .. })
+            matches!(decide(context, effects).decision, Decision::Ask { .. } | Decision::Deny { .. })
         }
     }
 }
 
-fn write(ground: &PermissionContext, path: &Path) -> Decision {
-    let shown = path.display().to_string();
-    let rule = Some(Rule::Write { path: shown.clone() });
+fn write(context: &PermissionContext, path: &Path) -> Decision {
+    let path_text = path.display().to_string();
+    let rule = Some(Rule::Write { path: path_text.clone() });
     let ask = |reason| Decision::Ask { reason, rule: rule.clone() };
-    let around = ground.shell_context(&ground.folder);
-    let verdict = octo_policy::write_path(path, ground.open(), &around, &ground.policy, &ground.startup);
+    let shell_context = context.shell_context(&context.folder);
+    let verdict =
+        octo_policy::write_path(path, context.open(), &shell_context, &context.policy, &context.startup);
     if let PathVerdict::Denied(refusal) = verdict {
-        return Decision::Deny { refusal, subject: shown, part: None };
+        return Decision::Deny { refusal, subject: path_text, part: None };
     }
-    let ruled = !matches!(verdict, PathVerdict::Instructs | PathVerdict::Startup)
-        && !ground.policy.is_strict()
-        && ground.rules.contains(&Rule::Write { path: shown.clone() });
-    if ruled {
+    let is_granted = !matches!(verdict, PathVerdict::Instructs | PathVerdict::Startup)
+        && !context.policy.is_strict()
+        && context.rules.contains(&Rule::Write { path: path_text.clone() });
+    if is_granted {
         return Decision::Run(RunBasis::Person);
     }
-    let scratch = ground.writable.iter().any(|folder| is_inside(folder, path));
+    let scratch = context.writable.iter().any(|folder| is_inside(folder, path));
     match verdict {
-        PathVerdict::Secret => ask(AskReason::Secret { path: shown }),
-        PathVerdict::Outside => ask(AskReason::WritesOutside { path: shown }),
-        PathVerdict::Protected => ask(AskReason::Protected { path: shown }),
-        PathVerdict::Instructs => Decision::Ask { reason: AskReason::Instructs { path: shown }, rule: None },
-        PathVerdict::Startup => Decision::Ask { reason: AskReason::Startup { path: shown }, rule: None },
+        PathVerdict::Secret => ask(AskReason::Secret { path: path_text }),
+        PathVerdict::Outside => ask(AskReason::WritesOutside { path: path_text }),
+        PathVerdict::Protected => ask(AskReason::Protected { path: path_text }),
+        PathVerdict::Instructs => {
+            Decision::Ask { reason: AskReason::Instructs { path: path_text }, rule: None }
+        }
+        PathVerdict::Startup => Decision::Ask { reason: AskReason::Startup { path: path_text }, rule: None },
         PathVerdict::Denied(_) | PathVerdict::Open
-            if !scratch && (ground.mode == Mode::Ask || ground.policy.is_strict()) =>
+            if !scratch && (context.mode == Mode::Ask || context.policy.is_strict()) =>
         {
             ask(AskReason::Mode)
         }
@@ -202,17 +205,24 @@ fn write(ground: &PermissionContext, path: &Path) -> Decision {
     }
 }
 
-fn read(ground: &PermissionContext, path: &Path) -> Decision {
-    let shown = path.display().to_string();
-    let exact = Rule::Read { path: shown.clone() };
-    match octo_policy::read_path(path, ground.open(), &ground.shell_context(&ground.folder), &ground.policy) {
-        PathVerdict::Denied(refusal) => Decision::Deny { refusal, subject: shown, part: None },
+fn read(context: &PermissionContext, path: &Path) -> Decision {
+    let path_text = path.display().to_string();
+    let exact_rule = Rule::Read { path: path_text.clone() };
+    match octo_policy::read_path(
+        path,
+        context.open(),
+        &context.shell_context(&context.folder),
+        &context.policy,
+    ) {
+        PathVerdict::Denied(refusal) => Decision::Deny { refusal, subject: path_text, part: None },
         // A rule for a folder does not cover the secrets in it.
-        PathVerdict::Secret if ground.rules.contains(&exact) => Decision::Run(RunBasis::Person),
-        PathVerdict::Secret => Decision::Ask { reason: AskReason::Secret { path: shown }, rule: Some(exact) },
+        PathVerdict::Secret if context.rules.contains(&exact_rule) => Decision::Run(RunBasis::Person),
+        PathVerdict::Secret => {
+            Decision::Ask { reason: AskReason::Secret { path: path_text }, rule: Some(exact_rule) }
+        }
         PathVerdict::Open => Decision::Run(RunBasis::Policy),
         PathVerdict::Outside | PathVerdict::Protected | PathVerdict::Instructs | PathVerdict::Startup => {
-            let ruled = ground.rules.iter().any(|rule| match rule {
+            let has_rule = context.rules.iter().any(|rule| match rule {
                 Rule::Read { path: allowed } => is_inside(Path::new(allowed), path),
                 Rule::Write { .. }
                 | Rule::Command { .. }
@@ -220,10 +230,10 @@ fn read(ground: &PermissionContext, path: &Path) -> Decision {
                 | Rule::Host { .. }
                 | Rule::Site { .. } => false,
             });
-            if ruled {
+            if has_rule {
                 Decision::Run(RunBasis::Person)
             } else {
-                Decision::Ask { reason: AskReason::ReadsOutside { path: shown }, rule: Some(exact) }
+                Decision::Ask { reason: AskReason::ReadsOutside { path: path_text }, rule: Some(exact_rule) }
             }
         }
     }
@@ -231,10 +241,10 @@ fn read(ground: &PermissionContext, path: &Path) -> Decision {
 
 /// Reading public sites runs in every mode. A site on the local network or machine asks: its contents were not
 /// meant to be reached through strangers' pages.
-fn site(ground: &PermissionContext, site: &Site) -> Decision {
+fn site(context: &PermissionContext, site: &Site) -> Decision {
     match site.distance {
         SiteDistance::Internet => Decision::Run(RunBasis::Policy),
-        SiteDistance::Private | SiteDistance::Metadata if is_ruled(ground, site) => {
+        SiteDistance::Private | SiteDistance::Metadata if is_ruled(context, site) => {
             Decision::Run(RunBasis::Person)
         }
         SiteDistance::Private | SiteDistance::Metadata => {
@@ -245,72 +255,72 @@ fn site(ground: &PermissionContext, site: &Site) -> Decision {
     }
 }
 
-fn is_ruled(ground: &PermissionContext, site: &Site) -> bool {
-    ground.rules.contains(&Rule::Host { host: site.to_string() })
+fn is_ruled(context: &PermissionContext, site: &Site) -> bool {
+    context.rules.contains(&Rule::Host { host: site.to_string() })
 }
 
 /// Returns the local sites a running call may visit, and how they were allowed. A mode without questions names
 /// no sites.
 pub(crate) fn granted_sites(
-    ground: &PermissionContext,
+    context: &PermissionContext,
     effects: &Effects,
     decision: &Decision,
 ) -> Vec<(Site, SiteGrant)> {
     let granted = |site: &Site| match decision {
         Decision::Ask { .. } => Some(SiteGrant::ByName),
-        _ if is_ruled(ground, site) => Some(SiteGrant::ByName),
-        Decision::Run(_) if ground.mode == Mode::Autonomous => Some(SiteGrant::ByMode),
+        _ if is_ruled(context, site) => Some(SiteGrant::ByName),
+        Decision::Run(_) if context.mode == Mode::Autonomous => Some(SiteGrant::ByMode),
         Decision::Run(_) | Decision::Feedback | Decision::Deny { .. } => None,
     };
     effects.sites.iter().filter_map(|site| Some((site.clone(), granted(site)?))).collect()
 }
 
-fn command(ground: &PermissionContext, effect: &CommandEffect) -> CallDecision {
-    let plain = |decision| CallDecision { decision, rewritten: None, nature: CommandFacts::default() };
+fn command(context: &PermissionContext, effect: &CommandEffect) -> CallDecision {
+    let decided = |decision| CallDecision { decision, rewritten: None, nature: CommandFacts::default() };
     let (line, cwd, env) = match effect {
         CommandEffect::Start { line, cwd, env } => {
-            (line, cwd.as_deref().unwrap_or(&ground.shell_folder), env.as_slice())
+            (line, cwd.as_deref().unwrap_or(&context.shell_folder), env.as_slice())
         }
-        CommandEffect::Input { .. } if ground.mode == Mode::Autonomous => {
-            return plain(Decision::Run(RunBasis::Person));
+        CommandEffect::Input { .. } if context.mode == Mode::Autonomous => {
+            return decided(Decision::Run(RunBasis::Person));
         }
         // Text typed into a running program may do anything the program can.
         CommandEffect::Input { .. } => {
-            return plain(Decision::Ask { reason: AskReason::Command { part: None }, rule: None });
+            return decided(Decision::Ask { reason: AskReason::Command { part: None }, rule: None });
         }
-        CommandEffect::Control => return plain(Decision::Run(RunBasis::Policy)),
+        CommandEffect::Control => return decided(Decision::Run(RunBasis::Policy)),
     };
     // In another folder, or with its own variables, it is not the command that was allowed.
-    let ruled = env.is_empty() && is_inside(&ground.folder, cwd);
-    let words: Vec<Vec<String>> = ground
+    let rules_apply = env.is_empty() && is_inside(&context.folder, cwd);
+    let words: Vec<Vec<String>> = context
         .rules
         .iter()
         .filter_map(|rule| match rule {
-            Rule::Command { words } if ruled => Some(words.clone()),
+            Rule::Command { words } if rules_apply => Some(words.clone()),
             _ => None,
         })
         .collect();
-    let around = ground.shell_context(cwd);
-    let standing = PolicyContext {
-        context: &around,
-        policy: &ground.policy,
+    let shell_context = context.shell_context(cwd);
+    let policy_context = PolicyContext {
+        context: &shell_context,
+        policy: &context.policy,
         rules: &words,
-        startup: &ground.startup,
+        startup: &context.startup,
         git: octo_shell::git_answer,
     };
-    let assessment = octo_policy::assess(line, env, standing);
-    let nature = CommandFacts::of(&assessment.verdict, assessment.lasting, cwd);
+    let assessment = octo_policy::assess(line, env, policy_context);
+    let facts = CommandFacts::of(&assessment.verdict, assessment.lasting, cwd);
     let decision = match assessment.verdict {
         Verdict::Deny { why, part } => Decision::Deny { refusal: why, subject: line.clone(), part },
         verdict => {
-            let decision = allowed(ground, line, cwd, ruled, verdict);
+            let decision = allowed(context, line, cwd, rules_apply, verdict);
             match &assessment.startup {
                 Some(path) => with_startup(decision, path),
                 None => decision,
             }
         }
     };
-    CallDecision { decision, rewritten: assessment.rewritten, nature }
+    CallDecision { decision, rewritten: assessment.rewritten, nature: facts }
 }
 
 /// What is done with a line that writes a start-up file of a shell. A risk says more than that; no rule covers either.
@@ -328,21 +338,29 @@ fn with_startup(decision: Decision, path: &Path) -> Decision {
 }
 
 /// Decides on a line that is not denied.
-fn allowed(ground: &PermissionContext, line: &str, cwd: &Path, ruled: bool, verdict: Verdict) -> Decision {
-    let exact = Rule::Line { line: line.to_owned() };
-    let known = match &verdict {
-        Verdict::Known(known) | Verdict::Ruled(known) => Some(known),
+fn allowed(
+    context: &PermissionContext,
+    line: &str,
+    cwd: &Path,
+    rules_apply: bool,
+    verdict: Verdict,
+) -> Decision {
+    let exact_rule = Rule::Line { line: line.to_owned() };
+    let touched_paths = match &verdict {
+        Verdict::Known(paths) | Verdict::Ruled(paths) => Some(paths),
         Verdict::Ask { .. } | Verdict::Deny { .. } => None,
     };
-    let touched = known.map_or(Decision::Run(RunBasis::Policy), |known| decide_paths(ground, cwd, known));
+    let touched =
+        touched_paths.map_or(Decision::Run(RunBasis::Policy), |paths| decide_paths(context, cwd, paths));
     if matches!(touched, Decision::Deny { .. }) || always_asks(&touched) {
         return touched;
     }
-    if ground.mode == Mode::Autonomous {
+    if context.mode == Mode::Autonomous {
         return Decision::Run(RunBasis::Person);
     }
-    let asked_for = matches!(verdict, Verdict::Ask { why: Doubtful::Risky { risk: Risk::Ruled, .. }, .. });
-    if ruled && !asked_for && !ground.policy.is_strict() && ground.rules.contains(&exact) {
+    let asked_by_rule =
+        matches!(verdict, Verdict::Ask { why: Doubtful::Risky { risk: Risk::Ruled, .. }, .. });
+    if rules_apply && !asked_by_rule && !context.policy.is_strict() && context.rules.contains(&exact_rule) {
         return Decision::Run(RunBasis::Person);
     }
     match verdict {
@@ -351,17 +369,17 @@ fn allowed(ground: &PermissionContext, line: &str, cwd: &Path, ruled: bool, verd
             asks => asks,
         },
         // Its effects are a better reason than the mode.
-        Verdict::Known(_) if ground.mode == Mode::Ask && matches!(touched, Decision::Run(_)) => {
-            Decision::Ask { reason: AskReason::Mode, rule: Some(exact) }
+        Verdict::Known(_) if context.mode == Mode::Ask && matches!(touched, Decision::Run(_)) => {
+            Decision::Ask { reason: AskReason::Mode, rule: Some(exact_rule) }
         }
-        Verdict::Known(_) => match read(ground, cwd) {
+        Verdict::Known(_) => match read(context, cwd) {
             // A rule for the folder would open everything below it to every tool.
             Decision::Ask { reason, .. } => Decision::Ask { reason, rule: None },
-            Decision::Run(_) => limited_to_line(touched, exact),
+            Decision::Run(_) => limited_to_line(touched, exact_rule),
             other => other,
         },
         Verdict::Ask { why, part, rule } => {
-            let rule = rule.map(|words| Rule::Command { words }).or(Some(exact));
+            let rule = rule.map(|words| Rule::Command { words }).or(Some(exact_rule));
             let reason = match why {
                 Doubtful::Unparsed => AskReason::Unparsed,
                 Doubtful::Unknown => AskReason::Command { part },
@@ -374,7 +392,7 @@ fn allowed(ground: &PermissionContext, line: &str, cwd: &Path, ruled: bool, verd
 }
 
 /// Limits "always" to this exact line if it touches outside or secret paths.
-fn limited_to_line(touched: Decision, exact: Rule) -> Decision {
+fn limited_to_line(touched: Decision, exact_rule: Rule) -> Decision {
     match touched {
         Decision::Ask {
             reason:
@@ -382,29 +400,29 @@ fn limited_to_line(touched: Decision, exact: Rule) -> Decision {
                 | AskReason::WritesOutside { .. }
                 | AskReason::Secret { .. }),
             ..
-        } => Decision::Ask { reason, rule: Some(exact) },
+        } => Decision::Ask { reason, rule: Some(exact_rule) },
         other => other,
     }
 }
 
 /// Returns the strictest decision on a line's paths. A word that is not a path resolves to a name inside the
 /// folder. A path's rule is a rule about that path, not about the command that mentions it.
-fn decide_paths(ground: &PermissionContext, cwd: &Path, known: &TouchedPaths) -> Decision {
+fn decide_paths(context: &PermissionContext, cwd: &Path, paths: &TouchedPaths) -> Decision {
     let resolved =
-        |word: &String, how: fn(&PermissionContext, &Path) -> Decision| match octo_workspace::resolve(
+        |word: &String, decide: fn(&PermissionContext, &Path) -> Decision| match octo_workspace::resolve(
             word, cwd,
         ) {
-            Ok(path) => how(ground, &path),
+            Ok(path) => decide(context, &path),
             Err(_) => Decision::Ask { reason: AskReason::ReadsOutside { path: word.clone() }, rule: None },
         };
-    let reads = known.reads.iter().map(|word| resolved(word, read));
-    let writes = known.writes.iter().map(|word| resolved(word, write));
-    let removes = known.removes.iter().map(|word| resolved(word, remove));
-    let repositories = known.repositories.iter().map(|path| {
-        if !is_inside(&ground.folder, path) {
+    let reads = paths.reads.iter().map(|word| resolved(word, read));
+    let writes = paths.writes.iter().map(|word| resolved(word, write));
+    let removes = paths.removes.iter().map(|word| resolved(word, remove));
+    let repositories = paths.repositories.iter().map(|path| {
+        if !is_inside(&context.folder, path) {
             let path = path.display().to_string();
             Decision::Ask { reason: AskReason::WritesOutside { path }, rule: None }
-        } else if ground.policy.is_strict() {
+        } else if context.policy.is_strict() {
             Decision::Ask { reason: AskReason::Mode, rule: None }
         } else {
             Decision::Run(RunBasis::Policy)
@@ -416,8 +434,8 @@ fn decide_paths(ground: &PermissionContext, cwd: &Path, known: &TouchedPaths) ->
             Decision::Deny { .. } => return decision,
             Decision::Ask { reason, .. } => {
                 let ask = Decision::Ask { reason, rule: None };
-                let kept = if always_asks(&ask) { &mut always } else { &mut asks };
-                kept.get_or_insert(ask);
+                let slot = if always_asks(&ask) { &mut always } else { &mut asks };
+                slot.get_or_insert(ask);
             }
             Decision::Run(_) | Decision::Feedback => {}
         }
@@ -426,12 +444,12 @@ fn decide_paths(ground: &PermissionContext, cwd: &Path, known: &TouchedPaths) ->
 }
 
 /// The agent may not remove the session's folder itself.
-fn remove(ground: &PermissionContext, path: &Path) -> Decision {
-    if is_inside(path, &ground.folder) {
+fn remove(context: &PermissionContext, path: &Path) -> Decision {
+    if is_inside(path, &context.folder) {
         let reason = AskReason::Risky { risk: Risk::Deletes, part: None, instead: None };
         return Decision::Ask { reason, rule: None };
     }
-    write(ground, path)
+    write(context, path)
 }
 
 #[cfg(test)]

@@ -123,8 +123,9 @@ mod tests {
 
     #[test]
     fn surroundings_are_told_as_a_notice() {
-        let told = Surroundings { date: "2026-11-21, Saturday".into(), model: None, folder: "/w".into() };
-        let Block::Notice { kind: NoticeKind::Context, text } = told.notice() else {
+        let surroundings =
+            Surroundings { date: "2026-11-21, Saturday".into(), model: None, folder: "/w".into() };
+        let Block::Notice { kind: NoticeKind::Context, text } = surroundings.notice() else {
             panic!("a context notice")
         };
         assert!(text.starts_with("Today is 2026-11-21, Saturday. System: "));

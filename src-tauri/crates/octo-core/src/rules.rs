@@ -58,19 +58,19 @@ impl PersonRules {
     /// Creates the rules of this home and begins to watch it.
     pub(crate) fn new(home: &Path, updates: Updates) -> Self {
         let user = std::env::home_dir().filter(|home| home.is_absolute());
-        let known = Arc::new(WatchedPolicy {
+        let watched_policy = Arc::new(WatchedPolicy {
             file: PolicyFile::new(home.join(NAME), user),
             held: Mutex::default(),
             updates,
             changing: Mutex::default(),
         });
-        known.read_and_notify();
-        let watcher = watch(&known, home)
+        watched_policy.read_and_notify();
+        let watcher = watch(&watched_policy, home)
             .inspect_err(|error| {
                 tracing::warn!(%error, "changes of policy.toml are seen only with the next decision");
             })
             .ok();
-        Self { known, _watcher: watcher }
+        Self { known: watched_policy, _watcher: watcher }
     }
 
     /// Returns the current policy. An unusable file counts as the strict policy.
@@ -87,13 +87,13 @@ impl PersonRules {
     pub(crate) fn change(&self, change: &PolicyChange, stamp: &str) -> Result<PolicyState, ApiError> {
         let _alone = self.known.changing.lock();
         let path = self.known.file.path().display();
-        let about = |key: &str| ApiError::new(key).arg("path", &path);
+        let for_path = |key: &str| ApiError::new(key).arg("path", &path);
         self.known.file.change(change, stamp).map_err(|error| match error {
-            PolicyChangeError::Broken(fault) => about("policy.broken").detail(fault),
-            PolicyChangeError::Changed => about("policy.changed"),
-            PolicyChangeError::Layout => about("policy.layout"),
-            PolicyChangeError::Rule(why) => ApiError::new(why.key()),
-            PolicyChangeError::Unwritable(error) => about("policy.unwritable").detail(error),
+            PolicyChangeError::Broken(fault) => for_path("policy.broken").detail(fault),
+            PolicyChangeError::Changed => for_path("policy.changed"),
+            PolicyChangeError::Layout => for_path("policy.layout"),
+            PolicyChangeError::Rule(reason) => ApiError::new(reason.key()),
+            PolicyChangeError::Unwritable(error) => for_path("policy.unwritable").detail(error),
         })?;
         Ok(self.state())
     }
@@ -103,27 +103,27 @@ impl WatchedPolicy {
     /// Reads the file and notifies subscribers if it changed.
     fn read_and_notify(self: &Arc<Self>) -> (Policy, PolicyState) {
         // Read under the lock, so that the last report is the last state read.
-        let mut held = self.held.lock();
-        let read = self.file.read();
-        let PolicyReading { policy, fault, stamp, .. } = match read.content {
+        let mut memory = self.held.lock();
+        let result = self.file.read();
+        let PolicyReading { policy, fault, stamp, .. } = match result.content {
             PolicyContent::Something => {
-                held.emptied = None;
-                held.said = Some(read.clone());
-                read
+                memory.emptied = None;
+                memory.said = Some(result.clone());
+                result
             }
-            PolicyContent::Nothing => match held.said.clone() {
-                None => read,
-                Some(said) => {
-                    let since = *held.emptied.get_or_insert_with(|| {
+            PolicyContent::Nothing => match memory.said.clone() {
+                None => result,
+                Some(reported) => {
+                    let emptied_at = *memory.emptied.get_or_insert_with(|| {
                         let now = Instant::now();
                         read_later(Arc::downgrade(self));
                         now
                     });
-                    if since.elapsed() < EMPTY_AFTER {
-                        said
+                    if emptied_at.elapsed() < EMPTY_AFTER {
+                        reported
                     } else {
-                        (held.said, held.emptied) = (None, None);
-                        read
+                        (memory.said, memory.emptied) = (None, None);
+                        result
                     }
                 }
             },
@@ -134,11 +134,11 @@ impl WatchedPolicy {
             rules: policy.rules().all(),
             fault: fault.as_ref().map(octo_policy::PolicyFault::to_api_error),
         };
-        if held.told.as_ref() != Some(&state) {
+        if memory.told.as_ref() != Some(&state) {
             if let Some(fault) = fault {
                 tracing::warn!(%fault, "the policy file does not hold; whatever does not only read asks");
             }
-            held.told = Some(state.clone());
+            memory.told = Some(state.clone());
             self.updates.send(StoredTopic::Settings, Update::Policy { policy: Box::new(state.clone()) });
         }
         (policy, state)
@@ -146,11 +146,11 @@ impl WatchedPolicy {
 }
 
 /// Reads the file again when the emptied file counts as empty, because no further event may occur then.
-fn read_later(known: Weak<WatchedPolicy>) {
+fn read_later(policy: Weak<WatchedPolicy>) {
     let waits = move || {
         std::thread::sleep(EMPTY_AFTER);
-        if let Some(known) = known.upgrade() {
-            known.read_and_notify();
+        if let Some(policy) = policy.upgrade() {
+            policy.read_and_notify();
         }
     };
     if let Err(error) = std::thread::Builder::new().name("policy-settles".to_owned()).spawn(waits) {
@@ -160,21 +160,21 @@ fn read_later(known: Weak<WatchedPolicy>) {
 
 /// Watches the file and reads it after an event. The folder is watched, because editors replace the old file
 /// with a new one.
-fn watch(known: &Arc<WatchedPolicy>, home: &Path) -> notify::Result<RecommendedWatcher> {
-    let weak = Arc::downgrade(known);
+fn watch(policy: &Arc<WatchedPolicy>, home: &Path) -> notify::Result<RecommendedWatcher> {
+    let weak = Arc::downgrade(policy);
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        let about = match &event {
+        let concerns = match &event {
             // The database in the same folder is written all the time.
             Ok(event) => event.need_rescan() || event.paths.iter().any(|path| path.ends_with(NAME)),
             Err(_) => true,
         };
         // Reading the file is an event too, and would cause an endless loop.
-        let read = matches!(&event, Ok(event) if event.kind.is_access());
-        if about
-            && !read
-            && let Some(known) = weak.upgrade()
+        let result = matches!(&event, Ok(event) if event.kind.is_access());
+        if concerns
+            && !result
+            && let Some(policy) = weak.upgrade()
         {
-            known.read_and_notify();
+            policy.read_and_notify();
         }
     })?;
     watcher.watch(home, RecursiveMode::NonRecursive)?;

@@ -93,12 +93,12 @@ impl Schedule {
         });
     }
 
-    fn deleted<T>(&self, act: impl FnOnce(&mut HashMap<String, Millis>) -> T) -> T {
-        act(&mut self.deleted.lock())
+    fn deleted<T>(&self, update: impl FnOnce(&mut HashMap<String, Millis>) -> T) -> T {
+        update(&mut self.deleted.lock())
     }
 
-    fn limits<T>(&self, act: impl FnOnce(&mut HashMap<SessionId, Cost>) -> T) -> T {
-        act(&mut self.limits.lock())
+    fn limits<T>(&self, update: impl FnOnce(&mut HashMap<SessionId, Cost>) -> T) -> T {
+        update(&mut self.limits.lock())
     }
 
     /// Whether changes of the folder of tasks are reported.

@@ -78,7 +78,7 @@ impl Scheduler {
     /// Whether the person's budget for the day is used up.
     async fn is_day_spent(&self) -> Result<bool, ApiError> {
         let Some(limit) = self.base.preferences().budgets.day else { return Ok(false) };
-        let spent = self.base.store.read(|reader| reader.spending_since(midnight())).await;
-        Ok(spent?.cost >= limit)
+        let spending = self.base.store.read(|reader| reader.spending_since(midnight())).await;
+        Ok(spending?.cost >= limit)
     }
 }

@@ -33,8 +33,9 @@ impl SearchConfig {
     /// Adapts stored providers to this run: a key kept only for an earlier run is lost.
     pub fn for_this_run(&self, mut providers: SearchProviders) -> SearchProviders {
         for provider in &mut providers.0 {
-            let held = host(provider.kind).is_some_and(|host| self.keys.holds(OWNER, &host, SecretKind::Key));
-            if matches!(provider.key, KeyState::ThisRun { .. }) && !held {
+            let has_key =
+                host(provider.kind).is_some_and(|host| self.keys.holds(OWNER, &host, SecretKind::Key));
+            if matches!(provider.key, KeyState::ThisRun { .. }) && !has_key {
                 provider.key = KeyState::Missing;
             }
         }
@@ -43,13 +44,13 @@ impl SearchConfig {
 
     /// Converts a draft into a provider and saves its key. Stores nothing else yet.
     pub async fn accept(&self, draft: SearchProviderDraft) -> Result<SearchProvider, ApiError> {
-        let plain = SearchProvider { kind: draft.kind, key: KeyState::Missing, address: None };
+        let unset = SearchProvider { kind: draft.kind, key: KeyState::Missing, address: None };
         match draft.kind {
-            SearchProviderKind::DuckDuckGo | SearchProviderKind::Bing => Ok(plain),
+            SearchProviderKind::DuckDuckGo | SearchProviderKind::Bing => Ok(unset),
             SearchProviderKind::Brave | SearchProviderKind::Tavily => {
                 let host = host(draft.kind).ok_or_else(|| ApiError::new("internal"))?;
-                let given = draft.key.filter(|key| !key.expose().trim().is_empty());
-                let key = match given {
+                let new_key = draft.key.filter(|key| !key.expose().trim().is_empty());
+                let key = match new_key {
                     Some(key) => {
                         self.keys
                             .save(OWNER, &host, SecretKind::Key, Secret::new(key.expose().trim()))
@@ -57,13 +58,13 @@ impl SearchConfig {
                     }
                     None => self.state(draft.kind).ok_or_else(|| ApiError::new("search.key_missing"))?,
                 };
-                Ok(SearchProvider { key, ..plain })
+                Ok(SearchProvider { key, ..unset })
             }
             SearchProviderKind::Searxng => {
                 let address = draft.address.unwrap_or_default().trim().trim_end_matches('/').to_owned();
                 // The error must not repeat a password.
                 host_of(&address).map_err(|_| ApiError::new("search.address_wrong"))?;
-                Ok(SearchProvider { address: Some(address), ..plain })
+                Ok(SearchProvider { address: Some(address), ..unset })
             }
         }
     }
@@ -97,8 +98,8 @@ impl SearchConfig {
 
     /// Returns where a provider's key is stored, or `None` without a key.
     fn state(&self, kind: SearchProviderKind) -> Option<KeyState> {
-        let known = self.providers().0.into_iter().find(|provider| provider.kind == kind)?;
-        (known.key != KeyState::Missing).then_some(known.key)
+        let provider = self.providers().0.into_iter().find(|provider| provider.kind == kind)?;
+        (provider.key != KeyState::Missing).then_some(provider.key)
     }
 
     async fn engine(&self, provider: SearchProvider) -> Option<SearchEngine> {
@@ -143,16 +144,16 @@ fn host(kind: SearchProviderKind) -> Option<String> {
 
 /// Replaces the provider of the same kind, or appends it.
 pub(crate) fn put(providers: &mut SearchProviders, provider: SearchProvider) {
-    match providers.0.iter_mut().find(|known| known.kind == provider.kind) {
-        Some(known) => *known = provider,
+    match providers.0.iter_mut().find(|existing| existing.kind == provider.kind) {
+        Some(existing) => *existing = provider,
         None => providers.0.push(provider),
     }
 }
 
 /// Moves the named ones to the front, in that order.
 pub(crate) fn order(providers: &mut SearchProviders, order: &[SearchProviderKind]) {
-    let place = |kind| order.iter().position(|named| *named == kind).unwrap_or(order.len());
-    providers.0.sort_by_key(|provider| place(provider.kind));
+    let index = |kind| order.iter().position(|listed_kind| *listed_kind == kind).unwrap_or(order.len());
+    providers.0.sort_by_key(|provider| index(provider.kind));
 }
 
 #[cfg(test)]
@@ -226,9 +227,9 @@ mod tests {
     #[test]
     fn providers_stand_once_and_in_the_persons_order() {
         let mut providers = SearchProviders::default();
-        let plain = |kind| SearchProvider { kind, key: KeyState::Missing, address: None };
-        put(&mut providers, plain(SearchProviderKind::Brave));
-        put(&mut providers, plain(SearchProviderKind::Bing));
+        let unset = |kind| SearchProvider { kind, key: KeyState::Missing, address: None };
+        put(&mut providers, unset(SearchProviderKind::Brave));
+        put(&mut providers, unset(SearchProviderKind::Bing));
         order(&mut providers, &[SearchProviderKind::Brave, SearchProviderKind::Bing]);
         let kinds: Vec<_> = providers.0.iter().map(|provider| provider.kind).collect();
         assert_eq!(

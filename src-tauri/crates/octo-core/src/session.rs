@@ -158,10 +158,10 @@ impl SessionHandle {
         let session = Session::load(runtime, id, live.clone(), actor).await?;
         let ended = CancellationToken::new();
         // The guard also signals a panic of the actor, so no caller waits forever.
-        let end = ended.clone().drop_guard();
+        let guard = ended.clone().drop_guard();
         tokio::spawn(async move {
             run(session, receiver).await;
-            drop(end);
+            drop(guard);
         });
         Ok(Self { inbox, live, stop, line: Arc::default(), ended })
     }
@@ -184,10 +184,10 @@ impl SessionHandle {
     /// Sends a request and waits for its reply.
     pub(crate) async fn ask<T>(
         &self,
-        ask: impl FnOnce(ReplySender<T>) -> ActorRequest,
+        request: impl FnOnce(ReplySender<T>) -> ActorRequest,
     ) -> Result<T, ApiError> {
         let place = self.queue().await;
-        self.ask_from(place, ask).await
+        self.ask_from(place, request).await
     }
 
     /// Sends a request for the actor to carry out, and waits for its reply.
@@ -206,22 +206,22 @@ impl SessionHandle {
     /// Sends a request from a place in the queue, releases the place and waits for the reply.
     pub(crate) async fn ask_from<T>(
         &self,
-        place: QueueGuard,
-        ask: impl FnOnce(ReplySender<T>) -> ActorRequest,
+        guard: QueueGuard,
+        request: impl FnOnce(ReplySender<T>) -> ActorRequest,
     ) -> Result<T, ApiError> {
         let (reply, answer) = tokio::sync::oneshot::channel();
-        let gone = || ApiError::new("session.unavailable").retryable();
-        let sent = self.inbox.send(Inbox::Ask(ask(reply))).map_err(|_| gone());
-        drop(place.0);
-        sent?;
-        answer.await.map_err(|_| gone())?
+        let gone_error = || ApiError::new("session.unavailable").retryable();
+        let result = self.inbox.send(Inbox::Ask(request(reply))).map_err(|_| gone_error());
+        drop(guard.0);
+        result?;
+        answer.await.map_err(|_| gone_error())?
     }
 
     /// Passes the current skills to the session: with the next message its model learns of those it does not
     /// know.
-    pub(crate) fn shelve(&self, shelf: Arc<SkillSet>) {
+    pub(crate) fn shelve(&self, skill_set: Arc<SkillSet>) {
         // A closed session needs no skills.
-        let _gone = self.inbox.send(Inbox::Shelf(shelf));
+        let _gone = self.inbox.send(Inbox::Shelf(skill_set));
     }
 
     /// Stops the running turn, if there is one.
@@ -233,19 +233,19 @@ impl SessionHandle {
     /// Lets the actor end and waits for it.
     pub(crate) async fn shut_down(&self) {
         self.stop.close();
-        let (done, ended) = tokio::sync::oneshot::channel();
+        let (sender, ended) = tokio::sync::oneshot::channel();
         // An actor that is ending on its own is waited for as well: afterwards everything it owned is released.
-        if self.inbox.send(Inbox::Shutdown(done)).is_err() || ended.await.is_err() {
+        if self.inbox.send(Inbox::Shutdown(sender)).is_err() || ended.await.is_err() {
             self.ended().await;
         }
     }
 }
 
 async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
-    let mut used = Instant::now();
+    let mut last_used = Instant::now();
     while let Some(message) = inbox.recv().await {
         if !matches!(message, Inbox::Rest(..)) {
-            used = Instant::now();
+            last_used = Instant::now();
         }
         let retry = match &message {
             Inbox::Ask(_) => session.request_retry(),
@@ -253,10 +253,10 @@ async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
             Inbox::Shelf(_) | Inbox::Shutdown(_) | Inbox::Rest(..) => StoreRetry::Never,
         };
         let outcome = match message {
-            Inbox::Ask(ask) => session.take(ask).await,
+            Inbox::Ask(request) => session.take(request).await,
             Inbox::Report(report) => session.hear(*report).await,
-            Inbox::Shelf(shelf) => {
-                session.shelf = Some(shelf);
+            Inbox::Shelf(skill_set) => {
+                session.shelf = Some(skill_set);
                 Ok(())
             }
             Inbox::Shutdown(done) => {
@@ -266,8 +266,8 @@ async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
                 let _nobody = done.send(());
                 return;
             }
-            Inbox::Rest(after, reply) => {
-                let answer = session.may_rest(used.elapsed(), after);
+            Inbox::Rest(idle_after, reply) => {
+                let answer = session.may_rest(last_used.elapsed(), idle_after);
                 // If the caller no longer waits for the answer, another caller may be about to send a request.
                 if reply.send(answer).is_ok() && answer == resting::RestAnswer::Rests {
                     inbox.close();
@@ -282,7 +282,7 @@ async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
                 session.end_step();
                 Ok(())
             }
-            broken => broken,
+            error => error,
         };
         if let Err(error) = outcome {
             // The store is consistent; anything that could not be stored did not happen. The session resumes
@@ -301,26 +301,26 @@ impl Session {
             JobReport::Model(progress) => self.model_progressed(progress).await,
             JobReport::RetryDue(attempt) => self.retry_due(attempt).await,
             JobReport::Prepared(report) => self.call_prepared(report).await,
-            JobReport::LookedAgain(look) => self.apply_recheck(look).await,
+            JobReport::LookedAgain(report) => self.apply_recheck(report).await,
             JobReport::CallEnded(report) => self.call_ended(report).await,
             JobReport::Budget(report) => self.budget_checked(report).await,
             JobReport::Beside(progress) => self.side_progressed(progress).await,
             JobReport::Archived(report) => self.archived(report).await,
             JobReport::Finished(turn) => self.suggest(turn).await,
-            JobReport::Over(over) => self.look_back(over).await,
-            JobReport::LookedBack(news) => self.finish_look_back(news).await,
+            JobReport::Over(finished) => self.look_back(finished).await,
+            JobReport::LookedBack(result) => self.finish_look_back(result).await,
             JobReport::Idle(pause) => self.idle(pause).await,
-            JobReport::Command(news) => self.command_news(news).await,
+            JobReport::Command(update) => self.command_news(update).await,
             JobReport::Wake => self.wake(StoreRetry::UntilStored).await,
             JobReport::StopOverdue(turn) => self.give_up_stopping(turn).await,
             JobReport::Settled => self.tasks_changed().await,
-            JobReport::Arrived(arrival) => self.arrived(arrival).await,
+            JobReport::Arrived(done) => self.arrived(done).await,
             JobReport::Child(report) => self.child_progressed(report).await,
             JobReport::ParentQuery(query) => {
                 self.describe_parent(query);
                 Ok(())
             }
-            JobReport::Named(named) => self.named(named).await,
+            JobReport::Named(checkpoint) => self.named(checkpoint).await,
             JobReport::Admitted(turn) => self.admitted(turn).await,
         }
     }

@@ -103,63 +103,67 @@ impl Sessions {
     ///
     /// # Errors
     /// `model.unknown`, `model.none`.
-    pub(crate) async fn model_or_default(&self, wanted: Option<ModelId>) -> Result<ModelId, ApiError> {
+    pub(crate) async fn model_or_default(&self, model: Option<ModelId>) -> Result<ModelId, ApiError> {
         let settings = self.runtime.base.store.read(|reader| reader.settings()).await?;
         let entries = self.runtime.services.models.entries();
-        let known = |id: &ModelId| entries.iter().any(|entry| entry.id == *id);
-        match wanted {
-            Some(id) if known(&id) => Ok(id),
+        let is_known = |id: &ModelId| entries.iter().any(|entry| entry.id == *id);
+        match model {
+            Some(id) if is_known(&id) => Ok(id),
             Some(_) => Err(ApiError::new("model.unknown").code(ErrorCode::ModelNeeded)),
             None => settings
                 .default_model
-                .filter(known)
+                .filter(is_known)
                 .or_else(|| entries.first().map(|entry| entry.id))
                 .ok_or_else(|| ApiError::new("model.none").code(ErrorCode::ModelNeeded)),
         }
     }
 
     /// Sends the person's text: a message, a built-in command, or a skill called by a slash command.
-    pub(crate) async fn send(&self, session: SessionId, said: UserMessage) -> Result<SendOutcome, ApiError> {
+    pub(crate) async fn send(
+        &self,
+        session: SessionId,
+        message: UserMessage,
+    ) -> Result<SendOutcome, ApiError> {
         let handle = self.open(session).await?;
-        if said.is_from_window() {
+        if message.is_from_window() {
             self.runtime.services.browser.person_acted();
         }
-        let place = handle.queue().await;
+        let guard = handle.queue().await;
         let info = self.runtime.base.store.read(move |reader| reader.session(session)).await;
         let info = info?.ok_or_else(unknown_session)?;
-        let looked = self.runtime.services.library.skill_set(Some(PathBuf::from(&info.folder)));
-        let shelf = tokio::time::timeout(LOOK, looked).await.ok().and_then(Result::ok).map(Arc::new);
-        if let Some(shelf) = &shelf {
-            handle.shelve(Arc::clone(shelf));
+        let result = self.runtime.services.library.skill_set(Some(PathBuf::from(&info.folder)));
+        let skill_set = tokio::time::timeout(LOOK, result).await.ok().and_then(Result::ok).map(Arc::new);
+        if let Some(skill_set) = &skill_set {
+            handle.shelve(Arc::clone(skill_set));
         }
-        let said = said.sendable()?;
-        let submission = match slash::parse(said.blocks()) {
-            ParsedMessage::Message => Submission::Message(said),
-            ParsedMessage::Command(command) => Submission::Command(said, command),
-            ParsedMessage::Misused { name } => Submission::Misuse(said, name),
-            ParsedMessage::Unknown { name, near } => {
-                let shelf =
-                    shelf.ok_or_else(|| ApiError::new("skills.unreadable").arg("path", &info.folder))?;
-                match shelf.find_called(said.blocks(), &name, &near, &info.profile) {
-                    Ok(wish) => Submission::Skill(said, wish),
+        let message = message.sendable()?;
+        let submission = match slash::parse(message.blocks()) {
+            ParsedMessage::Message => Submission::Message(message),
+            ParsedMessage::Command(command) => Submission::Command(message, command),
+            ParsedMessage::Misused { name } => Submission::Misuse(message, name),
+            ParsedMessage::Unknown { name, near: similar } => {
+                let skill_set =
+                    skill_set.ok_or_else(|| ApiError::new("skills.unreadable").arg("path", &info.folder))?;
+                match skill_set.find_called(message.blocks(), &name, &similar, &info.profile) {
+                    Ok(skill_task) => Submission::Skill(message, skill_task),
                     // Answered here: a typing error is not worth a model call.
-                    Err(why) => Submission::NoCommand(why),
+                    Err(error) => Submission::NoCommand(error),
                 }
             }
         };
-        handle.ask_from(place, |reply| ActorRequest::Send(submission, reply)).await
+        handle.ask_from(guard, |reply| ActorRequest::Send(submission, reply)).await
     }
 
     /// Begins a turn whose first step is a skill; see [`crate::Octo::invoke_skill`].
     pub(crate) async fn invoke_skill(
         &self,
         session: SessionId,
-        typed: Vec<Block>,
-        wish: SkillTask,
+        blocks: Vec<Block>,
+        skill_task: SkillTask,
     ) -> Result<SendOutcome, ApiError> {
-        let typed = UserMessage::in_window(typed).sendable()?;
+        let message = UserMessage::in_window(blocks).sendable()?;
         self.runtime.services.browser.person_acted();
-        let submission = Submission::Skill(typed, wish);
+        let submission = Submission::Skill(message, skill_task);
         self.open(session).await?.ask(|reply| ActorRequest::Send(submission, reply)).await
     }
 }

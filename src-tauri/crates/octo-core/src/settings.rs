@@ -50,7 +50,7 @@ impl LiveSettings {
         let keychain = self.services.models.keys().state();
         let services = Arc::clone(&self.services);
         let _in_order = self.base.changing_settings.lock().await;
-        let written = self.base.store.write(move |tx| {
+        let result = self.base.store.write(move |tx| {
             let mut settings = tx.settings()?;
             change(tx, &mut settings)?;
             tx.put_settings(&settings)?;
@@ -62,10 +62,10 @@ impl LiveSettings {
             tx.emit(StoredTopic::Settings, Event::SettingsChanged { snapshot })?;
             Ok(settings)
         });
-        let settings = written.await?;
-        let before = self.base.preferences();
+        let settings = result.await?;
+        let previous = self.base.preferences();
         self.services.models.apply_settings(&settings);
-        if before.proxy != settings.proxy || before.certificates != settings.certificates {
+        if previous.proxy != settings.proxy || previous.certificates != settings.certificates {
             self.services.chats.changed();
         }
         self.services.searching.apply_settings(&settings.search);
@@ -83,7 +83,7 @@ impl LiveSettings {
     pub(crate) async fn remember_folder(&self, folder: &Path) -> Result<(), ApiError> {
         let folder = folder.display().to_string();
         self.change(move |_, settings| {
-            settings.recent_folders.retain(|known| *known != folder);
+            settings.recent_folders.retain(|recent| *recent != folder);
             settings.recent_folders.insert(0, folder);
             settings.recent_folders.truncate(RECENT_FOLDERS);
             Ok(())

@@ -11,13 +11,13 @@ use std::{path::PathBuf, sync::Arc};
 pub trait SkillSource: Send + Sync {
     /// Returns the facts about a skill. Cheap, and runs nothing of the skill: it is called before every
     /// invocation, including those that then do not happen.
-    fn find(&self, ask: SkillRequest) -> BoxFuture<'static, Result<SkillFacts, SkillError>>;
+    fn find(&self, request: SkillRequest) -> BoxFuture<'static, Result<SkillFacts, SkillError>>;
 
     /// Returns the skill expanded for its task, with the output of `commands` in the places of the commands in
     /// its text.
     fn load(
         &self,
-        ask: SkillRequest,
+        request: SkillRequest,
         commands: Arc<dyn SkillCommands>,
     ) -> BoxFuture<'static, Result<LoadedSkill, SkillError>>;
 }
@@ -136,9 +136,9 @@ pub enum SkillError {
     },
 }
 
-fn meant(near: &[String]) -> String {
-    match near {
+fn meant(similar: &[String]) -> String {
+    match similar {
         [] => " Do it yourself with the other tools.".to_owned(),
-        near => format!(" Did you mean {}?", near.join(" or ")),
+        similar => format!(" Did you mean {}?", similar.join(" or ")),
     }
 }

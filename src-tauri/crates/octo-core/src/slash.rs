@@ -87,18 +87,18 @@ pub(crate) fn parse(blocks: &[Block]) -> ParsedMessage {
 
 fn parse_text(text: &str) -> ParsedMessage {
     // Chinese keyboards produce a full-width slash.
-    let Some(rest) = text.trim().strip_prefix(['/', '／']) else { return ParsedMessage::Message };
-    let (name, argument) = match rest.split_once(char::is_whitespace) {
+    let Some(line) = text.trim().strip_prefix(['/', '／']) else { return ParsedMessage::Message };
+    let (name, argument) = match line.split_once(char::is_whitespace) {
         Some((name, argument)) => (name, argument.trim()),
-        None => (rest, ""),
+        None => (line, ""),
     };
     // A path ("/etc/hosts is …") or a lone slash is not a command.
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     if !is_name {
         return ParsedMessage::Message;
     }
-    let given = (!argument.is_empty()).then(|| argument.to_owned());
-    match (name.to_ascii_lowercase().as_str(), given) {
+    let argument = (!argument.is_empty()).then(|| argument.to_owned());
+    match (name.to_ascii_lowercase().as_str(), argument) {
         ("new", _) => ParsedMessage::Command(SlashCommand::New),
         ("help", _) => ParsedMessage::Command(SlashCommand::Help),
         ("stop", _) => ParsedMessage::Command(SlashCommand::Stop),
@@ -121,33 +121,33 @@ fn parse_text(text: &str) -> ParsedMessage {
 }
 
 /// Returns the reply to an unknown command, with similar names.
-pub(crate) fn unknown(name: String, near: &[&str]) -> ApiError {
-    if near.is_empty() {
+pub(crate) fn unknown(name: String, similar: &[&str]) -> ApiError {
+    if similar.is_empty() {
         return ApiError::new("command.unknown").arg("name", name);
     }
-    let near: Vec<String> = near.iter().map(|name| format!("/{name}")).collect();
-    ApiError::new("command.unknown_near").arg("name", name).list("near", near)
+    let similar: Vec<String> = similar.iter().map(|name| format!("/{name}")).collect();
+    ApiError::new("command.unknown_near").arg("name", name).list("near", similar)
 }
 
 fn near(name: &str) -> Vec<&'static str> {
     let mut ranked: Vec<(usize, &'static str)> = COMMANDS
         .iter()
-        .map(|(known, _)| (edit_distance(name, known), *known))
-        .filter(|(distance, known)| *distance <= 2 || known.starts_with(name))
+        .map(|(command, _)| (edit_distance(name, command), *command))
+        .filter(|(distance, command)| *distance <= 2 || command.starts_with(name))
         .collect();
     ranked.sort();
-    ranked.into_iter().take(3).map(|(_, known)| known).collect()
+    ranked.into_iter().take(3).map(|(_, command)| command).collect()
 }
 
 /// Returns the number of single-letter edits between two words.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
+    for (i, left) in a.chars().enumerate() {
         let mut diagonal = row[0];
         row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(from != *to);
+        for (j, right) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(left != *right);
             diagonal = row[j + 1];
             row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
         }

@@ -49,10 +49,10 @@ pub(crate) async fn subscribe(topics: Topics, topic: Topic) -> Result<Subscripti
         topic,
         seq: 0,
     };
-    let first = forwarder.begin().await?;
+    let first_batch = forwarder.begin().await?;
     let (sender, batches) = mpsc::channel(PENDING_BATCHES);
     tokio::spawn(async move {
-        if sender.send(first).await.is_ok() {
+        if sender.send(first_batch).await.is_ok() {
             forwarder.forward(sender).await;
         }
     });
@@ -94,7 +94,7 @@ impl Forwarder {
     async fn forward(&mut self, sender: mpsc::Sender<Vec<Update>>) {
         loop {
             let mut batch = Vec::new();
-            let flow = tokio::select! {
+            let next = tokio::select! {
                 () = sender.closed() => return,
                 event = self.events.recv() => self.take_event(event, &mut batch).await,
                 delta = self.deltas.recv() => self.take_delta(delta, &mut batch).await,
@@ -108,32 +108,32 @@ impl Forwarder {
                     Err(_) => ForwarderFlow::Over,
                 },
             };
-            let mut over = matches!(flow, ForwarderFlow::Over);
+            let mut is_over = matches!(next, ForwarderFlow::Over);
             // Text is gathered for a moment; any other update is sent at once, with the gathered text.
             let gather =
                 !batch.is_empty() && batch.iter().all(|update| matches!(update, Update::Delta { .. }));
-            if gather && !over {
-                let until = tokio::time::Instant::now() + MERGE_TIME;
-                while !over {
-                    let flow = tokio::select! {
-                        () = tokio::time::sleep_until(until) => break,
+            if gather && !is_over {
+                let deadline = tokio::time::Instant::now() + MERGE_TIME;
+                while !is_over {
+                    let next = tokio::select! {
+                        () = tokio::time::sleep_until(deadline) => break,
                         event = self.events.recv() => {
-                            let flow = self.take_event(event, &mut batch).await;
-                            if matches!(flow, ForwarderFlow::Over) || matches!(batch.last(), Some(Update::Event { .. })) {
-                                over = matches!(flow, ForwarderFlow::Over);
+                            let next = self.take_event(event, &mut batch).await;
+                            if matches!(next, ForwarderFlow::Over) || matches!(batch.last(), Some(Update::Event { .. })) {
+                                is_over = matches!(next, ForwarderFlow::Over);
                                 break;
                             }
-                            flow
+                            next
                         }
                         delta = self.deltas.recv() => self.take_delta(delta, &mut batch).await,
                     };
-                    over = matches!(flow, ForwarderFlow::Over);
+                    is_over = matches!(next, ForwarderFlow::Over);
                 }
             }
             if !batch.is_empty() && sender.send(batch).await.is_err() {
                 return;
             }
-            if over {
+            if is_over {
                 return;
             }
         }
@@ -238,21 +238,21 @@ impl Forwarder {
             Topic::Stored(topic) => topic,
         };
         loop {
-            let missed = match self.topics.events_since(topic, self.seq, CATCH_UP_EVENTS).await {
-                Ok(missed) => missed,
+            let result = match self.topics.events_since(topic, self.seq, CATCH_UP_EVENTS).await {
+                Ok(events) => events,
                 // The next change includes it; the session list reports a purged session.
                 Err(error) => {
                     tracing::warn!(%error, "what another process stored could not be read");
                     return ForwarderFlow::On;
                 }
             };
-            let more = missed.len() >= CATCH_UP_EVENTS as usize;
-            for envelope in &missed {
+            let has_more = result.len() >= CATCH_UP_EVENTS as usize;
+            for envelope in &result {
                 if let ForwarderFlow::Over = self.push_event(envelope, batch).await {
                     return ForwarderFlow::Over;
                 }
             }
-            if !more {
+            if !has_more {
                 return ForwarderFlow::On;
             }
         }
@@ -284,8 +284,8 @@ impl Forwarder {
         self.updates = self.updates.resubscribe();
         batch.clear();
         match self.begin().await {
-            Ok(begin) => {
-                *batch = begin;
+            Ok(updates) => {
+                *batch = updates;
                 ForwarderFlow::On
             }
             Err(error) => {
@@ -298,13 +298,13 @@ impl Forwarder {
 
 /// Adds a delta, appending it to the last one if it continues it.
 fn merge(batch: &mut Vec<Update>, delta: &Delta) {
-    if let Some(Update::Delta { delta: last }) = batch.last_mut()
-        && last.message == delta.message
-        && last.block == delta.block
-        && last.kind == delta.kind
-        && last.offset + last.text.len() as u64 == delta.offset
+    if let Some(Update::Delta { delta: last_delta }) = batch.last_mut()
+        && last_delta.message == delta.message
+        && last_delta.block == delta.block
+        && last_delta.kind == delta.kind
+        && last_delta.offset + last_delta.text.len() as u64 == delta.offset
     {
-        last.text.push_str(&delta.text);
+        last_delta.text.push_str(&delta.text);
     } else {
         batch.push(Update::Delta { delta: delta.clone() });
     }

@@ -17,8 +17,8 @@ const MAX_GUESS: usize = 80;
 
 /// Builds the question, or returns `None` if no message could be followed.
 pub(crate) fn question(context: &[Message], todos: &[Todo]) -> Option<String> {
-    let said = context.iter().filter_map(|message| {
-        let who = match message.meta.origin {
+    let texts = context.iter().filter_map(|message| {
+        let speaker = match message.meta.origin {
             Origin::Person => "Person",
             Origin::Model => "Assistant",
             Origin::Octo => return None,
@@ -34,10 +34,10 @@ pub(crate) fn question(context: &[Message], todos: &[Todo]) -> Option<String> {
             .collect();
         let words = words.join("\n");
         (!words.is_empty())
-            .then(|| format!("{who}: {}", words.chars().take(MESSAGE_CHARS).collect::<String>()))
+            .then(|| format!("{speaker}: {}", words.chars().take(MESSAGE_CHARS).collect::<String>()))
     });
-    let said: Vec<String> = said.collect();
-    let recent = said.get(said.len().saturating_sub(MESSAGES)..)?;
+    let texts: Vec<String> = texts.collect();
+    let recent = texts.get(texts.len().saturating_sub(MESSAGES)..)?;
     if recent.is_empty() {
         return None;
     }
@@ -62,10 +62,12 @@ pub(crate) fn parse_guess(answer: &str) -> Option<String> {
     let line = line.strip_prefix("Person:").unwrap_or(line).trim();
     let quotes = ['"', '\'', '`', '“', '”', '‘', '’', '「', '」'];
     let line = line.trim_matches(quotes).trim();
-    let none = line.trim_end_matches('.').eq_ignore_ascii_case("none");
-    let shown =
-        !line.is_empty() && !none && line.chars().count() <= MAX_GUESS && !line.chars().any(char::is_control);
-    shown.then(|| line.to_owned())
+    let is_none = line.trim_end_matches('.').eq_ignore_ascii_case("none");
+    let is_shown = !line.is_empty()
+        && !is_none
+        && line.chars().count() <= MAX_GUESS
+        && !line.chars().any(char::is_control);
+    is_shown.then(|| line.to_owned())
 }
 
 #[cfg(test)]

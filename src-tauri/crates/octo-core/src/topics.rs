@@ -41,9 +41,9 @@ impl Topics {
                 Ok((session.seq, Snapshot::Session(Box::new(session))))
             }
             StoredTopic::Sessions => {
-                let list = self.base.store.read(|reader| reader.list_snapshot(SNAPSHOT_SESSIONS)).await?;
-                let seq = list.seq;
-                Ok((seq, Snapshot::Sessions { seq, sessions: list.sessions, total: list.total }))
+                let result = self.base.store.read(|reader| reader.list_snapshot(SNAPSHOT_SESSIONS)).await?;
+                let seq = result.seq;
+                Ok((seq, Snapshot::Sessions { seq, sessions: result.sessions, total: result.total }))
             }
             StoredTopic::Trash => {
                 let (seq, totals) = self.base.store.read(|reader| reader.trash_snapshot()).await?;

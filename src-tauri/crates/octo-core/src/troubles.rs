@@ -22,8 +22,8 @@ impl Troubles {
     /// Records that the session cannot be stored.
     pub(crate) fn begin(&self, session: SessionId, error: ApiError, stage: TroubleStage) {
         let trouble = Trouble { error, stage };
-        let before = self.known().insert(session, trouble.clone());
-        if before.as_ref() != Some(&trouble) {
+        let previous = self.known().insert(session, trouble.clone());
+        if previous.as_ref() != Some(&trouble) {
             self.tell(session, Some(trouble));
         }
     }

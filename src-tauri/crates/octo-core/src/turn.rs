@@ -289,7 +289,7 @@ impl Turn {
 
     /// Ends a turn that was being stopped: every open call gets its result, and nothing is called again.
     fn end_restored(&mut self, stored: &StoredTurnState) -> Vec<TurnAction> {
-        let how = |known: &StoredCallState| match known {
+        let settle_reason = |stored: &StoredCallState| match stored {
             StoredCallState::Ended => None,
             StoredCallState::Started => Some(SettleReason::Interrupted),
             StoredCallState::Planned | StoredCallState::Asking => Some(SettleReason::Stopped),
@@ -297,7 +297,9 @@ impl Turn {
         let mut actions: Vec<TurnAction> = stored
             .open
             .iter()
-            .filter_map(|(call, _, known)| how(known).map(|how| TurnAction::Settle(*call, how)))
+            .filter_map(|(call, _, stored)| {
+                settle_reason(stored).map(|reason| TurnAction::Settle(*call, reason))
+            })
             .collect();
         if !stored.open.is_empty() {
             actions.push(TurnAction::CloseBatch);
@@ -360,9 +362,9 @@ impl Turn {
         }
     }
 
-    fn in_batch(&mut self, act: impl FnOnce(&mut Batch) -> Vec<TurnAction>) -> Vec<TurnAction> {
+    fn in_batch(&mut self, update: impl FnOnce(&mut Batch) -> Vec<TurnAction>) -> Vec<TurnAction> {
         let Phase::Acting(batch) = &mut self.phase else { return Vec::new() };
-        let mut actions = act(batch);
+        let mut actions = update(batch);
         actions.extend(self.advance());
         actions
     }
@@ -466,8 +468,8 @@ impl Turn {
         }
     }
 
-    fn end_with(&mut self, calls: Vec<CallId>, how: SettleReason, ending: TurnEnding) -> Vec<TurnAction> {
-        let mut actions = settle_all(calls, how);
+    fn end_with(&mut self, calls: Vec<CallId>, reason: SettleReason, ending: TurnEnding) -> Vec<TurnAction> {
+        let mut actions = settle_all(calls, reason);
         actions.extend(self.end(ending));
         actions
     }
@@ -478,11 +480,12 @@ impl Turn {
     }
 }
 
-fn settle_all(calls: Vec<CallId>, how: SettleReason) -> Vec<TurnAction> {
+fn settle_all(calls: Vec<CallId>, reason: SettleReason) -> Vec<TurnAction> {
     if calls.is_empty() {
         return Vec::new();
     }
-    let mut actions: Vec<TurnAction> = calls.into_iter().map(|call| TurnAction::Settle(call, how)).collect();
+    let mut actions: Vec<TurnAction> =
+        calls.into_iter().map(|call| TurnAction::Settle(call, reason)).collect();
     actions.push(TurnAction::CloseBatch);
     actions
 }

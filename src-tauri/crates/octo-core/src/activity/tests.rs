@@ -9,8 +9,8 @@ fn doing(title: &str, turn: Option<TurnActivity>) -> SessionActivity {
     SessionActivity { title: title.into(), folder: "/work".into(), fork: None, turn, commands: Vec::new() }
 }
 
-fn turn(since: Millis, stands: TurnActivityStatus) -> TurnActivity {
-    TurnActivity { turn: TurnId::new(), since, stands, steps: 2, used: Usage::default() }
+fn turn(since: Millis, status: TurnActivityStatus) -> TurnActivity {
+    TurnActivity { turn: TurnId::new(), since, stands: status, steps: 2, used: Usage::default() }
 }
 
 fn command(handle: &str, started_at: Millis) -> BackgroundCommand {
@@ -53,26 +53,28 @@ fn each_kind_has_its_row_in_its_order_with_what_it_belongs_to() {
     let (chat, of_task, child) = (SessionId::new(), SessionId::new(), SessionId::new());
     let mut with_commands = doing("Chat", Some(turn(50, TurnActivityStatus::NeedsYou)));
     with_commands.commands = vec![command("two", 9), command("one", 7)];
-    let fork = SubAgentOrigin {
+    let sub_agent = SubAgentOrigin {
         session: chat,
         title: "As it was called then".into(),
         turn: TurnId::new(),
         call: CallId::new(),
         name: "explore".into(),
     };
-    let forked =
-        SessionActivity { fork: Some(fork), ..doing("explore", Some(turn(60, TurnActivityStatus::Working))) };
+    let forked = SessionActivity {
+        fork: Some(sub_agent),
+        ..doing("explore", Some(turn(60, TurnActivityStatus::Working)))
+    };
     let lines = BTreeMap::from([
         (child, forked),
         (chat, with_commands),
         (of_task, doing("Brief", Some(turn(40, TurnActivityStatus::Working)))),
     ]);
-    let mut known = known();
-    known.runs.push(run("Brief", 30, RunStatus::Running, Some(of_task)));
+    let mut inputs = known();
+    inputs.runs.push(run("Brief", 30, RunStatus::Running, Some(of_task)));
     let spent = Spending { calls: 3, cost: Cost::DOLLAR, ..Spending::default() };
-    known.spent.insert(child, spent);
-    let state = state(&lines, &known);
-    let told: Vec<(&str, Option<&str>, bool)> = state
+    inputs.spent.insert(child, spent);
+    let state = state(&lines, &inputs);
+    let actual: Vec<(&str, Option<&str>, bool)> = state
         .rows
         .iter()
         .map(|row| {
@@ -81,7 +83,7 @@ fn each_kind_has_its_row_in_its_order_with_what_it_belongs_to() {
         })
         .collect();
     assert_eq!(
-        told,
+        actual,
         [
             ("Chat", None, true),
             ("Brief", None, true),
@@ -91,7 +93,7 @@ fn each_kind_has_its_row_in_its_order_with_what_it_belongs_to() {
         ]
     );
     assert_eq!(state.rows[0].status, ActivityStatus::NeedsYou);
-    assert_eq!(state.rows[1].id, ActivityId::Task { run: known.runs[0].id });
+    assert_eq!(state.rows[1].id, ActivityId::Task { run: inputs.runs[0].id });
     assert_eq!(state.rows[1].task.as_deref(), Some("Brief-file"));
     assert_eq!(state.rows[2].spending, Some(spent));
     assert_eq!(state.rows[3].folder, "/work/sub");
@@ -100,7 +102,7 @@ fn each_kind_has_its_row_in_its_order_with_what_it_belongs_to() {
 
 #[test]
 fn how_a_turn_stands_goes_by_the_line() {
-    for (stands, ahead, expected) in [
+    for (status, ahead, expected) in [
         (TurnActivityStatus::Working, None, ActivityStatus::Working),
         (TurnActivityStatus::NeedsYou, None, ActivityStatus::NeedsYou),
         (TurnActivityStatus::Queued, Some(0), ActivityStatus::Queued { ahead: 0 }),
@@ -108,18 +110,18 @@ fn how_a_turn_stands_goes_by_the_line() {
         // Admitted a moment ago.
         (TurnActivityStatus::Queued, None, ActivityStatus::Working),
     ] {
-        let turn = turn(1, stands);
+        let turn = turn(1, status);
         let lines = BTreeMap::from([(SessionId::new(), doing("Chat", Some(turn)))]);
-        let mut known = known();
-        known.ahead.extend(ahead.map(|ahead| (turn.turn, ahead)));
-        assert_eq!(state(&lines, &known).rows[0].status, expected, "{stands:?} {ahead:?}");
+        let mut inputs = known();
+        inputs.ahead.extend(ahead.map(|ahead| (turn.turn, ahead)));
+        assert_eq!(state(&lines, &inputs).rows[0].status, expected, "{status:?} {ahead:?}");
     }
 }
 
 #[test]
 fn runs_that_are_due_wait_in_their_order_where_this_process_begins_them() {
-    let mut known = known();
-    known.runs = vec![
+    let mut inputs = known();
+    inputs.runs = vec![
         run("first", 5, RunStatus::Waiting { until: 5 }, None),
         run("tried again later", 5, RunStatus::Waiting { until: 100 }, None),
         run("asks", 6, RunStatus::Asked, None),
@@ -127,12 +129,12 @@ fn runs_that_are_due_wait_in_their_order_where_this_process_begins_them() {
         run("elsewhere", 8, RunStatus::Running, Some(SessionId::new())),
     ];
     let nothing = BTreeMap::new();
-    assert_eq!(state(&nothing, &known).rows, []);
-    known.tends = Some(50);
-    let state = state(&nothing, &known);
-    let told: Vec<_> = state.rows.iter().map(|row| (row.name.as_str(), row.status, row.session)).collect();
+    assert_eq!(state(&nothing, &inputs).rows, []);
+    inputs.tends = Some(50);
+    let state = state(&nothing, &inputs);
+    let actual: Vec<_> = state.rows.iter().map(|row| (row.name.as_str(), row.status, row.session)).collect();
     assert_eq!(
-        told,
+        actual,
         [
             ("first", ActivityStatus::Queued { ahead: 0 }, None),
             ("second", ActivityStatus::Queued { ahead: 1 }, None),
@@ -162,7 +164,7 @@ fn the_board_says_when_something_changed_and_forgets_a_session_that_is_gone() {
 #[test]
 fn what_other_processes_do_stands_among_the_rest_with_their_number() {
     let (theirs, of_task, child) = (SessionId::new(), SessionId::new(), SessionId::new());
-    let work = |session, title: &str, status, since| OtherProcessSession {
+    let other = |session, title: &str, status, since| OtherProcessSession {
         info: octo_protocol::SessionInfo {
             title: title.into(),
             status,
@@ -173,7 +175,7 @@ fn what_other_processes_do_stands_among_the_rest_with_their_number() {
         turn: Some((TurnId::new(), since, 3)),
         commands: Vec::new(),
     };
-    let fork = SubAgentOrigin {
+    let sub_agent = SubAgentOrigin {
         session: theirs,
         title: "In a terminal".into(),
         turn: TurnId::new(),
@@ -182,31 +184,31 @@ fn what_other_processes_do_stands_among_the_rest_with_their_number() {
     };
     let with_command = OtherProcessSession {
         commands: vec![command("one", 7)],
-        ..work(theirs, "In a terminal", SessionStatus::Waiting, 5)
+        ..other(theirs, "In a terminal", SessionStatus::Waiting, 5)
     };
     let only_a_command = OtherProcessSession {
         turn: None,
         commands: vec![command("two", 8)],
-        ..work(SessionId::new(), "At rest", SessionStatus::Idle, 0)
+        ..other(SessionId::new(), "At rest", SessionStatus::Idle, 0)
     };
-    let mut known = known();
-    known.runs.push(run("Brief", 30, RunStatus::Running, Some(of_task)));
-    known.neighbours = vec![
+    let mut inputs = known();
+    inputs.runs.push(run("Brief", 30, RunStatus::Running, Some(of_task)));
+    inputs.neighbours = vec![
         with_command,
-        work(of_task, "Brief of today", SessionStatus::Running, 40),
-        OtherProcessSession { fork: Some(fork), ..work(child, "explore", SessionStatus::Running, 60) },
+        other(of_task, "Brief of today", SessionStatus::Running, 40),
+        OtherProcessSession { fork: Some(sub_agent), ..other(child, "explore", SessionStatus::Running, 60) },
         only_a_command,
     ];
     let spent = Spending { calls: 3, cost: Cost::DOLLAR, ..Spending::default() };
-    known.spent.insert(theirs, spent);
+    inputs.spent.insert(theirs, spent);
     let own = SessionId::new();
     let lines = BTreeMap::from([(own, doing("Here", Some(turn(50, TurnActivityStatus::Working))))]);
-    let state = state(&lines, &known);
-    let told: Vec<(&str, Option<u32>, ActivityStatus, Option<u32>)> =
+    let state = state(&lines, &inputs);
+    let actual: Vec<(&str, Option<u32>, ActivityStatus, Option<u32>)> =
         state.rows.iter().map(|row| (row.name.as_str(), row.process, row.status, row.steps)).collect();
     let works = ActivityStatus::Working;
     assert_eq!(
-        told,
+        actual,
         [
             ("In a terminal", Some(77), ActivityStatus::NeedsYou, Some(3)),
             ("Here", None, works, Some(2)),

@@ -37,13 +37,13 @@ fn what_began_first_comes_first_whenever_it_asked() {
 fn the_door_keeps_the_order_of_those_who_gather_and_lets_nobody_in_at_the_end() {
     let admission = TurnLimiter::new(2, Change::default());
     let turns: Vec<TurnId> = (0..3).map(|_| TurnId::new()).collect();
-    let tickets: Vec<Permit> = turns.iter().rev().map(|turn| silent(&admission, *turn)).collect();
-    assert!(tickets.iter().all(|ticket| !ticket.is_admitted()));
+    let permits: Vec<Permit> = turns.iter().rev().map(|turn| silent(&admission, *turn)).collect();
+    assert!(permits.iter().all(|ticket| !ticket.is_admitted()));
     admission.open();
-    let inside: Vec<bool> = tickets.iter().map(Permit::is_admitted).collect();
+    let inside: Vec<bool> = permits.iter().map(Permit::is_admitted).collect();
     assert_eq!(inside, [false, true, true], "the last of the three waits");
     admission.close();
-    drop(tickets);
+    drop(permits);
     assert!(!silent(&admission, TurnId::new()).is_admitted());
     assert_eq!(admission.permits().taken, 0);
 }
@@ -51,29 +51,29 @@ fn the_door_keeps_the_order_of_those_who_gather_and_lets_nobody_in_at_the_end() 
 #[test]
 fn another_limit_takes_no_place_away_and_is_used_at_once() {
     let admission = open(2);
-    let tickets: Vec<Permit> = (0..4).map(|_| silent(&admission, TurnId::new())).collect();
-    let inside = |tickets: &[Permit]| tickets.iter().filter(|ticket| ticket.is_admitted()).count();
+    let permits: Vec<Permit> = (0..4).map(|_| silent(&admission, TurnId::new())).collect();
+    let inside = |permits: &[Permit]| permits.iter().filter(|permit| permit.is_admitted()).count();
     admission.set_limit(1);
-    assert_eq!(inside(&tickets), 2);
+    assert_eq!(inside(&permits), 2);
     admission.set_limit(3);
-    assert_eq!(inside(&tickets), 3);
+    assert_eq!(inside(&permits), 3);
 }
 
 #[test]
 fn the_bell_rings_once_and_only_for_one_that_had_to_wait() {
     let admission = open(1);
-    let rung = Arc::new(AtomicUsize::new(0));
+    let admitted = Arc::new(AtomicUsize::new(0));
     let ask = || {
-        let rung = Arc::clone(&rung);
+        let admitted = Arc::clone(&admitted);
         admission.request_permit(TurnId::new(), move || {
-            rung.fetch_add(1, Ordering::SeqCst);
+            admitted.fetch_add(1, Ordering::SeqCst);
         })
     };
     let (one, two, three) = (ask(), ask(), ask());
-    assert_eq!(rung.load(Ordering::SeqCst), 0);
+    assert_eq!(admitted.load(Ordering::SeqCst), 0);
     drop(two);
     drop(one);
-    assert_eq!(rung.load(Ordering::SeqCst), 1, "for the third; the second left before");
+    assert_eq!(admitted.load(Ordering::SeqCst), 1, "for the third; the second left before");
     assert!(three.is_admitted());
 }
 

@@ -12,9 +12,9 @@ use std::{
 
 impl HomeCommands {
     /// Returns a preview of a memory command's effect, for the person who is asked.
-    pub(super) async fn memory_view(&self, errand: MemoryCommand) -> Result<ToolView, ToolError> {
+    pub(super) async fn memory_view(&self, command: MemoryCommand) -> Result<ToolView, ToolError> {
         let library = &self.library;
-        match errand {
+        match command {
             MemoryCommand::Save { file, body, topic, .. } => {
                 let before = match &file {
                     Some(file) => Some(library.memory(file.clone()).await.map_err(told)?),
@@ -39,17 +39,17 @@ impl HomeCommands {
     /// Executes a memory command; the text is for the model.
     pub(super) async fn memory(
         &self,
-        errand: MemoryCommand,
-        asker: &CommandOrigin,
+        command: MemoryCommand,
+        origin: &CommandOrigin,
     ) -> Result<String, ToolError> {
         let (library, trash) = (&self.library, &self.trash);
-        match errand {
+        match command {
             MemoryCommand::List { query } => {
-                let found = library.list_memories(query.unwrap_or_default()).await.map_err(told)?;
-                if found.memories.is_empty() {
+                let matches = library.list_memories(query.unwrap_or_default()).await.map_err(told)?;
+                if matches.memories.is_empty() {
                     return Ok("No memories.".to_owned());
                 }
-                Ok(found
+                Ok(matches
                     .memories
                     .iter()
                     .map(|memory| format!("- {} | {}: {}\n", memory.file, memory.topic, memory.description))
@@ -64,48 +64,48 @@ impl HomeCommands {
             }
             MemoryCommand::Save { file, topic, description, body } => {
                 let draft = MemoryDraft { file, topic, description, body, version: None };
-                let by = self.writer(asker).await;
-                let saved = library.remember(draft, Some(by)).await.map_err(told)?;
+                let writer = self.writer(origin).await;
+                let saved = library.remember(draft, Some(writer)).await.map_err(told)?;
                 self.done(Deed::Remembered(saved.card.file.clone()));
                 Ok(format!("Remembered in {}.", saved.card.file))
             }
             MemoryCommand::Delete { file } => {
-                let forgotten = library.forget(file.clone(), RemovedBy::Agent, Some(asker.session), trash);
-                forgotten.await.map_err(told)?;
+                let result = library.forget(file.clone(), RemovedBy::Agent, Some(origin.session), trash);
+                result.await.map_err(told)?;
                 Ok(format!("{file} is in the trash."))
             }
         }
     }
 
     /// Returns a preview of the effect of a command on SOUL.md and USER.md, for the person who is asked.
-    pub(super) async fn persona_view(&self, errand: PersonaCommand) -> Result<ToolView, ToolError> {
+    pub(super) async fn persona_view(&self, command: PersonaCommand) -> Result<ToolView, ToolError> {
         let library = &self.library;
-        match errand {
+        match command {
             PersonaCommand::Write { kind, text } => {
                 let agents = library.agents().clone();
                 let file = blocking(move || Ok(agents.file(kind))).await.map_err(told)?;
-                let before = if file.text.is_empty() { &file.standard } else { &file.text };
-                Ok(diff(Path::new(&file.path), Some(before), &text))
+                let current = if file.text.is_empty() { &file.standard } else { &file.text };
+                Ok(diff(Path::new(&file.path), Some(current), &text))
             }
             PersonaCommand::Show => Ok(ToolView::Plain { text: String::new() }),
         }
     }
 
     /// Executes a command on SOUL.md and USER.md; the text is for the model.
-    pub(super) async fn persona(&self, errand: PersonaCommand) -> Result<String, ToolError> {
+    pub(super) async fn persona(&self, command: PersonaCommand) -> Result<String, ToolError> {
         let (library, trash) = (&self.library, &self.trash);
-        match errand {
+        match command {
             PersonaCommand::Show => {
                 let persona = library.persona().await.map_err(told)?;
                 let mut text = String::new();
                 for file in persona.files {
                     let name = persona_name(file.kind);
-                    let (says, whose) = match file.text.as_str() {
+                    let (content, origin) = match file.text.as_str() {
                         "" => (file.standard.as_str(), "Octo's own words"),
                         text => (text, "the person's"),
                     };
                     // Writing to a string cannot fail.
-                    let _written = write!(text, "# {name} ({whose})\n\n{says}\n\n");
+                    let _written = write!(text, "# {name} ({origin})\n\n{content}\n\n");
                 }
                 Ok(text)
             }

@@ -14,13 +14,13 @@ pub(super) fn answer(settings: &Settings, query: SettingsQuery) -> Result<String
         SettingsQuery::Show { key } => match settings.get(&key) {
             Some(value) => Ok(format!("{key}: {value}")),
             None => {
-                let all: Vec<&str> = settings.keys().map(String::as_str).collect();
-                Err(ToolError::new(format!("There is no setting {key}. There are: {}.", all.join(", "))))
+                let pages: Vec<&str> = settings.keys().map(String::as_str).collect();
+                Err(ToolError::new(format!("There is no setting {key}. There are: {}.", pages.join(", "))))
             }
         },
         SettingsQuery::Open { page, proposal } => {
             let page = page.name();
-            let then = match &proposal {
+            let advice = match &proposal {
                 Some((key, value)) => {
                     proposed(page, key, value)?;
                     format!(
@@ -30,7 +30,7 @@ pub(super) fn answer(settings: &Settings, query: SettingsQuery) -> Result<String
                 None => "Tell the person what to set there.".to_owned(),
             };
             Ok(format!(
-                "The card of this call has a button that opens Settings > {page}. Nothing was changed. {then}"
+                "The card of this call has a button that opens Settings > {page}. Nothing was changed. {advice}"
             ))
         }
     }
@@ -47,7 +47,7 @@ enum Range {
 impl Range {
     fn has(&self, value: &str) -> bool {
         match self {
-            Self::Words { may } => may.iter().any(|word| word == value),
+            Self::Words { may } => may.iter().any(|choice| choice == value),
             Self::Numbers { from, to } => {
                 value.parse().is_ok_and(|number: u64| (*from..=*to).contains(&number))
             }
@@ -56,10 +56,10 @@ impl Range {
 }
 
 impl fmt::Display for Range {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Words { may } => write!(out, "one of {}", may.join(", ")),
-            Self::Numbers { from, to } => write!(out, "a number from {from} to {to}"),
+            Self::Words { may } => write!(formatter, "one of {}", may.join(", ")),
+            Self::Numbers { from, to } => write!(formatter, "a number from {from} to {to}"),
         }
     }
 }
@@ -75,11 +75,11 @@ static PROPOSED: LazyLock<BTreeMap<String, Range>> = LazyLock::new(|| {
 /// Whether a value can be proposed for a setting of a page.
 fn proposed(page: &str, key: &str, value: &str) -> Result<(), ToolError> {
     let Some(range) = PROPOSED.get(&format!("{page} {key}")) else {
-        let all: Vec<&str> = PROPOSED.keys().map(String::as_str).collect();
+        let settings: Vec<&str> = PROPOSED.keys().map(String::as_str).collect();
         return Err(ToolError::new(format!(
             "Not done: {key} of {page} cannot be proposed. These can: {}. For anything else, open the page and tell the \
              person what to set.",
-            all.join(", ")
+            settings.join(", ")
         )));
     };
     if range.has(value) {
@@ -101,12 +101,12 @@ mod tests {
     }
 
     /// Returns the settings the page would save, with the value at the place the list names.
-    fn set(at: &[String], value: serde_json::Value) -> Result<Settings, serde_json::Error> {
+    fn set(path: &[String], value: serde_json::Value) -> Result<Settings, serde_json::Error> {
         let mut settings = serde_json::to_value(Settings::default())?;
-        let place = at.iter().fold(&mut settings, |inside, name| {
-            inside.get_mut(name).unwrap_or_else(|| panic!("there is no {name} at {at:?}"))
+        let target = path.iter().fold(&mut settings, |object, name| {
+            object.get_mut(name).unwrap_or_else(|| panic!("there is no {name} at {path:?}"))
         });
-        *place = value;
+        *target = value;
         serde_json::from_value(settings)
     }
 
@@ -124,7 +124,7 @@ mod tests {
             let (page, key) = setting.split_once(' ').unwrap();
             let (fit, unfit): (Vec<serde_json::Value>, Vec<String>) = match range {
                 Range::Words { may } => (
-                    may.iter().map(|word| word.as_str().into()).collect(),
+                    may.iter().map(|choice| choice.as_str().into()).collect(),
                     vec!["maybe".to_owned(), "1".to_owned()],
                 ),
                 Range::Numbers { from, to } => (
@@ -133,13 +133,16 @@ mod tests {
                 ),
             };
             for value in fit {
-                let word = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                let answer = open(page, Some((key, &word))).unwrap();
-                assert!(answer.contains(&format!("you propose {key}: {word}")), "{setting} {word}: {answer}");
+                let value_text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let answer = open(page, Some((key, &value_text))).unwrap();
+                assert!(
+                    answer.contains(&format!("you propose {key}: {value_text}")),
+                    "{setting} {value_text}: {answer}"
+                );
                 let settings = set(at, value.clone()).unwrap();
                 // Reading replaces invalid values with valid ones.
-                let read = serde_json::to_value(settings).unwrap();
-                assert_eq!(at.iter().fold(&read, |inside, name| &inside[name]), &value, "{setting}");
+                let result = serde_json::to_value(settings).unwrap();
+                assert_eq!(at.iter().fold(&result, |inside, name| &inside[name]), &value, "{setting}");
             }
             for value in unfit {
                 open(page, Some((key, &value))).expect_err(&format!("{setting} {value}"));

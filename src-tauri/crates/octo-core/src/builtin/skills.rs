@@ -18,14 +18,14 @@ impl HomeCommands {
     /// Returns a preview of a command's effect, for the person who is asked.
     pub(super) async fn skill_view(
         &self,
-        errand: SkillCommand,
-        asker: &CommandOrigin,
+        command: SkillCommand,
+        origin: &CommandOrigin,
     ) -> Result<ToolView, ToolError> {
         let library = &self.library;
-        match errand {
+        match command {
             SkillCommand::Install { source: SkillSourceRef::Path(path), names, .. } => {
                 let offer = library.inspect(path.display().to_string()).await.map_err(told)?;
-                library.keep_offer(asker.call, offer.id).map_err(told)?;
+                library.keep_offer(origin.call, offer.id).map_err(told)?;
                 let skills =
                     offer.skills.into_iter().filter(|skill| names.is_empty() || names.contains(&skill.name));
                 Ok(ToolView::LibraryOffer(LibraryOfferView { from: offer.from, skills: skills.collect() }))
@@ -35,21 +35,21 @@ impl HomeCommands {
                 let offer = library.last_inspected(&from).ok_or_else(|| {
                     ToolError::new(format!("Look first at what is there: octo skill inspect {from}"))
                 })?;
-                library.keep_offer(asker.call, offer.id).map_err(told)?;
+                library.keep_offer(origin.call, offer.id).map_err(told)?;
                 let skills =
                     offer.skills.into_iter().filter(|skill| names.is_empty() || names.contains(&skill.name));
                 Ok(ToolView::LibraryOffer(LibraryOfferView { from, skills: skills.collect() }))
             }
             SkillCommand::Propose { path, .. } => {
                 let (name, text) = proposed(path).await?;
-                let shelf = library.skill_set(Some(asker.folder.clone())).await.map_err(told)?;
-                let present = shelf.catalogue.get(&name).filter(|skill| skill.source.is_writable());
-                let before = match present {
+                let skill_set = library.skill_set(Some(origin.folder.clone())).await.map_err(told)?;
+                let existing = skill_set.catalogue.get(&name).filter(|skill| skill.source.is_writable());
+                let old_text = match existing {
                     Some(skill) => written(skill).await.ok(),
                     None => None,
                 };
-                let place = self.base.paths.skills().join(&name).join(SKILL_FILE);
-                Ok(diff(&place, before.as_deref(), &text))
+                let file = self.base.paths.skills().join(&name).join(SKILL_FILE);
+                Ok(diff(&file, old_text.as_deref(), &text))
             }
             SkillCommand::Export { name, file } => {
                 Ok(ToolView::Plain { text: format!("{name} → {}", file.display()) })
@@ -69,20 +69,20 @@ impl HomeCommands {
     /// Executes a command; the text is for the model.
     pub(super) async fn skill(
         &self,
-        errand: SkillCommand,
-        asker: &CommandOrigin,
+        command: SkillCommand,
+        origin: &CommandOrigin,
     ) -> Result<String, ToolError> {
         let (library, trash) = (&self.library, &self.trash);
-        match errand {
+        match command {
             SkillCommand::List => {
-                let shelf = library.skill_set(Some(asker.folder.clone())).await.map_err(told)?;
-                Ok(shelf.catalogue.skills().iter().map(line).collect())
+                let skill_set = library.skill_set(Some(origin.folder.clone())).await.map_err(told)?;
+                Ok(skill_set.catalogue.skills().iter().map(line).collect())
             }
             SkillCommand::Show { name } => {
-                let shelf = library.skill_set(Some(asker.folder.clone())).await.map_err(told)?;
-                let Some(skill) = shelf.catalogue.get(&name) else {
-                    let near = shelf.catalogue.similar_names(&name).join(", ");
-                    return Err(ToolError::new(format!("There is no skill {name}. Near: {near}")));
+                let skill_set = library.skill_set(Some(origin.folder.clone())).await.map_err(told)?;
+                let Some(skill) = skill_set.catalogue.get(&name) else {
+                    let similar = skill_set.catalogue.similar_names(&name).join(", ");
+                    return Err(ToolError::new(format!("There is no skill {name}. Near: {similar}")));
                 };
                 if skill.trust == Trust::Untrusted {
                     return Err(ToolError::new(format!(
@@ -121,37 +121,38 @@ impl HomeCommands {
             }
             SkillCommand::Install { source: _, names, replace } => {
                 // Installs what the person saw, and nothing added since.
-                let done = library.install_kept(asker.call, names, &replace, trash).await.map_err(told)?;
-                Ok(format!("Installed: {}. They can be used at once.", done.names.join(", ")))
+                let installed =
+                    library.install_kept(origin.call, names, &replace, trash).await.map_err(told)?;
+                Ok(format!("Installed: {}. They can be used at once.", installed.names.join(", ")))
             }
             SkillCommand::Propose { path, reason } => {
                 let (name, text) = proposed(path).await?;
-                let by = self.writer(asker).await;
-                let info = self.base.store.read(move |reader| reader.session(by)).await;
+                let writer = self.writer(origin).await;
+                let info = self.base.store.read(move |reader| reader.session(writer)).await;
                 let info = info.map_err(|error| told(error.into()))?;
-                let from = info.map(|info| (info.id, info.title));
+                let session = info.map(|info| (info.id, info.title));
                 let turn = self.client.turn;
-                let proposal = Proposal { text, name, reason, from, turn, cost_nanos: None };
-                let made = library.propose(proposal).await.map_err(told)?;
-                self.done(Deed::Proposed(made.id));
+                let proposal = Proposal { text, name, reason, from: session, turn, cost_nanos: None };
+                let suggestion = library.propose(proposal).await.map_err(told)?;
+                self.done(Deed::Proposed(suggestion.id));
                 Ok(format!(
                     "{} is proposed. It waits on the Skills page and is not used before the person accepts it.",
-                    made.name
+                    suggestion.name
                 ))
             }
             SkillCommand::Export { name, file } => {
-                let shelf = library.skill_set(Some(asker.folder.clone())).await.map_err(told)?;
-                let skill = shelf
+                let skill_set = library.skill_set(Some(origin.folder.clone())).await.map_err(told)?;
+                let skill = skill_set
                     .catalogue
                     .get(&name)
                     .ok_or_else(|| ToolError::new(format!("There is no skill {name}.")))?;
-                let done = library.export(shelf.named(skill), file).await.map_err(told)?;
-                let left = if done.left_out.is_empty() {
+                let export = library.export(skill_set.named(skill), file).await.map_err(told)?;
+                let lost_fields = if export.left_out.is_empty() {
                     String::new()
                 } else {
-                    format!(" Left out, unknown to the public format: {}.", done.left_out.join(", "))
+                    format!(" Left out, unknown to the public format: {}.", export.left_out.join(", "))
                 };
-                Ok(format!("Written to {}.{left}", done.path))
+                Ok(format!("Written to {}.{lost_fields}", export.path))
             }
         }
     }
@@ -185,8 +186,8 @@ fn described(offer: &SkillOffer) -> String {
             some(&skill.commands),
             if skill.present.is_some() { "; the person has one of that name" } else { "" },
         );
-        for remark in skill.error.iter().chain(&skill.warnings) {
-            let _written = writeln!(text, "  {}", in_english(remark));
+        for message in skill.error.iter().chain(&skill.warnings) {
+            let _written = writeln!(text, "  {}", in_english(message));
         }
     }
     text
@@ -217,9 +218,9 @@ async fn proposed(path: PathBuf) -> Result<(String, String), ToolError> {
 
 fn read_proposal(path: &Path) -> Result<(String, String), ToolError> {
     let file = if path.is_dir() { path.join(SKILL_FILE) } else { path.to_owned() };
-    let about = std::fs::metadata(&file)
+    let metadata = std::fs::metadata(&file)
         .map_err(|error| ToolError::new(format!("{} cannot be read: {error}", file.display())))?;
-    if about.len() > MAX_PROPOSAL {
+    if metadata.len() > MAX_PROPOSAL {
         return Err(ToolError::new(format!("{} is too large for a skill.", file.display())));
     }
     let text = std::fs::read_to_string(&file)

@@ -21,17 +21,17 @@ impl HomeCommands {
     /// Returns a preview of the effect, for the person who is asked.
     pub(super) async fn task_view(
         &self,
-        errand: TaskCommand,
-        asker: &CommandOrigin,
+        command: TaskCommand,
+        origin: &CommandOrigin,
     ) -> Result<ToolView, ToolError> {
         let language = self.tasks.language();
-        let text = match errand {
+        let text = match command {
             TaskCommand::List | TaskCommand::Show { .. } => String::new(),
             TaskCommand::Save { task, draft } => {
-                let (version, plan) = self.drafted(task.as_deref(), *draft, asker).await?;
+                let (version, plan) = self.drafted(task.as_deref(), *draft, origin).await?;
                 let preview = self.tasks.preview(plan.clone()).await.map_err(told)?;
                 if !preview.errors.is_empty() {
-                    let faults = preview.errors.iter().map(|fault| in_english(&fault.error));
+                    let faults = preview.errors.iter().map(|error| in_english(&error.error));
                     return Err(ToolError::new(faults.collect::<Vec<_>>().join("\n")));
                 }
                 let mut text = in_words(language, &plan, &preview.next, self.tasks.models());
@@ -40,7 +40,7 @@ impl HomeCommands {
                     // Writing to a string cannot fail.
                     let _written = write!(text, "\n\n{said}");
                 }
-                let plan = ShownPlan { call: asker.call, task, version, plan };
+                let plan = ShownPlan { call: origin.call, task, version, plan };
                 self.tasks.hold(plan).map_err(|_| {
                     // The question is open: its meaning must not change.
                     ToolError::new("Not done: the task changed while the person was asked.")
@@ -59,8 +59,12 @@ impl HomeCommands {
     }
 
     /// Executes the command; the text is for the model.
-    pub(super) async fn task(&self, errand: TaskCommand, asker: &CommandOrigin) -> Result<String, ToolError> {
-        match errand {
+    pub(super) async fn task(
+        &self,
+        command: TaskCommand,
+        origin: &CommandOrigin,
+    ) -> Result<String, ToolError> {
+        match command {
             TaskCommand::List => {
                 let cards = self.tasks.list().await.map_err(told)?;
                 if cards.tasks.is_empty() {
@@ -70,10 +74,11 @@ impl HomeCommands {
             }
             TaskCommand::Show { task } => self.shown(task).await,
             TaskCommand::Save { .. } => {
-                let shown = self.tasks.take_held(asker.call).ok_or_else(|| {
+                let confirmed = self.tasks.take_held(origin.call).ok_or_else(|| {
                     ToolError::new("Not saved: it is not what the person was shown. Ask again.")
                 })?;
-                let saved = self.tasks.save(shown.task, shown.plan, shown.version).await.map_err(told)?;
+                let saved =
+                    self.tasks.save(confirmed.task, confirmed.plan, confirmed.version).await.map_err(told)?;
                 Ok(format!("Saved as {}. {}", saved.file, line(&saved)))
             }
             TaskCommand::Run { task } => {
@@ -88,8 +93,8 @@ impl HomeCommands {
                 Ok(line(&card))
             }
             TaskCommand::Delete { task } => {
-                let gone = self.tasks.delete(task.clone(), RemovedBy::Agent, Some(asker.session)).await;
-                gone.map_err(told)?;
+                let deletion = self.tasks.delete(task.clone(), RemovedBy::Agent, Some(origin.session)).await;
+                deletion.map_err(told)?;
                 Ok(format!("{task} is in the trash, its runs are kept."))
             }
         }
@@ -132,7 +137,7 @@ impl HomeCommands {
         &self,
         task: Option<&str>,
         draft: TaskFields,
-        asker: &CommandOrigin,
+        origin: &CommandOrigin,
     ) -> Result<(Option<String>, TaskPlan), ToolError> {
         let (version, mut plan) = match task {
             Some(task) => {
@@ -142,40 +147,40 @@ impl HomeCommands {
                     TaskContent::Broken { error, .. } => return Err(told(error)),
                 }
             }
-            None => (None, self.usual(asker)),
+            None => (None, self.usual(origin)),
         };
-        let wrong = |what: &str, given: &str, forms: &str| {
-            ToolError::new(format!("Not done: --{what} {given:?} cannot be read. Write one of: {forms}"))
+        let invalid = |field: &str, value: &str, forms: &str| {
+            ToolError::new(format!("Not done: --{field} {value:?} cannot be read. Write one of: {forms}"))
         };
-        if let Some(when) = draft.when {
-            plan.when = wording::parse(&when).ok_or_else(|| wrong("when", &when, wording::FORMS))?;
+        if let Some(timing) = draft.when {
+            plan.when = wording::parse(&timing).ok_or_else(|| invalid("when", &timing, wording::FORMS))?;
         }
         if let Some(mode) = draft.mode {
-            plan.mode =
-                file::mode_named(&mode).ok_or_else(|| wrong("mode", &mode, "ask, ask_risky, autonomous"))?;
+            plan.mode = file::mode_named(&mode)
+                .ok_or_else(|| invalid("mode", &mode, "ask, ask_risky, autonomous"))?;
         }
         if let Some(profile) = draft.profile {
             plan.profile = profile
                 .parse()
-                .map_err(|_| wrong("profile", &profile, "general, coding, or one of the person's"))?;
+                .map_err(|_| invalid("profile", &profile, "general, coding, or one of the person's"))?;
         }
         if let Some(model) = draft.model {
-            let known = self.tasks.models().names().join(", ");
+            let available = self.tasks.models().names().join(", ");
             plan.model =
-                Some(self.tasks.models().find(&model).ok_or_else(|| wrong("model", &model, &known))?);
+                Some(self.tasks.models().find(&model).ok_or_else(|| invalid("model", &model, &available))?);
         }
         if let Some(budget) = draft.budget {
-            let amount =
-                file::budget(&budget).ok_or_else(|| wrong("budget", &budget, "an amount such as 0.50"))?;
-            plan.budget = Some(amount);
+            let dollars =
+                file::budget(&budget).ok_or_else(|| invalid("budget", &budget, "an amount such as 0.50"))?;
+            plan.budget = Some(dollars);
         }
-        if let Some(missed) = draft.missed {
-            plan.missed =
-                file::missed_named(&missed).ok_or_else(|| wrong("missed", &missed, "skip, run-once, ask"))?;
+        if let Some(on_missed) = draft.missed {
+            plan.missed = file::missed_named(&on_missed)
+                .ok_or_else(|| invalid("missed", &on_missed, "skip, run-once, ask"))?;
         }
-        if let Some(tell) = draft.tell {
-            plan.tell = file::notifications_named(&tell)
-                .ok_or_else(|| wrong("tell", &tell, "all, trouble, nothing"))?;
+        if let Some(notifications) = draft.tell {
+            plan.tell = file::notifications_named(&notifications)
+                .ok_or_else(|| invalid("tell", &notifications, "all, trouble, nothing"))?;
         }
         plan.name = draft.name.unwrap_or(plan.name);
         plan.prompt = draft.prompt.unwrap_or(plan.prompt);
@@ -190,45 +195,45 @@ impl HomeCommands {
     }
 
     /// Returns the defaults of a new task: the cautious mode, in the folder of the request.
-    fn usual(&self, asker: &CommandOrigin) -> TaskPlan {
-        let chosen = self.tasks.preferences().tasks;
+    fn usual(&self, origin: &CommandOrigin) -> TaskPlan {
+        let defaults = self.tasks.preferences().tasks;
         TaskPlan {
             name: String::new(),
             prompt: String::new(),
             when: octo_protocol::Timing::ByHand,
             zone: own_zone(),
-            folder: asker.folder.display().to_string(),
+            folder: origin.folder.display().to_string(),
             profile: octo_protocol::Profile::GENERAL,
             mode: Mode::AskRisky,
             model: None,
             budget: None,
             minutes: file::MINUTES,
             retry: TaskRetry { times: 0, minutes: file::RETRY_MINUTES },
-            missed: chosen.missed,
-            tell: chosen.tell,
+            missed: defaults.missed,
+            tell: defaults.tell,
         }
     }
 }
 
 /// Formats a task on one line.
 fn line(card: &TaskCard) -> String {
-    let state = match card.state {
+    let state_text = match card.state {
         TaskState::Active => "",
         TaskState::Paused => ", paused",
         TaskState::Resting => ", does not run by itself any more",
         TaskState::Broken => ", cannot be read",
         TaskState::Unseen => ", waits until the person has looked at it on the Tasks page",
     };
-    let TaskContent::Plan { plan } = &card.content else { return format!("- {}{state}\n", card.file) };
+    let TaskContent::Plan { plan } = &card.content else { return format!("- {}{state_text}\n", card.file) };
     let zone = TimeZone::get(&plan.zone).unwrap_or(TimeZone::UTC);
-    let next = match (card.state, card.next.first()) {
-        (TaskState::Active, Some(next)) => format!("; next {}", local(*next, zone)),
+    let next_text = match (card.state, card.next.first()) {
+        (TaskState::Active, Some(moment)) => format!("; next {}", local(*moment, zone)),
         _ => String::new(),
     };
-    let last =
+    let last_run =
         card.last.as_ref().map(|run| format!("; last run {}", standing(&run.status))).unwrap_or_default();
     format!(
-        "- {} ({}{state}): {}, {}{next}{last}\n",
+        "- {} ({}{state_text}): {}, {}{next_text}{last_run}\n",
         card.file,
         plan.name,
         wording::to_words(&plan.when),
@@ -237,7 +242,7 @@ fn line(card: &TaskCard) -> String {
 }
 
 fn standing(status: &RunStatus) -> String {
-    let word = match status {
+    let label = match status {
         RunStatus::Asked => "waits: the person is asked whether to run it",
         RunStatus::Waiting { .. } => "waits for its turn",
         RunStatus::Running => "runs",
@@ -262,7 +267,7 @@ fn standing(status: &RunStatus) -> String {
             }
         },
     };
-    word.to_owned()
+    label.to_owned()
 }
 
 /// Describes a complete plan in words for the person, with its next times.
@@ -283,37 +288,38 @@ fn in_words(language: Language, plan: &TaskPlan, next: &[Millis], models: &Model
         missed,
         tell,
     } = plan;
-    let say = |key: &str| words::say(language, key, &BTreeMap::new());
+    let text_of = |key: &str| words::say(language, key, &BTreeMap::new());
     let zone = TimeZone::get(zone_name).unwrap_or(TimeZone::UTC);
     let times: Vec<String> =
-        next.iter().filter_map(|at| wording::format_moment(language, *at, zone.clone())).collect();
+        next.iter().filter_map(|moment| wording::format_moment(language, *moment, zone.clone())).collect();
     let limit =
-        budget.map_or_else(|| say("taskdesk.no_limit"), |budget| format!("${}", file::dollars(budget)));
+        budget.map_or_else(|| text_of("taskdesk.no_limit"), |budget| format!("${}", file::dollars(budget)));
     let mode = match mode {
         Mode::Ask => "taskdesk.mode.ask",
         Mode::AskRisky => "taskdesk.mode.ask_risky",
         Mode::Autonomous => "taskdesk.mode.autonomous",
     };
-    let model =
-        model.and_then(|model| models.vendor_name(model)).unwrap_or_else(|| say("taskdesk.model.default"));
+    let model = model
+        .and_then(|model| models.vendor_name(model))
+        .unwrap_or_else(|| text_of("taskdesk.model.default"));
     let profile = match profile {
-        profile if *profile == Profile::GENERAL => say("profile.general"),
-        profile if *profile == Profile::CODING => say("profile.coding"),
-        own => own.to_string(),
+        profile if *profile == Profile::GENERAL => text_of("profile.general"),
+        profile if *profile == Profile::CODING => text_of("profile.coding"),
+        custom => custom.to_string(),
     };
     let retry = match retry.times {
-        0 => say("taskdesk.retry.never"),
+        0 => text_of("taskdesk.retry.never"),
         times => {
             let args = [("times", times.to_string()), ("minutes", retry.minutes.to_string())];
             words::say(language, "taskdesk.retry", &named(args))
         }
     };
-    let missed = match missed {
+    let missed_text = match missed {
         MissedRun::Skip => "tasks.missed.skip.sub",
         MissedRun::RunOnce => "tasks.missed.run_once.sub",
         MissedRun::Ask => "tasks.missed.ask.sub",
     };
-    let tell = match tell {
+    let notify_text = match tell {
         TaskNotifications::All => "tasks.tell.all.sub",
         TaskNotifications::Trouble => "tasks.tell.trouble.sub",
         TaskNotifications::Nothing => "tasks.tell.nothing.sub",
@@ -322,16 +328,19 @@ fn in_words(language: Language, plan: &TaskPlan, next: &[Millis], models: &Model
         ("name", name.clone()),
         ("when", wording::to_sentence(language, when)),
         ("zone", zone_name.clone()),
-        ("next", if times.is_empty() { say("taskdesk.never") } else { times.join(words::LIST_SEPARATOR) }),
+        (
+            "next",
+            if times.is_empty() { text_of("taskdesk.never") } else { times.join(words::LIST_SEPARATOR) },
+        ),
         ("folder", folder.clone()),
-        ("mode", say(mode)),
+        ("mode", text_of(mode)),
         ("model", model),
         ("profile", profile),
         ("budget", limit),
         ("minutes", minutes.to_string()),
         ("retry", retry),
-        ("missed", say(missed)),
-        ("tell", say(tell)),
+        ("missed", text_of(missed_text)),
+        ("tell", text_of(notify_text)),
         ("prompt", prompt.clone()),
     ];
     words::say(language, "taskdesk.plan", &named(args))
@@ -341,8 +350,8 @@ fn named<const N: usize>(args: [(&str, String); N]) -> BTreeMap<String, String> 
     args.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-fn local(at: Millis, zone: TimeZone) -> String {
-    Timestamp::from_millisecond(at)
-        .map(|at| at.to_zoned(zone).strftime("%a %Y-%m-%d %H:%M").to_string())
+fn local(moment: Millis, zone: TimeZone) -> String {
+    Timestamp::from_millisecond(moment)
+        .map(|moment| moment.to_zoned(zone).strftime("%a %Y-%m-%d %H:%M").to_string())
         .unwrap_or_default()
 }

@@ -80,7 +80,7 @@ pub(super) fn begin(bridge: &Arc<ChatBridge>, service: ChatService) {
                 Pause::Gone => return,
                 Pause::For(wait) => wait,
             };
-            let over = async {
+            let waited = async {
                 match wait {
                     Some(wait) => tokio::time::sleep(wait).await,
                     None => std::future::pending().await,
@@ -94,7 +94,7 @@ pub(super) fn begin(bridge: &Arc<ChatBridge>, service: ChatService) {
                 }
                 // Another window may have configured it.
                 changed = fetcher.beside.changed(), if wait.is_none() => if changed.is_err() { return },
-                () = over => {}
+                () = waited => {}
             }
         }
     });
@@ -103,9 +103,9 @@ pub(super) fn begin(bridge: &Arc<ChatBridge>, service: ChatService) {
 impl Fetcher {
     async fn round(&mut self) -> Pause {
         let Some(bridge) = self.bridge.upgrade() else { return Pause::Gone };
-        let (next, wait) = match self.plan(&bridge).await {
-            Ok(Plan::Ask(next, wait)) => (next, wait),
-            Ok(Plan::Rest(wait)) => return Pause::For(wait),
+        let (next, timeout) = match self.plan(&bridge).await {
+            Ok(Plan::Ask(next, timeout)) => (next, timeout),
+            Ok(Plan::Rest(delay)) => return Pause::For(delay),
             Err(error) => return self.trouble(&bridge, &error),
         };
         let Some(line) = self.line.clone() else { return Pause::None };
@@ -113,20 +113,20 @@ impl Fetcher {
         if let Err(error) = hand::all(&bridge, &line, &mut self.held).await {
             return self.trouble(&bridge, &ChatError::Local(error));
         }
-        let wait = if self.held.is_empty() { wait } else { wait.min(LOOK) };
-        let (store, known) = (bridge.base.store.clone(), bridge.chats.stored());
+        let timeout = if self.held.is_empty() { timeout } else { timeout.min(LOOK) };
+        let (store, settings) = (bridge.base.store.clone(), bridge.chats.stored());
         // Not kept during the wait, so that a dropped application can end.
         drop(bridge);
-        let news = tokio::select! {
+        let changes = tokio::select! {
             _ = self.changes.changed() => {
                 self.line = None;
                 return Pause::None;
             }
-            () = chosen_elsewhere(&mut self.beside, &store, &known) => return Pause::None,
-            news = line.client.fetch_updates(next, wait) => news,
+            () = chosen_elsewhere(&mut self.beside, &store, &settings) => return Pause::None,
+            news = line.client.fetch_updates(next, timeout) => news,
         };
         let Some(bridge) = self.bridge.upgrade() else { return Pause::Gone };
-        let batch = match news {
+        let batch = match changes {
             Ok(batch) => batch,
             Err(error) => return self.trouble(&bridge, &error),
         };
@@ -147,22 +147,23 @@ impl Fetcher {
     fn trouble(&mut self, bridge: &ChatBridge, error: &ChatError) -> Pause {
         tracing::info!(%error, "a chat service cannot be asked");
         self.line = None;
-        let wait = pause(error, &mut self.waits);
-        let at = now() + Millis::try_from(wait.as_millis()).unwrap_or(0);
-        let connection = connection(error, at);
+        let delay = pause(error, &mut self.waits);
+        let retry_at = now() + Millis::try_from(delay.as_millis()).unwrap_or(0);
+        let connection = connection(error, retry_at);
         let is_over = matches!(connection, ChatConnection::Refused { .. });
         bridge.chats.is_now(self.service, connection);
-        Pause::For((!is_over).then_some(wait))
+        Pause::For((!is_over).then_some(delay))
     }
 
     async fn plan(&mut self, bridge: &ChatBridge) -> Result<Plan, ChatError> {
         bridge.chats.look().await.map_err(ChatError::Local)?;
         let service = self.service;
-        let Some(known) = bridge.chats.service(service).filter(|known| known.on == Switch::On) else {
+        let Some(settings) = bridge.chats.service(service).filter(|settings| settings.on == Switch::On)
+        else {
             bridge.chats.is_now(self.service, ChatConnection::Off);
             return Ok(Plan::Rest(None));
         };
-        if known.token == KeyState::Missing {
+        if settings.token == KeyState::Missing {
             return Err(ChatError::Connection(ApiError::new("chat.token_missing")));
         }
         if !bridge.is_in_charge().await.map_err(ChatError::Local)? {
@@ -175,7 +176,7 @@ impl Fetcher {
         };
         let account = line.account.clone();
         self.line = Some(line);
-        if known.bot.as_ref() != Some(&account) {
+        if settings.bot.as_ref() != Some(&account) {
             bridge.learn_account(service, account.clone()).await.map_err(ChatError::Local)?;
         }
         let fetched = bridge.base.store.read(move |reader| reader.fetch_position(service, &account.id)).await;
@@ -184,7 +185,7 @@ impl Fetcher {
         let is_fresh = |fetched: &FetchPosition| (0..NUMBERED_ANEW).contains(&(now() - fetched.fetched_at));
         let next = fetched.filter(is_fresh).map(|fetched| fetched.next_update);
         // Without a wait the request shows at once whether the connection works.
-        let wait = match bridge.chats.connection(service) {
+        let delay = match bridge.chats.connection(service) {
             ChatConnection::Connected => POLL_TIME,
             ChatConnection::Reconnecting { .. } => Duration::ZERO,
             ChatConnection::Off
@@ -195,14 +196,14 @@ impl Fetcher {
                 Duration::ZERO
             }
         };
-        Ok(Plan::Ask(next, wait))
+        Ok(Plan::Ask(next, delay))
     }
 }
 
 /// SendDelay until another process of the home stored different settings.
-async fn chosen_elsewhere(beside: &mut watch::Receiver<u64>, store: &Store, known: &ChatSettings) {
+async fn chosen_elsewhere(other_processes: &mut watch::Receiver<u64>, store: &Store, known: &ChatSettings) {
     loop {
-        if beside.changed().await.is_err() {
+        if other_processes.changed().await.is_err() {
             return std::future::pending().await;
         }
         if store.read(|reader| reader.settings()).await.is_ok_and(|settings| settings.chats != *known) {
@@ -214,8 +215,8 @@ async fn chosen_elsewhere(beside: &mut watch::Receiver<u64>, store: &Store, know
 /// Returns the account in the settings. Asks the service for its name if the token was never tested or belongs
 /// to another account than the settings say.
 pub(super) async fn line(bridge: &ChatBridge, service: ChatService) -> Result<ServiceLink, ChatError> {
-    let missing = || ChatError::Connection(ApiError::new("chat.token_missing"));
-    let settings = bridge.chats.service(service).ok_or_else(missing)?;
+    let missing_token = || ChatError::Connection(ApiError::new("chat.token_missing"));
+    let settings = bridge.chats.service(service).ok_or_else(missing_token)?;
     let server = settings.server.as_deref();
     let token = bridge.chats.token(service, server).await.map_err(|error| match error.key.as_str() {
         "key.not_read" => ChatError::Local(error),
@@ -225,8 +226,8 @@ pub(super) async fn line(bridge: &ChatBridge, service: ChatService) -> Result<Se
     let account = match settings.bot.filter(|account| client.known_id() == Some(&*account.id)) {
         Some(account) => account,
         None => {
-            let found = client.account().await?;
-            ChatAccount { id: found.id, name: found.name }
+            let bot = client.account().await?;
+            ChatAccount { id: bot.id, name: bot.name }
         }
     };
     Ok(ServiceLink { client, account })
@@ -238,28 +239,29 @@ async fn keep(
     line: &ServiceLink,
     batch: Vec<InboundUpdate>,
 ) -> Result<Vec<Stranger>, ApiError> {
-    let Some(last) = batch.iter().map(|one| one.number).max() else { return Ok(Vec::new()) };
-    let fetched = FetchPosition { next_update: last.saturating_add(1), fetched_at: now() };
+    let Some(last_number) = batch.iter().map(|update| update.number).max() else { return Ok(Vec::new()) };
+    let fetched = FetchPosition { next_update: last_number.saturating_add(1), fetched_at: now() };
     let (service, account) = (line.client.service(), line.account.id.clone());
     let mut letters: Vec<(octo_chats::Person, String)> = Vec::new();
-    for one in batch {
-        if let (Some(from), Some(letter)) = (one.from, one.content) {
+    for update in batch {
+        if let (Some(sender), Some(content)) = (update.from, update.content) {
             let json =
-                serde_json::to_string(&letter).map_err(|error| ApiError::new("internal").detail(error))?;
-            letters.push((from, json));
+                serde_json::to_string(&content).map_err(|error| ApiError::new("internal").detail(error))?;
+            letters.push((sender, json));
         }
     }
     // The service forgets it with the next request: by then it must survive a power cut.
-    let written = bridge.base.store.write_through(move |tx| {
-        let known: Vec<ChatRow> =
+    let result = bridge.base.store.write_through(move |tx| {
+        let chats: Vec<ChatRow> =
             tx.chats(service)?.into_iter().filter(|chat| chat.account == account).collect();
         let mut strangers: Vec<Stranger> = Vec::new();
         let mut rows = Vec::new();
-        for (from, json) in letters {
-            match known.iter().find(|chat| chat.person == from.id) {
+        for (sender, json) in letters {
+            match chats.iter().find(|chat| chat.person == sender.id) {
                 Some(chat) => rows.push((chat.key, json)),
                 None => {
-                    let stranger = Stranger { account: account.clone(), person: from.id, name: from.name };
+                    let stranger =
+                        Stranger { account: account.clone(), person: sender.id, name: sender.name };
                     if !strangers.contains(&stranger) {
                         strangers.push(stranger);
                     }
@@ -269,25 +271,26 @@ async fn keep(
         tx.add_inbound_messages(service, &account, fetched, &rows)?;
         Ok(strangers)
     });
-    written.await.map_err(ApiError::from)
+    result.await.map_err(ApiError::from)
 }
 
 /// Sends a person who is not admitted their code, and nothing else.
 async fn greet(bridge: &ChatBridge, line: &ServiceLink, stranger: Stranger) {
-    let chance = *uuid::Uuid::new_v4().as_bytes();
+    let random = *uuid::Uuid::new_v4().as_bytes();
     // The middle bytes of such an id encode its version.
-    let chance = [chance[0], chance[1], chance[2], chance[3], chance[4], chance[5], chance[14], chance[15]];
+    let code_bytes =
+        [random[0], random[1], random[2], random[3], random[4], random[5], random[14], random[15]];
     let person = stranger.person.clone();
-    let asked = bridge.base.store.write(move |tx| {
+    let result = bridge.base.store.write(move |tx| {
         let mut pairing = Pairing(tx.pairing_codes()?);
-        let before = pairing.clone();
-        let code = pairing.request_code(stranger, now(), chance);
-        if pairing != before {
+        let previous = pairing.clone();
+        let code = pairing.request_code(stranger, now(), code_bytes);
+        if pairing != previous {
             tx.replace_pairing_codes(&pairing.0)?;
         }
         Ok(code)
     });
-    match asked.await {
+    match result.await {
         Ok(Some(code)) => {
             let post = Post::plain(Words::of(bridge).fill("chat.code", &[("code", &code)]));
             say(bridge, line, &person, post).await;

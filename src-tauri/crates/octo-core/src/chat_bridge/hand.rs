@@ -51,34 +51,34 @@ enum HandlingOutcome {
 pub(super) async fn all(
     bridge: &ChatBridge,
     line: &ServiceLink,
-    held: &mut PendingMessages,
+    pending: &mut PendingMessages,
 ) -> Result<(), ApiError> {
     let store = &bridge.base.store;
-    let mut waiting: HashSet<i64> = HashSet::new();
+    let mut waiting_chats: HashSet<i64> = HashSet::new();
     let letters = store.read(|reader| reader.inbound_messages(LETTERS)).await?;
-    let before = std::mem::take(&mut held.0);
-    for letter in letters {
-        let (key, of) = (letter.key, letter.chat);
-        if waiting.contains(&of) {
+    let previous = std::mem::take(&mut pending.0);
+    for message in letters {
+        let (key, chat_row) = (message.key, message.chat);
+        if waiting_chats.contains(&chat_row) {
             continue;
         }
         // Read for each message: an earlier one may have switched the chat to another session, and its person
         // may be removed meanwhile.
-        let chat = store.read(move |reader| reader.chat(of)).await?;
+        let chat = store.read(move |reader| reader.chat(chat_row)).await?;
         // Another service's messages are handled with its own connection.
         if chat.as_ref().is_some_and(|chat| chat.service != line.client.service()) {
             continue;
         }
         // A message to a bot that is no longer connected cannot be answered.
         if let Some(chat) = chat.filter(|chat| line.is_of(chat)) {
-            let talk = Talk { bridge, line, chat: &chat };
-            if let HandlingOutcome::Waits(error) = talk.take(&letter).await? {
+            let recipient = Talk { bridge, line, chat: &chat };
+            if let HandlingOutcome::Waits(error) = recipient.take(&message).await? {
                 tracing::info!(%error, "what was written in a chat waits");
-                if !before.contains(&key) && error.code == Some(ErrorCode::InUse) {
-                    talk.say_words("chat.session_in_use").await;
+                if !previous.contains(&key) && error.code == Some(ErrorCode::InUse) {
+                    recipient.say_words("chat.session_in_use").await;
                 }
-                held.0.insert(key);
-                waiting.insert(of);
+                pending.0.insert(key);
+                waiting_chats.insert(chat_row);
                 continue;
             }
         }
@@ -89,16 +89,16 @@ pub(super) async fn all(
 
 /// Whether the fault will pass, so that the message waits for it.
 fn may_pass(error: &ApiError) -> bool {
-    let may = ["store.full", "store.busy", "chat.unreachable", "chat.too_much", "session.unavailable"];
-    error.code == Some(ErrorCode::InUse) || may.contains(&error.key.as_str())
+    let temporary = ["store.full", "store.busy", "chat.unreachable", "chat.too_much", "session.unavailable"];
+    error.code == Some(ErrorCode::InUse) || temporary.contains(&error.key.as_str())
 }
 
 impl Talk<'_> {
     /// Carries out a message. A refused message is handled once its person knows, or cannot be reached at all.
     async fn take(&self, row: &InboundMessageRow) -> Result<HandlingOutcome, ApiError> {
         let words = Words::of(self.bridge);
-        let refused = match serde_json::from_str::<InboundContent>(&row.message_json) {
-            Ok(letter) => match self.carry(letter, row.key).await {
+        let refusal = match serde_json::from_str::<InboundContent>(&row.message_json) {
+            Ok(content) => match self.carry(content, row.key).await {
                 Ok(()) => return Ok(HandlingOutcome::Done),
                 Err(error) if may_pass(&error) => return Ok(HandlingOutcome::Waits(error)),
                 Err(error) => words.error(&error),
@@ -108,14 +108,14 @@ impl Talk<'_> {
                 words.say("chat.unreadable")
             }
         };
-        match self.say(Post::plain(refused)).await {
+        match self.say(Post::plain(refusal)).await {
             PostResult::Over => Ok(HandlingOutcome::Done),
             PostResult::NotYet => Ok(HandlingOutcome::Waits(ApiError::new("chat.unreachable").retryable())),
         }
     }
 
-    async fn carry(&self, letter: InboundContent, row: i64) -> Result<(), ApiError> {
-        match letter {
+    async fn carry(&self, content: InboundContent, row: i64) -> Result<(), ApiError> {
+        match content {
             InboundContent::Pressed(press) => self.press(press).await,
             InboundContent::Message { text, files, more: true }
                 if text.trim().is_empty() && files.is_empty() =>
@@ -136,21 +136,21 @@ impl Talk<'_> {
 
     /// Marks a message as handled once its order is carried out and before that is reported: a second report
     /// would be useless.
-    async fn put_away(&self, letter: i64) -> Result<(), ApiError> {
-        let gone = self.bridge.base.store.write(move |tx| tx.remove_inbound_message(letter)).await;
-        gone.map_err(ApiError::from)
+    async fn put_away(&self, message: i64) -> Result<(), ApiError> {
+        let result = self.bridge.base.store.write(move |tx| tx.remove_inbound_message(message)).await;
+        result.map_err(ApiError::from)
     }
 
     async fn carry_out(
         &self,
         order: Order,
-        letter: i64,
+        message: i64,
         text: String,
         files: Vec<InboundFile>,
     ) -> Result<(), ApiError> {
         let words = Words::of(self.bridge);
-        let said = match order {
-            Order::ForTheSession => return self.send(letter, text, files).await,
+        let reply = match order {
+            Order::ForTheSession => return self.send(message, text, files).await,
             Order::Help => words.say("chat.help"),
             Order::AtTheComputer(name) => words.fill("chat.computer_only", &[("name", name)]),
             Order::New => {
@@ -166,22 +166,22 @@ impl Talk<'_> {
             Order::List => self.list(words).await?,
             Order::Open(number) => self.open(number, words).await?,
             Order::Last => {
-                self.put_away(letter).await?;
+                self.put_away(message).await?;
                 return self.last().await;
             }
         };
-        self.put_away(letter).await?;
-        self.say(Post::plain(said)).await;
+        self.put_away(message).await?;
+        self.say(Post::plain(reply)).await;
         Ok(())
     }
 
     /// Adds a message to the chat's session, or starts a session with it.
-    async fn send(&self, letter: i64, text: String, files: Vec<InboundFile>) -> Result<(), ApiError> {
-        let known = self.session().await?.map(|session| session.id);
+    async fn send(&self, message: i64, text: String, files: Vec<InboundFile>) -> Result<(), ApiError> {
+        let current = self.session().await?.map(|session| session.id);
         // Files are fetched only for a session that can accept them. A new session gets its files before it
         // starts.
-        let session = known.unwrap_or_default();
-        match known {
+        let session = current.unwrap_or_default();
+        match current {
             Some(session) => drop(self.bridge.sessions.open(session).await?),
             None => self.bridge.may_start_in_chat(self.chat.service).await?,
         }
@@ -192,7 +192,7 @@ impl Talk<'_> {
         for file in files {
             blocks.push(self.fetch(session, file).await?);
         }
-        let via = ChatOrigin::new(self.chat.service, letter);
+        let via = ChatOrigin::new(self.chat.service, message);
         let renames = matches!(slash::parse(&blocks), ParsedMessage::Command(SlashCommand::Rename(_)));
         // The person may have been removed while the files were fetched.
         let chat = self.chat.key;
@@ -200,7 +200,7 @@ impl Talk<'_> {
         if known_still?.is_none() {
             return Ok(());
         }
-        match known {
+        match current {
             Some(session) => {
                 self.bridge.send_via(session, blocks, via).await?;
                 if renames {
@@ -216,11 +216,11 @@ impl Talk<'_> {
     async fn session(&self) -> Result<Option<SessionInfo>, ApiError> {
         let chat = self.chat.key;
         // Read now, because an earlier order may have changed it.
-        let read = self.bridge.base.store.read(move |reader| {
+        let result = self.bridge.base.store.read(move |reader| {
             let Some(session) = reader.chat(chat)?.and_then(|chat| chat.session) else { return Ok(None) };
             reader.session(session)
         });
-        read.await.map_err(ApiError::from)
+        result.await.map_err(ApiError::from)
     }
 
     async fn running(&self) -> Result<Option<SessionId>, ApiError> {
@@ -230,10 +230,11 @@ impl Talk<'_> {
         Ok(session.filter(runs).map(|info| info.id))
     }
 
-    async fn lead(&self, session: Option<SessionId>, told: u64) -> Result<(), ApiError> {
+    async fn lead(&self, session: Option<SessionId>, delivered_seq: u64) -> Result<(), ApiError> {
         let chat = self.chat.key;
-        let led = self.bridge.base.store.write(move |tx| tx.set_chat_session(chat, session, told)).await;
-        led?;
+        let result =
+            self.bridge.base.store.write(move |tx| tx.set_chat_session(chat, session, delivered_seq)).await;
+        result?;
         self.bridge.chats.led().notify_one();
         Ok(())
     }
@@ -252,8 +253,8 @@ impl Talk<'_> {
 
     async fn sessions(&self) -> Result<Vec<SessionInfo>, ApiError> {
         let chat = self.chat.key;
-        let read = self.bridge.base.store.read(move |reader| reader.chat_sessions(chat, LISTED)).await;
-        read.map_err(ApiError::from)
+        let result = self.bridge.base.store.read(move |reader| reader.chat_sessions(chat, LISTED)).await;
+        result.map_err(ApiError::from)
     }
 
     async fn list(&self, words: Words) -> Result<String, ApiError> {
@@ -264,8 +265,8 @@ impl Talk<'_> {
         let current = self.session().await?.map(|info| info.id);
         let mut text = words.say("chat.list");
         for (number, info) in (1..).zip(&sessions) {
-            let mark = if Some(info.id) == current { " ←" } else { "" };
-            text.push_str(&format!("\n{number}. {}{mark}", telling::excerpt(&info.title, 80)));
+            let marker = if Some(info.id) == current { " ←" } else { "" };
+            text.push_str(&format!("\n{number}. {}{marker}", telling::excerpt(&info.title, 80)));
         }
         Ok(text)
     }
@@ -278,8 +279,8 @@ impl Talk<'_> {
         let id = info.id;
         let topic = octo_protocol::StoredTopic::Session { id };
         // Its earlier events are not reported again.
-        let told = self.bridge.base.store.read(move |reader| reader.topic_seq(&topic)).await;
-        self.lead(Some(id), told?).await?;
+        let delivered_seq = self.bridge.base.store.read(move |reader| reader.topic_seq(&topic)).await;
+        self.lead(Some(id), delivered_seq?).await?;
         Ok(words.fill("chat.opened", &[("title", &info.title)]))
     }
 
@@ -291,10 +292,10 @@ impl Talk<'_> {
         };
         let page = self.bridge.base.store.read(move |reader| reader.page(info.id, None, 100)).await;
         let messages = page?.messages;
-        let said = |message: &&octo_protocol::Message| {
+        let is_answer = |message: &&octo_protocol::Message| {
             message.role == Role::Assistant && !message.text().trim().is_empty()
         };
-        let posts = messages.iter().rev().find(said).map(|message| telling::answer(message, words));
+        let posts = messages.iter().rev().find(is_answer).map(|message| telling::answer(message, words));
         match posts {
             Some(posts) => {
                 for post in posts {
@@ -312,13 +313,13 @@ impl Talk<'_> {
     async fn press(&self, press: ButtonPress) -> Result<(), ApiError> {
         let words = Words::of(self.bridge);
         let answered = self.answer(&press).await;
-        let said = match &answered {
+        let outcome = match &answered {
             Ok(Some(answer)) => telling::excerpt(answer, ACKNOWLEDGED),
             Ok(None) => words.say("chat.question_closed"),
             Err(error) if may_pass(error) => return Err(error.clone()),
             Err(error) => telling::excerpt(&words.error(error), ACKNOWLEDGED),
         };
-        if let Err(error) = self.line.client.acknowledge(&press.id, &said).await {
+        if let Err(error) = self.line.client.acknowledge(&press.id, &outcome).await {
             // It only ends the waiting indicator on the button.
             tracing::debug!(%error, "a press was not acknowledged");
         }
@@ -327,7 +328,8 @@ impl Talk<'_> {
 
     /// Returns the given answer, or `None` if its question is no longer waiting.
     async fn answer(&self, press: &ButtonPress) -> Result<Option<String>, ApiError> {
-        let (Some((wanted, at)), Some(info)) = (telling::pressed(&press.data), self.session().await?) else {
+        let (Some((wanted, index)), Some(info)) = (telling::pressed(&press.data), self.session().await?)
+        else {
             return Ok(None);
         };
         let snapshot = self.bridge.base.store.read(move |reader| reader.snapshot(info.id, 1)).await;
@@ -335,7 +337,7 @@ impl Talk<'_> {
         let option =
             questions.into_iter().flatten().find(|question| question.id == wanted).and_then(|question| {
                 match question.ask {
-                    QuestionContent::Feedback { options, .. } => options.into_iter().nth(at),
+                    QuestionContent::Feedback { options, .. } => options.into_iter().nth(index),
                     QuestionContent::Permission { .. } => None,
                 }
             });

@@ -26,10 +26,10 @@ pub(super) enum Order {
 
 /// Reads a message.
 pub(super) fn read(text: &str) -> Order {
-    let Some(rest) = text.trim().strip_prefix(['/', '／']) else { return Order::ForTheSession };
-    let (name, argument) = match rest.split_once(char::is_whitespace) {
+    let Some(line) = text.trim().strip_prefix(['/', '／']) else { return Order::ForTheSession };
+    let (name, argument) = match line.split_once(char::is_whitespace) {
         Some((name, argument)) => (name, argument.trim()),
-        None => (rest, ""),
+        None => (line, ""),
     };
     // In a group the service itself appends the bot's name to a command picked from its menu.
     let name = name.split_once('@').map_or(name, |(name, _)| name);

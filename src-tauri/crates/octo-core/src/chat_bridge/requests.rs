@@ -22,8 +22,8 @@ impl ChatBridge {
             ChatRequest::RemoveTelegram(_) => self.remove_chat(ChatService::Telegram).await,
             ChatRequest::PairPerson(call) => json(chats.pair(&call.code).await?),
             ChatRequest::UnpairPerson(call) => {
-                let gone = self.base.store.write(move |tx| tx.unpair(call.person)).await;
-                gone?;
+                let result = self.base.store.write(move |tx| tx.unpair(call.person)).await;
+                result?;
                 chats.changed();
                 chats.tell();
                 json(Acknowledgement {})
@@ -42,19 +42,19 @@ impl ChatBridge {
         bot: Option<ChatAccount>,
     ) -> Result<Value, ApiError> {
         let chats = &self.chats;
-        let before = chats.service(service);
+        let previous = chats.service(service);
         let new = chats.accept(service, draft, bot).await?;
-        let snapshot = self.set_chat(service, move |known| *known = Some(new)).await?;
-        if let Some(before) = before {
-            chats.forget_former(service, &before).await?;
+        let snapshot = self.set_chat(service, move |settings| *settings = Some(new)).await?;
+        if let Some(previous) = previous {
+            chats.forget_former(service, &previous).await?;
         }
         json(snapshot)
     }
 
     async fn switch_chat(&self, service: ChatService, on: Switch) -> Result<Value, ApiError> {
-        let switched = self.set_chat(service, move |known| {
-            if let Some(known) = known {
-                known.on = on;
+        let switched = self.set_chat(service, move |settings| {
+            if let Some(settings) = settings {
+                settings.on = on;
             }
         });
         json(switched.await?)
@@ -63,7 +63,7 @@ impl ChatBridge {
     async fn remove_chat(&self, service: ChatService) -> Result<Value, ApiError> {
         self.chats.forget(service).await?;
         self.base.store.write(move |tx| tx.forget_chats(service)).await?;
-        json(self.set_chat(service, |known| *known = None).await?)
+        json(self.set_chat(service, |settings| *settings = None).await?)
     }
 
     async fn set_chat(

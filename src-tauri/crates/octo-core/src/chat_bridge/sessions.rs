@@ -22,8 +22,8 @@ impl ChatBridge {
     ) -> Result<(), ApiError> {
         self.settings
             .change(move |_, settings| {
-                if let Some(known) = settings.chats.of_mut(service) {
-                    known.bot = Some(account);
+                if let Some(service) = settings.chats.of_mut(service) {
+                    service.bot = Some(account);
                 }
                 Ok(())
             })
@@ -45,9 +45,9 @@ impl ChatBridge {
     /// # Errors
     /// The missing part.
     pub(super) async fn may_start_in_chat(&self, service: ChatService) -> Result<(), ApiError> {
-        let known = self.chats.service(service);
-        let known = known.ok_or_else(|| ApiError::new("chat.token_missing"))?;
-        session_folder(Path::new(&known.folder))?;
+        let settings = self.chats.service(service);
+        let service_settings = settings.ok_or_else(|| ApiError::new("chat.token_missing"))?;
+        session_folder(Path::new(&service_settings.folder))?;
         self.sessions.model_or_default(None).await.map(drop)
     }
 
@@ -61,14 +61,15 @@ impl ChatBridge {
     ) -> Result<SessionInfo, ApiError> {
         let settings = self.base.preferences();
         // As last read from the store: another window may have chosen them.
-        let known = self.chats.service(via.service());
-        let known = known.ok_or_else(|| ApiError::new("chat.token_missing"))?;
+        let service_settings = self.chats.service(via.service());
+        let service_settings = service_settings.ok_or_else(|| ApiError::new("chat.token_missing"))?;
         let model = self.sessions.model_or_default(None).await?;
-        let folder = session_folder(Path::new(&known.folder))?;
+        let folder = session_folder(Path::new(&service_settings.folder))?;
         let kind = Kind::Chat { id, model, chat, via };
-        let begun = self.sessions.start(folder, settings.default_profile, known.mode, kind, blocks).await;
+        let started =
+            self.sessions.start(folder, settings.default_profile, service_settings.mode, kind, blocks).await;
         self.chats.led().notify_one();
-        begun
+        started
     }
 
     /// Keeps a file a session received through a chat: a picture for the model, any other file by its path.
@@ -78,24 +79,24 @@ impl ChatBridge {
         name: String,
         bytes: Vec<u8>,
     ) -> Result<Block, ApiError> {
-        let place = self.base.paths.received(session);
-        let kept = tokio::task::spawn_blocking(move || keep(&place, &name, &bytes)).await;
-        let path = kept.map_err(|error| ApiError::new("internal").detail(error))??;
+        let path = self.base.paths.received(session);
+        let result = tokio::task::spawn_blocking(move || keep(&path, &name, &bytes)).await;
+        let path = result.map_err(|error| ApiError::new("internal").detail(error))??;
         let path = path.display().to_string();
-        let attached = attach_files(self.base.blobs.clone(), vec![path.clone()]).await?;
-        let refused = attached.refused.into_iter().next();
-        attached
+        let attachment = attach_files(self.base.blobs.clone(), vec![path.clone()]).await?;
+        let refusal = attachment.refused.into_iter().next();
+        attachment
             .blocks
             .into_iter()
             .next()
-            .ok_or_else(|| refused.unwrap_or_else(|| ApiError::new("attach.unreadable").arg("path", path)))
+            .ok_or_else(|| refusal.unwrap_or_else(|| ApiError::new("attach.unreadable").arg("path", path)))
     }
 }
 
 /// Writes a file into a folder of its own below `place`, under its original name where that is a valid name.
-fn keep(place: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, ApiError> {
+fn keep(base: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, ApiError> {
     let unwritten = |error: std::io::Error| ApiError::new("chat.file_unkept").arg("name", name).detail(error);
-    let folder = place.join(uuid::Uuid::now_v7().simple().to_string());
+    let folder = base.join(uuid::Uuid::now_v7().simple().to_string());
     octo_workspace::private_folder(&folder).map_err(unwritten)?;
     let path = folder.join(file_name(name));
     octo_workspace::write_private(&path, bytes).map_err(unwritten)?;
@@ -104,7 +105,7 @@ fn keep(place: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, ApiError> {
 
 /// Returns a name that is a single path component on every system and hides nothing.
 fn file_name(name: &str) -> String {
-    let safe: String = name
+    let visible: String = name
         .chars()
         .map(|c| if c.is_control() || is_unseen(c) || "/\\:*?\"<>|".contains(c) { '_' } else { c })
         .scan(0, |bytes, c| {
@@ -112,8 +113,8 @@ fn file_name(name: &str) -> String {
             (*bytes <= NAME).then_some(c)
         })
         .collect();
-    let safe = safe.trim_matches(['.', ' ']);
-    if safe.is_empty() { "file".to_owned() } else { safe.to_owned() }
+    let trimmed = visible.trim_matches(['.', ' ']);
+    if trimmed.is_empty() { "file".to_owned() } else { trimmed.to_owned() }
 }
 
 /// Whether a character is invisible or reverses the following text.

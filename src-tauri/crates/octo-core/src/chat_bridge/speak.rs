@@ -20,9 +20,9 @@ pub(super) struct SendDelay(u32);
 
 impl SendDelay {
     pub(super) fn next(&mut self) -> Duration {
-        let wait = FIRST.saturating_mul(1 << self.0.min(10)).min(LONGEST);
+        let delay = FIRST.saturating_mul(1 << self.0.min(10)).min(LONGEST);
         self.0 += 1;
-        wait
+        delay
     }
 
     pub(super) fn over(&mut self) {
@@ -43,9 +43,9 @@ pub(super) enum PostResult {
 pub(super) async fn say(bridge: &ChatBridge, line: &ServiceLink, person: &str, post: Post) -> PostResult {
     let mut waits = SendDelay::default();
     for _ in 0..TRIES {
-        let wait = match line.client.send(person, &post).await {
+        let delay = match line.client.send(person, &post).await {
             Ok(()) => return PostResult::Over,
-            Err(ChatError::RateLimited(wait)) if wait <= LONGEST => wait,
+            Err(ChatError::RateLimited(delay)) if delay <= LONGEST => delay,
             Err(ChatError::RateLimited(_)) => return PostResult::NotYet,
             Err(ChatError::Unreachable(_)) => waits.next(),
             Err(error) => {
@@ -55,7 +55,7 @@ pub(super) async fn say(bridge: &ChatBridge, line: &ServiceLink, person: &str, p
         };
         tokio::select! {
             () = bridge.base.closing.cancelled() => break,
-            () = tokio::time::sleep(wait) => {}
+            () = tokio::time::sleep(delay) => {}
         }
     }
     PostResult::NotYet
@@ -86,26 +86,26 @@ pub(super) enum Sending {
 /// Sends posts in order. If the first fails this returns at once; after the first success the remaining posts
 /// wait here for the service, until the application ends or the account changes.
 pub(super) async fn send_all(
-    talk: &Talk<'_>,
+    recipient: &Talk<'_>,
     posts: &[Post],
-    ends: &CancellationToken,
+    stop: &CancellationToken,
     changes: &mut watch::Receiver<u64>,
 ) -> Sending {
     let mut waits = SendDelay::default();
-    let mut rest = posts.iter().enumerate();
-    let mut next = rest.next();
-    while let Some((place, post)) = next {
+    let mut remaining = posts.iter().enumerate();
+    let mut next = remaining.next();
+    while let Some((index, post)) = next {
         // The person may have been removed or the token revoked: check before sending more.
-        if changes.has_changed().unwrap_or(true) && place > 0 {
+        if changes.has_changed().unwrap_or(true) && index > 0 {
             return Sending::Doubtful;
         }
-        let wait = match talk.line.client.send(&talk.chat.person, post).await {
+        let delay = match recipient.line.client.send(&recipient.chat.person, post).await {
             Ok(()) => {
                 waits = SendDelay::default();
-                next = rest.next();
+                next = remaining.next();
                 continue;
             }
-            Err(ChatError::RateLimited(wait)) => wait,
+            Err(ChatError::RateLimited(delay)) => delay,
             Err(
                 error @ (ChatError::Unreachable(_)
                 | ChatError::UnknownToken(_)
@@ -118,7 +118,7 @@ pub(super) async fn send_all(
             Err(ChatError::Refused(refusal)) => {
                 // They blocked the bot, or the service rejects this text: the next one may be accepted.
                 tracing::warn!(%refusal, "a chat service does not take an answer");
-                next = rest.next();
+                next = remaining.next();
                 continue;
             }
             Err(error @ (ChatError::Unanswered(_) | ChatError::Connection(_))) => {
@@ -126,13 +126,13 @@ pub(super) async fn send_all(
                 return Sending::Doubtful;
             }
         };
-        if place == 0 {
-            return Sending::NotYet(wait.max(AGAIN));
+        if index == 0 {
+            return Sending::NotYet(delay.max(AGAIN));
         }
         tokio::select! {
-            () = ends.cancelled() => return Sending::Doubtful,
+            () = stop.cancelled() => return Sending::Doubtful,
             _ = changes.changed() => return Sending::Doubtful,
-            () = tokio::time::sleep(wait) => {}
+            () = tokio::time::sleep(delay) => {}
         }
     }
     Sending::Done
@@ -141,22 +141,22 @@ pub(super) async fn send_all(
 /// Returns the state of the connection after an error.
 pub(super) fn connection(error: &ChatError, at: octo_protocol::Millis) -> octo_protocol::ChatConnection {
     use octo_protocol::ChatConnection;
-    let said = error.to_api();
+    let api_error = error.to_api();
     match error {
-        ChatError::UnknownToken(_) | ChatError::Connection(_) => ChatConnection::Refused { error: said },
+        ChatError::UnknownToken(_) | ChatError::Connection(_) => ChatConnection::Refused { error: api_error },
         ChatError::Conflict(_)
         | ChatError::RateLimited(_)
         | ChatError::Refused(_)
         | ChatError::Unreachable(_)
         | ChatError::Local(_)
-        | ChatError::Unanswered(_) => ChatConnection::Reconnecting { error: said, at },
+        | ChatError::Unanswered(_) => ChatConnection::Reconnecting { error: api_error, at },
     }
 }
 
 /// How long to pause requests to a service after an error.
 pub(super) fn pause(error: &ChatError, waits: &mut SendDelay) -> Duration {
     match error {
-        ChatError::RateLimited(wait) => *wait,
+        ChatError::RateLimited(delay) => *delay,
         // Another program is reading the bot: frequent requests would only take its updates away.
         ChatError::Conflict(_) => LONGEST,
         _ => waits.next(),

@@ -51,8 +51,8 @@ pub(super) fn begin(bridge: &Arc<ChatBridge>, service: ChatService) {
     let closing = bridge.base.closing.clone();
     let chats = &bridge.chats;
     let (mut events, mut connection, led) = (bridge.base.store.published(), chats.watch(), chats.led());
-    let mut beside = bridge.base.neighbours.watch();
-    let mut teller = Teller {
+    let mut other_processes = bridge.base.neighbours.watch();
+    let mut reporter = Teller {
         bridge: Arc::downgrade(bridge),
         service,
         closing: closing.clone(),
@@ -63,45 +63,45 @@ pub(super) fn begin(bridge: &Arc<ChatBridge>, service: ChatService) {
     };
     tokio::spawn(async move {
         loop {
-            if teller.changes.has_changed().unwrap_or(true) {
-                teller.line = None;
+            if reporter.changes.has_changed().unwrap_or(true) {
+                reporter.line = None;
             }
-            teller.changes.mark_unchanged();
-            let wait = tokio::select! {
+            reporter.changes.mark_unchanged();
+            let wake = tokio::select! {
                 () = closing.cancelled() => return,
-                wait = teller.look() => wait,
+                wait = reporter.look() => wait,
             };
-            let wait = match wait {
-                Ok(Some(wait)) => wait,
+            let outcome = match wake {
+                Ok(Some(next_wait)) => next_wait,
                 Ok(None) => return,
                 Err(error) => {
                     tracing::warn!(%error, "chats could not be told of their sessions; it is tried again");
                     Wait::Hold(AGAIN)
                 }
             };
-            let over = async {
-                match wait {
+            let waited = async {
+                match outcome {
                     Wait::For(time) | Wait::Hold(time) => tokio::time::sleep(time).await,
                     Wait::ForNews => std::future::pending().await,
                 }
             };
             // A delay requested by the service is never shortened.
-            let hears = !matches!(wait, Wait::Hold(_));
+            let hears = !matches!(outcome, Wait::Hold(_));
             tokio::select! {
                 () = closing.cancelled() => return,
-                changed = teller.changes.changed() => {
-                    teller.line = None;
+                changed = reporter.changes.changed() => {
+                    reporter.line = None;
                     if changed.is_err() { return }
                 }
                 // The connection is back.
                 _ = connection.changed(), if hears => {}
                 () = led.notified(), if hears => {}
-                changed = beside.changed(), if hears && !teller.followed.is_empty() => {
+                changed = other_processes.changed(), if hears && !reporter.followed.is_empty() => {
                     if changed.is_err() { return }
                     tokio::time::sleep(GATHER).await;
                 }
-                () = moved(&mut events, &teller.followed), if hears => tokio::time::sleep(GATHER).await,
-                () = over => {}
+                () = moved(&mut events, &reporter.followed), if hears => tokio::time::sleep(GATHER).await,
+                () = waited => {}
             }
         }
     });
@@ -141,18 +141,18 @@ impl Teller {
         if !is_there || state.people.is_empty() || !bridge.is_in_charge().await? {
             return Ok(Some(Wait::ForNews));
         }
-        let known = match self.line.take() {
-            Some(known) => Ok(known),
+        let link = match self.line.take() {
+            Some(link) => Ok(link),
             None => line(&bridge, service).await,
         };
-        let line = match known {
+        let line = match link {
             Ok(line) => self.line.insert(line).clone(),
             Err(error) => {
                 tracing::info!(%error, "chats cannot be told anything now");
                 return Ok(Some(Wait::Hold(AGAIN)));
             }
         };
-        let mut wait = Wait::ForNews;
+        let mut next_wait = Wait::ForNews;
         let chats = bridge.base.store.read(move |reader| reader.chats(service)).await;
         for chat in chats?.into_iter().filter(|chat| line.is_of(chat)) {
             let Some(session) = chat.session else { continue };
@@ -160,14 +160,14 @@ impl Teller {
             let key = chat.key;
             match tell(&bridge, &line, chat, session, &self.closing, &mut self.changes).await? {
                 Sending::Done => {}
-                Sending::NotYet(wait) => return Ok(Some(Wait::Hold(wait))),
+                Sending::NotYet(delay) => return Ok(Some(Wait::Hold(delay))),
                 Sending::Doubtful => return Ok(Some(Wait::For(AGAIN))),
             }
             if self.shows_writing(&bridge, &line, key, session).await? {
-                wait = Wait::For(TYPING);
+                next_wait = Wait::For(TYPING);
             }
         }
-        Ok(Some(wait))
+        Ok(Some(next_wait))
     }
 
     /// Shows the typing indicator if the session is working. Returns whether it is.
@@ -178,12 +178,12 @@ impl Teller {
         chat: i64,
         session: SessionId,
     ) -> Result<bool, ApiError> {
-        let read = bridge.base.store.read(move |reader| Ok((reader.session(session)?, reader.chat(chat)?)));
-        let (Some(info), Some(row)) = read.await? else { return Ok(false) };
+        let result = bridge.base.store.read(move |reader| Ok((reader.session(session)?, reader.chat(chat)?)));
+        let (Some(info), Some(row)) = result.await? else { return Ok(false) };
         if info.status != SessionStatus::Running || row.last_from_window {
             return Ok(false);
         }
-        let is_shown = self.typed.get(&chat).is_some_and(|at| at.elapsed() < TYPING);
+        let is_shown = self.typed.get(&chat).is_some_and(|shown_at| shown_at.elapsed() < TYPING);
         if !is_shown {
             self.typed.insert(chat, Instant::now());
             if let Err(error) = line.client.typing(&row.person).await {
@@ -206,22 +206,22 @@ async fn tell(
     let (store, words, key) = (&bridge.base.store, Words::of(bridge), chat.key);
     if let Some(seq) = chat.delivering_seq {
         let post = Post::plain(words.say("chat.answer_maybe_lost"));
-        let talk = Talk { bridge, line, chat: &chat };
-        match send_all(&talk, &[post], closing, changes).await {
-            Sending::NotYet(wait) => return Ok(Sending::NotYet(wait)),
+        let recipient = Talk { bridge, line, chat: &chat };
+        match send_all(&recipient, &[post], closing, changes).await {
+            Sending::NotYet(delay) => return Ok(Sending::NotYet(delay)),
             // The doubt is reported only once.
             Sending::Done | Sending::Doubtful => {}
         }
-        let at_desk = chat.last_from_window;
-        store.write(move |tx| tx.finish_delivery(key, session, seq, at_desk)).await?;
+        let from_window = chat.last_from_window;
+        store.write(move |tx| tx.finish_delivery(key, session, seq, from_window)).await?;
         (chat.delivered_seq, chat.delivering_seq) = (seq, None);
     }
     let topic = StoredTopic::Session { id: session };
     loop {
-        let from = chat.delivered_seq;
-        let events = store.read(move |reader| reader.events_since(&topic, from, BATCH)).await;
+        let start_seq = chat.delivered_seq;
+        let events = store.read(move |reader| reader.events_since(&topic, start_seq, BATCH)).await;
         let events = events?;
-        let Some(last) = events.last().map(|envelope| envelope.seq) else { return Ok(Sending::Done) };
+        let Some(last_seq) = events.last().map(|envelope| envelope.seq) else { return Ok(Sending::Done) };
         for envelope in events {
             let mut posts = match told(&envelope.event, words) {
                 ChatUpdate::Nothing => continue,
@@ -234,8 +234,8 @@ async fn tell(
                     posts
                 }
                 ChatUpdate::Answer(message) => {
-                    let read = store.read(move |reader| reader.message(session, message)).await;
-                    let message = read?;
+                    let result = store.read(move |reader| reader.message(session, message)).await;
+                    let message = result?;
                     message.map(|message| telling::answer(&message, words)).unwrap_or_default()
                 }
                 ChatUpdate::Say(posts) => posts,
@@ -249,37 +249,40 @@ async fn tell(
             }
             let seq = envelope.seq;
             // Written through to disk: a power cut must not cause a second delivery.
-            let telling = store.write_through(move |tx| tx.begin_delivery(key, session, seq)).await;
-            if !telling? {
+            let result = store.write_through(move |tx| tx.begin_delivery(key, session, seq)).await;
+            if !result? {
                 // It continues with another session by now, or its person was removed.
                 return Ok(Sending::Done);
             }
-            let talk = Talk { bridge, line, chat: &chat };
-            let sending = send_all(&talk, &posts, closing, changes).await;
-            let at_desk = chat.last_from_window;
+            let recipient = Talk { bridge, line, chat: &chat };
+            let sending = send_all(&recipient, &posts, closing, changes).await;
+            let from_window = chat.last_from_window;
             match sending {
                 Sending::Done => {
-                    let told = store.write(move |tx| tx.finish_delivery(key, session, seq, at_desk)).await;
-                    if !told? {
+                    let result =
+                        store.write(move |tx| tx.finish_delivery(key, session, seq, from_window)).await;
+                    if !result? {
                         return Ok(Sending::Done);
                     }
                     chat.delivered_seq = seq;
                 }
-                Sending::NotYet(wait) => {
+                Sending::NotYet(delay) => {
                     // No delivery is in progress any more.
-                    let before = seq.saturating_sub(1);
-                    let told = store.write(move |tx| tx.finish_delivery(key, session, before, at_desk)).await;
-                    told?;
-                    return Ok(Sending::NotYet(wait));
+                    let previous_seq = seq.saturating_sub(1);
+                    let result = store
+                        .write(move |tx| tx.finish_delivery(key, session, previous_seq, from_window))
+                        .await;
+                    result?;
+                    return Ok(Sending::NotYet(delay));
                 }
                 Sending::Doubtful => return Ok(Sending::Doubtful),
             }
         }
-        let at_desk = chat.last_from_window;
-        let told = store.write(move |tx| tx.finish_delivery(key, session, last, at_desk)).await;
-        if !told? {
+        let from_window = chat.last_from_window;
+        let result = store.write(move |tx| tx.finish_delivery(key, session, last_seq, from_window)).await;
+        if !result? {
             return Ok(Sending::Done);
         }
-        chat.delivered_seq = last;
+        chat.delivered_seq = last_seq;
     }
 }

@@ -45,8 +45,8 @@ pub(super) fn told(event: &Event, words: Words) -> ChatUpdate {
         Event::BudgetReached { .. } => ChatUpdate::Say(vec![Post::plain(words.say("chat.budget"))]),
         Event::TurnEnded { turn } => match &turn.end {
             Some(TurnEnd::Failed { error }) => {
-                let why = words.error(error);
-                ChatUpdate::Say(vec![Post::plain(words.fill("chat.failed", &[("why", &why)]))])
+                let reason = words.error(error);
+                ChatUpdate::Say(vec![Post::plain(words.fill("chat.failed", &[("why", &reason)]))])
             }
             Some(TurnEnd::Stopped) => ChatUpdate::Say(vec![Post::plain(words.say("chat.stopped"))]),
             Some(TurnEnd::Finished) | None => ChatUpdate::Nothing,
@@ -59,16 +59,16 @@ pub(super) fn told(event: &Event, words: Words) -> ChatUpdate {
 /// Builds the posts of a model's message. A message before the final answer arrives without a sound.
 pub(super) fn answer(message: &Message, words: Words) -> Vec<Post> {
     let is_on_its_way = message.calls().next().is_some();
-    let mut all = posts(&message.text(), &words.say("chat.truncated"));
-    for post in &mut all {
+    let mut result = posts(&message.text(), &words.say("chat.truncated"));
+    for post in &mut result {
         post.silent = is_on_its_way;
     }
     // One answer makes one sound.
-    let many = all.len();
-    for post in all.iter_mut().take(many.saturating_sub(1)) {
+    let count = result.len();
+    for post in result.iter_mut().take(count.saturating_sub(1)) {
         post.silent = true;
     }
-    all
+    result
 }
 
 fn at_desk(message: &Message, words: Words) -> Vec<Post> {
@@ -84,59 +84,59 @@ fn at_desk(message: &Message, words: Words) -> Vec<Post> {
 /// Builds the posts of a question. The last post has the buttons, so the question precedes them however long it
 /// is.
 fn asked(question: &Question, words: Words) -> Vec<Post> {
-    let (asked, context, options) = match &question.ask {
+    let (text, context, options) = match &question.ask {
         QuestionContent::Permission { .. } => {
             return vec![Post::plain(words.fill("chat.approval", &[("tool", &question.tool)]))];
         }
         QuestionContent::Feedback { question, context, options } => (question, context, options),
     };
-    let mut text = asked.clone();
+    let mut text = text.clone();
     for (number, option) in (1..).zip(options).filter(|(_, option)| option.chars().count() > LABEL) {
         text.push_str(&format!("\n{number}. {option}"));
     }
-    let mut all =
+    let mut result =
         context.as_deref().map(|context| posts(context, &words.say("chat.truncated"))).unwrap_or_default();
-    for post in &mut all {
+    for post in &mut result {
         post.silent = true;
     }
-    all.extend(posts(&text, &words.say("chat.truncated")));
-    if all.is_empty() {
-        all.push(Post::plain("?"));
+    result.extend(posts(&text, &words.say("chat.truncated")));
+    if result.is_empty() {
+        result.push(Post::plain("?"));
     }
-    if let Some(last) = all.last_mut() {
-        last.silent = false;
-        last.buttons = (0..)
+    if let Some(last_post) = result.last_mut() {
+        last_post.silent = false;
+        last_post.buttons = (0..)
             .zip(options)
-            .map(|(at, option)| {
+            .map(|(index, option)| {
                 let label = if option.chars().count() > LABEL {
-                    format!("{}. {}", at + 1, excerpt(option, LABEL))
+                    format!("{}. {}", index + 1, excerpt(option, LABEL))
                 } else {
                     option.clone()
                 };
-                Button { label, data: format!("{ANSWER}:{}:{at}", question.id) }
+                Button { label, data: format!("{ANSWER}:{}:{index}", question.id) }
             })
             .collect();
     }
-    all
+    result
 }
 
 /// Returns the question a button answers, and the index of its answer among those offered.
 pub(super) fn pressed(data: &str) -> Option<(QuestionId, usize)> {
     let mut parts = data.split(':');
-    let (kind, question, at) = (parts.next()?, parts.next()?, parts.next()?);
+    let (kind, question, index) = (parts.next()?, parts.next()?, parts.next()?);
     if kind != ANSWER || parts.next().is_some() {
         return None;
     }
-    Some((question.parse().ok()?, at.parse().ok()?))
+    Some((question.parse().ok()?, index.parse().ok()?))
 }
 
 /// Returns the beginning of a text on one line.
-pub(super) fn excerpt(text: &str, most: usize) -> String {
+pub(super) fn excerpt(text: &str, limit: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= most {
+    if line.chars().count() <= limit {
         return line;
     }
-    let mut short: String = line.chars().take(most.saturating_sub(1)).collect();
-    short.push('…');
-    short
+    let mut beginning: String = line.chars().take(limit.saturating_sub(1)).collect();
+    beginning.push('…');
+    beginning
 }

@@ -38,7 +38,7 @@ impl Pairing {
         &mut self,
         stranger: Stranger,
         now: Millis,
-        chance: [u8; CODE_LENGTH],
+        random: [u8; CODE_LENGTH],
     ) -> Option<String> {
         self.forget_old(now);
         let is_theirs = |offer: &&mut PairingCodeRow| {
@@ -55,9 +55,9 @@ impl Pairing {
             return None;
         }
         let code: String =
-            chance.iter().map(|byte| char::from(CODE_ALPHABET[usize::from(byte & 31)])).collect();
-        let (first, last) = code.split_at(CODE_LENGTH / 2);
-        let code = format!("{first}-{last}");
+            random.iter().map(|byte| char::from(CODE_ALPHABET[usize::from(byte & 31)])).collect();
+        let (head, tail) = code.split_at(CODE_LENGTH / 2);
+        let code = format!("{head}-{tail}");
         let Stranger { account, person, name } = stranger;
         self.0.push(PairingCodeRow {
             account,
@@ -71,10 +71,10 @@ impl Pairing {
     }
 
     /// Removes and returns the person with this code, ignoring how it was typed. A code is valid once.
-    pub(crate) fn redeem(&mut self, typed: &str, now: Millis) -> Option<Stranger> {
+    pub(crate) fn redeem(&mut self, code: &str, now: Millis) -> Option<Stranger> {
         self.forget_old(now);
-        let place = self.0.iter().position(|offer| plain(&offer.code) == plain(typed))?;
-        let PairingCodeRow { account, person, name, .. } = self.0.remove(place);
+        let index = self.0.iter().position(|offer| plain(&offer.code) == plain(code))?;
+        let PairingCodeRow { account, person, name, .. } = self.0.remove(index);
         Some(Stranger { account, person, name })
     }
 
@@ -120,8 +120,8 @@ mod tests {
             "the code stays"
         );
         for person in ["2", "3", "4", "5"] {
-            let chance = [person.as_bytes()[0]; CODE_LENGTH];
-            assert!(pairing.request_code(stranger(person), 0, chance).is_some());
+            let random = [person.as_bytes()[0]; CODE_LENGTH];
+            assert!(pairing.request_code(stranger(person), 0, random).is_some());
         }
         assert_eq!(pairing.request_code(stranger("6"), 1, [9; CODE_LENGTH]), None);
         assert!(pairing.request_code(stranger("6"), CODE_LIFETIME, [9; CODE_LENGTH]).is_some());

@@ -14,9 +14,14 @@ pub(crate) struct ArchivePaths {
 }
 
 /// Writes messages as Markdown and as JSON lines. Nothing is shortened; a picture is represented by its name.
-pub(crate) fn write_out(title: &str, at: &str, summary: &Summary, messages: &[Message]) -> (String, String) {
+pub(crate) fn write_out(
+    title: &str,
+    time: &str,
+    summary: &Summary,
+    messages: &[Message],
+) -> (String, String) {
     let mut text = format!(
-        "---\nsession: {}\narchived_at: {at}\nmessages: {}\ntopics: {}\n---\n\n# Archived messages\n",
+        "---\nsession: {}\narchived_at: {time}\nmessages: {}\ntopics: {}\n---\n\n# Archived messages\n",
         serde_json::Value::from(title),
         messages.len(),
         serde_json::Value::from(summary.topics.as_str()),
@@ -41,15 +46,15 @@ pub(crate) fn write_out(title: &str, at: &str, summary: &Summary, messages: &[Me
 
 fn push(text: &mut String, block: &Block) {
     let _ = match block {
-        Block::Text { text: said } => writeln!(text, "\n{said}"),
-        Block::Summary { text: said, .. } => {
-            writeln!(text, "\n(summary of still earlier messages)\n\n{said}")
+        Block::Text { text: content } => writeln!(text, "\n{content}"),
+        Block::Summary { text: content, .. } => {
+            writeln!(text, "\n(summary of still earlier messages)\n\n{content}")
         }
-        Block::Notice { text: said, .. } | Block::CommandsEnded { text: said, .. } => {
-            writeln!(text, "\n(notice) {said}")
+        Block::Notice { text: content, .. } | Block::CommandsEnded { text: content, .. } => {
+            writeln!(text, "\n(notice) {content}")
         }
-        Block::Reasoning { text: said, .. } if said.is_empty() => Ok(()),
-        Block::Reasoning { text: said, .. } => writeln!(text, "\n(reasoning) {said}"),
+        Block::Reasoning { text: content, .. } if content.is_empty() => Ok(()),
+        Block::Reasoning { text: content, .. } => writeln!(text, "\n(reasoning) {content}"),
         Block::Image { name, .. } => writeln!(text, "\n(picture) {name}"),
         Block::Document { path, .. } => writeln!(text, "\n(attached document) {path}"),
         Block::File { path } => writeln!(text, "\n(attached file) {path}"),

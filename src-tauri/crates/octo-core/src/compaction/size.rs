@@ -42,8 +42,8 @@ pub(crate) struct ContextSize {
 impl ContextSize {
     /// Restores the size from the store: `counted` was reported with the last complete message of the model.
     pub(crate) fn restored(counted: u64, context: &[Message]) -> Self {
-        let last = context.iter().rposition(|message| message.meta.usage.is_some());
-        Self { counted, messages: last.map_or(0, |last| last + 1) }
+        let last_counted = context.iter().rposition(|message| message.meta.usage.is_some());
+        Self { counted, messages: last_counted.map_or(0, |index| index + 1) }
     }
 
     /// Records the usage of an answer, whose message is the last of `messages`. Changes nothing if the provider

@@ -50,8 +50,8 @@ pub(crate) struct Hook {
 
 impl Hook {
     /// Whether it runs at this moment for this tool.
-    pub(crate) fn is_about(&self, on: HookMoment, tool: Option<&str>) -> bool {
-        self.on == on
+    pub(crate) fn is_about(&self, moment: HookMoment, tool: Option<&str>) -> bool {
+        self.on == moment
             && tool.is_none_or(|tool| self.tools.is_empty() || self.tools.iter().any(|name| name == tool))
     }
 }
@@ -97,15 +97,15 @@ impl HookFile {
     }
 
     fn parse(text: &str, tools: &[&str]) -> Self {
-        let written: HooksToml = match toml_edit::de::from_str(text) {
-            Ok(written) => written,
+        let parsed: HooksToml = match toml_edit::de::from_str(text) {
+            Ok(parsed) => parsed,
             Err(error) => return Self::Broken { why: error.to_string().trim().to_owned() },
         };
-        let mut hooks = Vec::with_capacity(written.hooks.len());
-        for (at, hook) in written.hooks.into_iter().enumerate() {
+        let mut hooks = Vec::with_capacity(parsed.hooks.len());
+        for (index, hook) in parsed.hooks.into_iter().enumerate() {
             let about_tools = matches!(hook.on, HookMoment::BeforeTool | HookMoment::AfterTool);
             let unknown = hook.tools.iter().find(|name| !tools.contains(&name.as_str()));
-            let why = if hook.command.trim().is_empty() {
+            let reason = if hook.command.trim().is_empty() {
                 "its command is empty".to_owned()
             } else if !about_tools && !hook.tools.is_empty() {
                 format!("{} is not about tools", hook.on.name())
@@ -113,12 +113,12 @@ impl HookFile {
                 // A hook for a misspelt name would never run.
                 format!("there is no tool {unknown:?}")
             } else {
-                let patience =
+                let timeout =
                     Duration::from_secs(hook.seconds.unwrap_or(DEFAULT_SECONDS).clamp(1, MAX_SECONDS));
-                hooks.push(Hook { on: hook.on, tools: hook.tools, command: hook.command, patience });
+                hooks.push(Hook { on: hook.on, tools: hook.tools, command: hook.command, patience: timeout });
                 continue;
             };
-            return Self::Broken { why: format!("hook {}: {why}", at + 1) };
+            return Self::Broken { why: format!("hook {}: {reason}", index + 1) };
         }
         Self::Hooks(hooks)
     }
@@ -134,8 +134,8 @@ mod tests {
 
     #[test]
     fn a_file_is_read_whole_or_not_at_all() {
-        let good = "[[hook]]\non='before_tool'\ntools=['terminal']\ncommand='check'\nseconds=900\n[[hook]]\non='finish'\ncommand='done'\n";
-        let HookFile::Hooks(hooks) = parse(good) else { panic!("it is good") };
+        let valid = "[[hook]]\non='before_tool'\ntools=['terminal']\ncommand='check'\nseconds=900\n[[hook]]\non='finish'\ncommand='done'\n";
+        let HookFile::Hooks(hooks) = parse(valid) else { panic!("it is good") };
         assert_eq!(hooks.len(), 2);
         assert_eq!(hooks[0].patience, Duration::from_secs(MAX_SECONDS));
         assert_eq!(hooks[1].patience, Duration::from_secs(DEFAULT_SECONDS));
@@ -144,7 +144,7 @@ mod tests {
         assert!(!hooks[0].is_about(HookMoment::AfterTool, Some("terminal")));
         assert!(hooks[1].is_about(HookMoment::Finish, None));
         assert_eq!(parse(""), HookFile::Hooks(Vec::new()));
-        for (broken, word) in [
+        for (invalid, word) in [
             ("[[hook]]\non='before_tools'\ncommand='x'", "before_tools"),
             ("[[hook]]\non='finish'", "command"),
             ("[[hook]]\non='finish'\ncommand='  '", "empty"),
@@ -154,8 +154,8 @@ mod tests {
             ("[[hooks]]\non='finish'\ncommand='x'", "hooks"),
             ("half a file [", "expected"),
         ] {
-            let HookFile::Broken { why } = parse(broken) else { panic!("{broken}") };
-            assert!(why.contains(word), "{broken}: {why}");
+            let HookFile::Broken { why } = parse(invalid) else { panic!("{invalid}") };
+            assert!(why.contains(word), "{invalid}: {why}");
         }
     }
 }

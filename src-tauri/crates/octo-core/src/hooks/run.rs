@@ -47,36 +47,36 @@ impl Hooks {
     /// first denial.
     pub(crate) async fn run_all(
         &self,
-        on: HookMoment,
+        moment: HookMoment,
         tool: Option<&str>,
         mut facts: Map<String, Value>,
     ) -> HookVerdict {
         let (file, tools) = (self.file.clone(), self.tools.clone());
-        let read = tokio::task::spawn_blocking(move || HookFile::read(&file, &tools)).await;
-        let mut heard = HookVerdict::default();
-        let hooks = match read {
+        let result = tokio::task::spawn_blocking(move || HookFile::read(&file, &tools)).await;
+        let mut verdict = HookVerdict::default();
+        let hooks = match result {
             Ok(HookFile::Hooks(hooks)) => hooks,
             Ok(HookFile::Broken { why }) => {
                 tracing::warn!(%why, "hooks.toml cannot be read");
-                if on == HookMoment::BeforeTool {
-                    heard.deny = Some(format!(
+                if moment == HookMoment::BeforeTool {
+                    verdict.deny = Some(format!(
                         "{} cannot be read, so nothing is run until it is mended: {why}",
                         self.file.display()
                     ));
                 }
-                return heard;
+                return verdict;
             }
             Err(error) => {
                 tracing::error!(%error, "reading hooks.toml broke");
-                heard.deny =
-                    (on == HookMoment::BeforeTool).then(|| "hooks.toml could not be read".to_owned());
-                return heard;
+                verdict.deny =
+                    (moment == HookMoment::BeforeTool).then(|| "hooks.toml could not be read".to_owned());
+                return verdict;
             }
         };
-        facts.insert("event".to_owned(), on.name().into());
+        facts.insert("event".to_owned(), moment.name().into());
         let input = Value::Object(facts).to_string().into_bytes();
-        for hook in hooks.iter().filter(|hook| hook.is_about(on, tool)) {
-            let aside = HookProgram {
+        for hook in hooks.iter().filter(|hook| hook.is_about(moment, tool)) {
+            let program = HookProgram {
                 line: &hook.command,
                 folder: &self.folder,
                 input: input.clone(),
@@ -84,48 +84,49 @@ impl Hooks {
                 login: &self.login,
                 secret_variables: &self.secret_variables,
             };
-            let said = match aside.run().await {
-                Ok(end) => parse_answer(&end),
+            let answer = match program.run().await {
+                Ok(result) => parse_answer(&result),
                 Err(error) => Err(error.to_string()),
             };
-            match said {
+            match answer {
                 Ok(HookAnswer { deny, context }) => {
                     if let Some(context) = context.filter(|context| !context.trim().is_empty()) {
-                        let before = heard.context.take().map(|before| before + "\n").unwrap_or_default();
-                        heard.context = Some(shortened(&(before + context.trim())));
+                        let before = verdict.context.take().map(|earlier| earlier + "\n").unwrap_or_default();
+                        verdict.context = Some(shortened(&(before + context.trim())));
                     }
-                    if let (Some(why), HookMoment::BeforeTool) = (deny, on) {
-                        heard.deny = Some(shortened(&why));
-                        return heard;
+                    if let (Some(reason), HookMoment::BeforeTool) = (deny, moment) {
+                        verdict.deny = Some(shortened(&reason));
+                        return verdict;
                     }
                 }
-                Err(why) => {
-                    tracing::warn!(command = %hook.command, %why, moment = on.name(), "a hook failed");
-                    if on == HookMoment::BeforeTool {
-                        heard.deny =
-                            Some(shortened(&format!("the hook `{}` failed: {why}", hook.command.trim())));
-                        return heard;
+                Err(reason) => {
+                    tracing::warn!(command = %hook.command, %reason, moment = moment.name(), "a hook failed");
+                    if moment == HookMoment::BeforeTool {
+                        verdict.deny =
+                            Some(shortened(&format!("the hook `{}` failed: {reason}", hook.command.trim())));
+                        return verdict;
                     }
                 }
             }
         }
-        heard
+        verdict
     }
 }
 
 /// Parses a hook's answer, or returns why it is invalid.
-fn parse_answer(end: &HookProgramEnd) -> Result<HookAnswer, String> {
-    let says = end.output.trim();
-    match end.code {
-        Some(0) if says.is_empty() => Ok(HookAnswer { deny: None, context: None }),
+fn parse_answer(result: &HookProgramEnd) -> Result<HookAnswer, String> {
+    let output = result.output.trim();
+    match result.code {
+        Some(0) if output.is_empty() => Ok(HookAnswer { deny: None, context: None }),
         Some(0) => {
-            serde_json::from_str(says).map_err(|error| format!("its answer is not understood: {error}"))
+            serde_json::from_str(output).map_err(|error| format!("its answer is not understood: {error}"))
         }
         Some(DENIED_STATUS) => {
-            let why = if end.errors.trim().is_empty() { "a hook said no" } else { end.errors.trim() };
-            Ok(HookAnswer { deny: Some(why.to_owned()), context: None })
+            let reason =
+                if result.errors.trim().is_empty() { "a hook said no" } else { result.errors.trim() };
+            Ok(HookAnswer { deny: Some(reason.to_owned()), context: None })
         }
-        Some(code) => Err(format!("exit status {code}: {}", end.errors.trim())),
+        Some(code) => Err(format!("exit status {code}: {}", result.errors.trim())),
         None => Err("a signal ended it".to_owned()),
     }
 }

@@ -54,10 +54,10 @@ async fn one_no_is_enough_and_whatever_goes_wrong_before_a_tool_is_one() {
         (hook("after_tool", "exit 2"), None),
         (before("exit 2") + "tools = ['write']\n", None),
     ] {
-        let heard = Bench::new(&file).hear(HookMoment::BeforeTool, Some("terminal")).await;
-        match (&heard.deny, denied) {
+        let verdict = Bench::new(&file).hear(HookMoment::BeforeTool, Some("terminal")).await;
+        match (&verdict.deny, denied) {
             (None, None) => {}
-            (Some(why), Some(words)) if why.contains(words) => {}
+            (Some(reason), Some(words)) if reason.contains(words) => {}
             other => panic!("{file}: {other:?}"),
         }
     }
@@ -70,11 +70,11 @@ async fn hooks_are_told_what_happens_and_add_words_in_order() {
         + &hook("after_tool", "exit 9")
         + &hook("finish", "touch finished");
     let bench = Bench::new(&file);
-    let heard = bench.hear(HookMoment::AfterTool, Some("write")).await;
-    assert_eq!(heard, HookVerdict { deny: None, context: Some("first\nsecond".to_owned()) });
-    let told: Value =
+    let verdict = bench.hear(HookMoment::AfterTool, Some("write")).await;
+    assert_eq!(verdict, HookVerdict { deny: None, context: Some("first\nsecond".to_owned()) });
+    let reported: Value =
         serde_json::from_str(&fs::read_to_string(bench.keep.path().join("told.json")).unwrap()).unwrap();
-    assert_eq!(told, json!({ "event": "after_tool", "session": "s", "tool": "write" }));
+    assert_eq!(reported, json!({ "event": "after_tool", "session": "s", "tool": "write" }));
     assert_eq!(bench.hear(HookMoment::Finish, None).await, HookVerdict::default());
     assert!(bench.keep.path().join("finished").exists());
     // A broken file blocks only tools.

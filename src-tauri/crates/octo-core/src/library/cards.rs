@@ -22,7 +22,7 @@ impl SkillSet {
     pub(super) fn card(&self, skill: &Skill, versions: u32) -> SkillCard {
         let choice = self.choice(skill);
         let fields = &skill.fields;
-        let shadows = self.catalogue.shadowed().iter().find(|other| other.name == skill.name);
+        let shadows = self.catalogue.shadowed().iter().find(|shadowed| shadowed.name == skill.name);
         SkillCard {
             skill: self.named(skill),
             description: fields.description.clone(),
@@ -47,7 +47,7 @@ impl SkillSet {
             automatic: if skill.is_automatic() { Switch::On } else { Switch::Off },
             warnings: skill.warnings.iter().map(told).collect(),
             error: skill.error.as_ref().map(told),
-            shadows: skill.shadowed_by.is_none().then_some(shadows).flatten().map(|other| other.source),
+            shadows: skill.shadowed_by.is_none().then_some(shadows).flatten().map(|shadowed| shadowed.source),
             used_at: choice.used_at,
             versions,
         }

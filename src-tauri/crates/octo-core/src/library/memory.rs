@@ -29,8 +29,8 @@ impl Library {
     pub(crate) async fn list_memories(&self, query: String) -> Result<Memories, ApiError> {
         let writers = self.writers().await?;
         let memories = self.0.memories.clone();
-        let found = blocking(move || Ok(memories.search(&query))).await?;
-        Ok(Memories { memories: found.iter().map(|memory| card(memory, &writers)).collect() })
+        let matches = blocking(move || Ok(memories.search(&query))).await?;
+        Ok(Memories { memories: matches.iter().map(|memory| card(memory, &writers)).collect() })
     }
 
     /// Returns one memory.
@@ -62,10 +62,10 @@ impl Library {
     pub(crate) async fn remember(
         &self,
         draft: MemoryDraft,
-        by: Option<SessionId>,
+        writer: Option<SessionId>,
     ) -> Result<MemorySheet, ApiError> {
         let memories = self.0.memories.clone();
-        let written = blocking(move || {
+        let result = blocking(move || {
             let MemoryDraft { file, topic, description, body, version } = draft;
             let new = NewMemory { topic: &topic, description: &description, body: &body };
             match (file, version) {
@@ -80,25 +80,25 @@ impl Library {
             .map_err(explained)
         })
         .await?;
-        let file = written.file.clone();
-        let stored = self.0.store.write(move |tx| tx.record_memory_writer(&file, by, now())).await;
-        stored?;
+        let file = result.file.clone();
+        let recorded = self.0.store.write(move |tx| tx.record_memory_writer(&file, writer, now())).await;
+        recorded?;
         self.changed();
-        self.memory(written.file).await
+        self.memory(result.file).await
     }
 
     /// Puts a memory into the trash.
     pub(crate) async fn forget(
         &self,
         file: String,
-        who: RemovedBy,
+        remover: RemovedBy,
         session: Option<SessionId>,
         trash: &HomeTrash,
     ) -> Result<(), ApiError> {
         let path = self.0.memories.path(&file).map_err(explained)?;
         let memories = self.0.memories.clone();
         blocking(move || memories.get(&file).map(|_| ()).map_err(explained)).await?;
-        trash.throw_away(path, Removal { remover: who, session, project: None, command: None }).await?;
+        trash.throw_away(path, Removal { remover: who: remover, session, project: None, command: None }).await?;
         self.changed();
         Ok(())
     }
@@ -131,19 +131,19 @@ impl Library {
             return Err(ApiError::new("memory.persona_too_long").arg("most", MAX_PERSONA / 1_000));
         }
         let path = self.0.agents.path(kind);
-        let at = path.clone();
+        let file = path.clone();
         let unwritable = move |error: std::io::Error| {
-            ApiError::new("memory.unwritable").arg("path", at.display()).detail(error)
+            ApiError::new("memory.unwritable").arg("path", file.display()).detail(error)
         };
         // The new text is completely on disk before the old one is removed: a full disk loses nothing.
         let draft = if text.trim().is_empty() {
             None
         } else {
-            let (folder, place, unwritable) =
+            let (folder, file, unwritable) =
                 (self.0.agents.folder().to_owned(), path.clone(), unwritable.clone());
             let drafted = blocking(move || {
                 private_folder(&folder).map_err(&unwritable)?;
-                write_draft(&place, format!("{}\n", text.trim()).as_bytes()).map_err(&unwritable)
+                write_draft(&file, format!("{}\n", text.trim()).as_bytes()).map_err(&unwritable)
             });
             Some(drafted.await?)
         };
@@ -188,13 +188,13 @@ fn card(memory: &Memory, writers: &HashMap<String, MemoryWriter>) -> MemoryCard 
 
 /// Converts an error for the person.
 fn explained(error: MemoryError) -> ApiError {
-    let about = |key: &str, file: &String| ApiError::new(key).arg("file", file);
+    let for_file = |key: &str, file: &String| ApiError::new(key).arg("file", file);
     match &error {
-        MemoryError::Name(file) => about("memory.name", file),
-        MemoryError::Missing(file) => about("memory.missing", file),
-        MemoryError::Exists(file) => about("memory.taken", file),
-        MemoryError::Changed(file) => about("memory.changed", file),
-        MemoryError::Unreadable(file) => about("memory.unreadable", file),
+        MemoryError::Name(file) => for_file("memory.name", file),
+        MemoryError::Missing(file) => for_file("memory.missing", file),
+        MemoryError::Exists(file) => for_file("memory.taken", file),
+        MemoryError::Changed(file) => for_file("memory.changed", file),
+        MemoryError::Unreadable(file) => for_file("memory.unreadable", file),
         MemoryError::TooLong(length) => {
             ApiError::new("memory.too_long").arg("length", length).arg("most", MEMORY_BODY_MAX_CHARS)
         }

@@ -41,26 +41,26 @@ struct InspectedSource {
 
 impl Library {
     /// Inspects the skills in a folder, an archive or a repository.
-    pub(crate) async fn inspect(&self, from: String) -> Result<SkillOffer, ApiError> {
-        let from = from.trim().to_owned();
-        let (place, fetched) = if from.contains("://") || from.starts_with("git@") {
-            let way = self.0.way.read().clone();
-            let fetched = fetch::clone(&from, &way).await?;
+    pub(crate) async fn inspect(&self, source: String) -> Result<SkillOffer, ApiError> {
+        let source = source.trim().to_owned();
+        let (folder, fetched) = if source.contains("://") || source.starts_with("git@") {
+            let network = self.0.way.read().clone();
+            let fetched = fetch::clone(&source, &network).await?;
             (fetched.place.clone(), Some(fetched))
         } else {
-            let place = octo_workspace::resolve(&from, Path::new("/"))
+            let folder = octo_workspace::resolve(&source, Path::new("/"))
                 .ok()
-                .filter(|_| Path::new(&from).is_absolute() || from.starts_with('~'));
-            (place.ok_or_else(|| ApiError::new("skills.no_such_source").arg("from", &from))?, None)
+                .filter(|_| Path::new(&source).is_absolute() || source.starts_with('~'));
+            (folder.ok_or_else(|| ApiError::new("skills.no_such_source").arg("from", &source))?, None)
         };
-        let shelf = self.skill_set(None).await?;
-        let into = self.own_skills();
-        let named = from.clone();
+        let skill_set = self.skill_set(None).await?;
+        let own_skills = self.own_skills();
+        let source_name = source.clone();
         let (offer, skills) = blocking(move || {
-            let looked = read_source(&place, named, &into, &shelf);
+            let result = read_source(&folder, source_name, &own_skills, &skill_set);
             // The files read stay in memory: exactly the inspected ones are installed.
             drop(fetched);
-            looked
+            result
         })
         .await?;
         *self.last_offer() = Some(InspectedSource { shown: offer.clone(), skills });
@@ -68,9 +68,9 @@ impl Library {
     }
 
     /// Returns the last inspected source, if it was this one.
-    pub(crate) fn last_inspected(&self, from: &str) -> Option<SkillOffer> {
-        let last = self.last_offer();
-        last.as_ref().filter(|offer| offer.shown.from == from.trim()).map(|offer| offer.shown.clone())
+    pub(crate) fn last_inspected(&self, source: &str) -> Option<SkillOffer> {
+        let last_offer = self.last_offer();
+        last_offer.as_ref().filter(|offer| offer.shown.from == source.trim()).map(|offer| offer.shown.clone())
     }
 
     fn last_offer(&self) -> MutexGuard<'_, Option<InspectedSource>> {
@@ -83,17 +83,20 @@ impl Library {
     /// # Errors
     /// `skills.offer_gone` if it differs from the call's earlier preview.
     pub(crate) fn keep_offer(&self, call: CallId, offer: SuggestionId) -> Result<(), ApiError> {
-        let gone = || ApiError::new("skills.offer_gone");
-        let skills =
-            self.last_offer().as_ref().filter(|last| last.shown.id == offer).map(|last| last.skills.clone());
-        let skills = skills.ok_or_else(gone)?;
-        let mut asked = self.0.offers.asked.lock();
-        if let Some((_, shown)) = asked.iter().find(|(known, _)| *known == call) {
-            return if *shown == skills { Ok(()) } else { Err(gone()) };
+        let offer_gone = || ApiError::new("skills.offer_gone");
+        let skills = self
+            .last_offer()
+            .as_ref()
+            .filter(|source| source.shown.id == offer)
+            .map(|source| source.skills.clone());
+        let skills = skills.ok_or_else(offer_gone)?;
+        let mut pending = self.0.offers.asked.lock();
+        if let Some((_, shown)) = pending.iter().find(|(known, _)| *known == call) {
+            return if *shown == skills { Ok(()) } else { Err(offer_gone()) };
         }
-        let late = asked.len().saturating_sub(MAX_QUESTIONS - 1);
-        asked.drain(..late);
-        asked.push((call, skills));
+        let excess = pending.len().saturating_sub(MAX_QUESTIONS - 1);
+        pending.drain(..excess);
+        pending.push((call, skills));
         Ok(())
     }
 
@@ -105,13 +108,14 @@ impl Library {
         replace: &[String],
         trash: &HomeTrash,
     ) -> Result<SkillInstallResult, ApiError> {
-        let held = {
-            let mut asked = self.0.offers.asked.lock();
-            let place = asked.iter().position(|(known, _)| *known == call);
-            place.map(|place| asked.remove(place).1)
+        let pending_skills = {
+            let mut pending = self.0.offers.asked.lock();
+            let index = pending.iter().position(|(known, _)| *known == call);
+            index.map(|index| pending.remove(index).1)
         };
-        let held = held.ok_or_else(|| ApiError::new("skills.offer_gone"))?;
-        let chosen = held.into_iter().filter(|skill| names.is_empty() || names.contains(&skill.name));
+        let pending_skills = pending_skills.ok_or_else(|| ApiError::new("skills.offer_gone"))?;
+        let chosen =
+            pending_skills.into_iter().filter(|skill| names.is_empty() || names.contains(&skill.name));
         self.install_all(chosen.collect(), replace, trash).await
     }
 
@@ -124,10 +128,10 @@ impl Library {
         trash: &HomeTrash,
     ) -> Result<SkillInstallResult, ApiError> {
         let chosen: Vec<Candidate> = {
-            let last = self.last_offer();
-            let known = last.as_ref().filter(|known| known.shown.id == offer);
-            let known = known.ok_or_else(|| ApiError::new("skills.offer_gone"))?;
-            known.skills.iter().filter(|skill| names.contains(&skill.name)).cloned().collect()
+            let last_offer = self.last_offer();
+            let source = last_offer.as_ref().filter(|source| source.shown.id == offer);
+            let source = source.ok_or_else(|| ApiError::new("skills.offer_gone"))?;
+            source.skills.iter().filter(|skill| names.contains(&skill.name)).cloned().collect()
         };
         self.install_all(chosen, &replace, trash).await
     }
@@ -162,13 +166,13 @@ impl Library {
         if candidate.error.is_some() {
             return Err(ApiError::from(&InstallError::Broken(candidate.name)));
         }
-        let present = self.present(&candidate.name).await?;
-        let going = match on_conflict {
-            OnConflict::Replace => present,
-            OnConflict::Refuse if present.is_empty() => present,
+        let existing = self.present(&candidate.name).await?;
+        let replacement = match on_conflict {
+            OnConflict::Replace => existing,
+            OnConflict::Refuse if existing.is_empty() => existing,
             // A folder name already in use is replaced by a free one; but a skill that has this name in a
             // differently named folder would then be a duplicate of the new one.
-            OnConflict::Rename if present.iter().all(|folder| folder.ends_with(&candidate.name)) => {
+            OnConflict::Rename if existing.iter().all(|folder| folder.ends_with(&candidate.name)) => {
                 BTreeSet::new()
             }
             OnConflict::Refuse | OnConflict::Rename => {
@@ -177,19 +181,20 @@ impl Library {
         };
         // Moved to the trash from its own place, so that the trash can restore it there.
         let mut removed = Vec::new();
-        for folder in going {
+        for folder in replacement {
             let removal = Removal { remover: RemovedBy::Person, session: None, project: None, command: None };
             removed.push((trash.throw_away(folder.clone(), removal).await?, folder));
         }
-        let into = self.own_skills();
-        let beside = match on_conflict {
+        let own_skills = self.own_skills();
+        let name_choice = match on_conflict {
             OnConflict::Rename => OnConflict::Rename,
             OnConflict::Refuse | OnConflict::Replace => OnConflict::Refuse,
         };
-        let done =
-            blocking(move || install(&candidate, &into, beside).map_err(|error| ApiError::from(&error)))
-                .await;
-        if done.is_err() {
+        let result = blocking(move || {
+            install(&candidate, &own_skills, name_choice).map_err(|error| ApiError::from(&error))
+        })
+        .await;
+        if result.is_err() {
             for (id, folder) in removed {
                 match trash.restore_content(id, folder, TakenNamePolicy::Refuse).await {
                     Ok(Ok(_)) => {}
@@ -202,25 +207,25 @@ impl Library {
                 }
             }
         }
-        done.map(|done| done.name)
+        result.map(|installation| installation.name)
     }
 
     /// Returns the folders in which the person has a skill of that name: the folder of that name, or a
     /// differently named one.
     async fn present(&self, name: &str) -> Result<BTreeSet<PathBuf>, ApiError> {
-        let shelf = self.skill_set(None).await?;
-        let all = shelf.catalogue.skills().iter().chain(shelf.catalogue.shadowed());
-        let own = all.filter(|skill| skill.source == SkillOrigin::User && skill.name == name);
-        let mut present: BTreeSet<PathBuf> = own.map(|skill| skill.folder.clone()).collect();
-        let own = self.own_skills();
-        let own = octo_workspace::resolve_links(&own).unwrap_or(own);
-        let place = own.join(name);
+        let skill_set = self.skill_set(None).await?;
+        let skills = skill_set.catalogue.skills().iter().chain(skill_set.catalogue.shadowed());
+        let same_named = skills.filter(|skill| skill.source == SkillOrigin::User && skill.name == name);
+        let mut folders: BTreeSet<PathBuf> = same_named.map(|skill| skill.folder.clone()).collect();
+        let user_folder = self.own_skills();
+        let user_folder = octo_workspace::resolve_links(&user_folder).unwrap_or(user_folder);
+        let folder = user_folder.join(name);
         blocking(move || {
-            if place.symlink_metadata().is_ok() {
+            if folder.symlink_metadata().is_ok() {
                 // A link in that place is meant itself, not its target.
-                present.insert(place);
+                folders.insert(folder);
             }
-            Ok(present)
+            Ok(folders)
         })
         .await
     }
@@ -232,17 +237,17 @@ impl Library {
 
 /// Returns the contents of a source: as shown, and as installed in the folder `into`.
 pub(super) fn read_source(
-    place: &Path,
+    folder: &Path,
     from: String,
-    into: &Path,
-    shelf: &SkillSet,
+    target: &Path,
+    skill_set: &SkillSet,
 ) -> Result<(SkillOffer, Vec<Candidate>), ApiError> {
-    let source = if place.is_dir() { InstallSource::Folder(place) } else { InstallSource::Zip(place) };
-    let inspection = inspect(source, into, &shelf.catalogue).map_err(|error| ApiError::from(&error))?;
+    let source = if folder.is_dir() { InstallSource::Folder(folder) } else { InstallSource::Zip(folder) };
+    let inspection = inspect(source, target, &skill_set.catalogue).map_err(|error| ApiError::from(&error))?;
     let offered = inspection.skills.iter().map(|candidate| {
-        let present = shelf.catalogue.get(&candidate.name);
-        let present = present.filter(|skill| skill.source == SkillOrigin::User);
-        let diff = present.and_then(|skill| {
+        let existing = skill_set.catalogue.get(&candidate.name);
+        let existing = existing.filter(|skill| skill.source == SkillOrigin::User);
+        let diff = existing.and_then(|skill| {
             let new = candidate.text("SKILL.md")?;
             let old = text_of(skill).ok()?;
             Some(octo_workspace::diff(&skill.folder.join("SKILL.md"), Some(old.as_bytes()), new.as_bytes()))

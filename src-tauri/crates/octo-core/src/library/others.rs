@@ -33,11 +33,13 @@ type FoundSkills = Vec<(SuggestionId, Vec<Candidate>)>;
 impl Library {
     /// Finds them, also in a further folder if the person picked one.
     pub(crate) async fn find_others(&self, picked: Option<PathBuf>) -> Result<OtherSkillFolders, ApiError> {
-        let shelf = self.skill_set(None).await?;
-        let into = self.own_skills();
-        let person = self.0.person.clone();
-        let (folders, found) =
-            blocking(move || Ok(search_folders(person.as_deref(), picked.as_deref(), &into, &shelf))).await?;
+        let skill_set = self.skill_set(None).await?;
+        let own_skills = self.own_skills();
+        let user_home = self.0.person.clone();
+        let (folders, found) = blocking(move || {
+            Ok(search_folders(user_home.as_deref(), picked.as_deref(), &own_skills, &skill_set))
+        })
+        .await?;
         *self.found() = found;
         Ok(OtherSkillFolders { folders })
     }
@@ -86,92 +88,93 @@ impl Library {
 
 /// Inspects the usual places below the person's home folder, and the picked folder.
 fn search_folders(
-    person: Option<&Path>,
+    user_home: Option<&Path>,
     picked: Option<&Path>,
-    into: &Path,
-    shelf: &SkillSet,
+    target: &Path,
+    skill_set: &SkillSet,
 ) -> (Vec<OtherSkills>, FoundSkills) {
-    let usual =
-        person.iter().flat_map(|home| AGENT_FOLDERS.iter().map(|(agent, at)| (*agent, home.join(at))));
+    let usual = user_home
+        .iter()
+        .flat_map(|home| AGENT_FOLDERS.iter().map(|(agent, relative)| (*agent, home.join(relative))));
     let places = usual.chain(picked.map(|folder| (OtherAgent::Picked, folder.to_owned())));
     // Octo's own folder belongs to no other agent.
-    let mut seen: Vec<PathBuf> = octo_workspace::resolve_links(into).into_iter().collect();
-    let (mut folders, mut found) = (Vec::new(), Vec::new());
-    for (agent, place) in places {
-        let Ok(real) = octo_workspace::resolve_links(&place) else { continue };
+    let mut visited: Vec<PathBuf> = octo_workspace::resolve_links(target).into_iter().collect();
+    let (mut folders, mut offers) = (Vec::new(), Vec::new());
+    for (agent, folder) in places {
+        let Ok(real_folder) = octo_workspace::resolve_links(&folder) else { continue };
         // One may be a link to another.
-        if !real.is_dir() || seen.contains(&real) {
+        if !real_folder.is_dir() || visited.contains(&real_folder) {
             continue;
         }
-        let (shown, skills) = read_folder(agent, &place, &real, into, shelf);
-        seen.push(real);
-        if !shown.skills.is_empty() || shown.problem.is_some() || agent == OtherAgent::Picked {
-            found.push((shown.offer, skills));
-            folders.push(shown);
+        let (listed, skills) = read_folder(agent, &folder, &real_folder, target, skill_set);
+        visited.push(real_folder);
+        if !listed.skills.is_empty() || listed.problem.is_some() || agent == OtherAgent::Picked {
+            offers.push((listed.offer, skills));
+            folders.push(listed);
         }
     }
-    (folders, found)
+    (folders, offers)
 }
 
 /// Returns the contents of one folder. Each skill is inspected separately, so that a broken one hides none of
 /// the others.
 fn read_folder(
     agent: OtherAgent,
-    place: &Path,
-    real: &Path,
-    into: &Path,
-    shelf: &SkillSet,
+    folder: &Path,
+    real_folder: &Path,
+    target: &Path,
+    skill_set: &SkillSet,
 ) -> (OtherSkills, Vec<Candidate>) {
-    let mut shown = OtherSkills {
+    let mut listed = OtherSkills {
         agent,
-        folder: place.display().to_string(),
+        folder: folder.display().to_string(),
         offer: SuggestionId::new(),
         skills: Vec::new(),
         problem: None,
     };
     let mut skills: Vec<Candidate> = Vec::new();
-    let children = match children(real) {
+    let children = match children(real_folder) {
         Ok(children) => children,
         Err(error) => {
-            let told = ApiError::new("skills.folder_unreadable").arg("path", place.display()).detail(error);
-            return (OtherSkills { problem: Some(told), ..shown }, skills);
+            let error = ApiError::new("skills.folder_unreadable").arg("path", folder.display()).detail(error);
+            return (OtherSkills { problem: Some(error), ..listed }, skills);
         }
     };
     let mut bytes = 0;
-    for child in children {
-        match read_source(&child, child.display().to_string(), into, shelf) {
+    for child_folder in children {
+        match read_source(&child_folder, child_folder.display().to_string(), target, skill_set) {
             Ok((offer, candidates)) => {
                 bytes += candidates.iter().map(Candidate::bytes).sum::<u64>();
-                if shown.skills.len() + offer.skills.len() > MAX_SKILLS || bytes > MOST_BYTES {
-                    shown.problem =
-                        Some(ApiError::new("skills.folder_too_large").arg("path", place.display()));
+                if listed.skills.len() + offer.skills.len() > MAX_SKILLS || bytes > MOST_BYTES {
+                    listed.problem =
+                        Some(ApiError::new("skills.folder_too_large").arg("path", folder.display()));
                     break;
                 }
                 for (offered, candidate) in offer.skills.into_iter().zip(candidates) {
                     // Of two skills with the same name the first counts, because they could not be told apart.
-                    if !shown.skills.iter().any(|known| known.name == offered.name) {
-                        shown.skills.push(offered);
+                    if !listed.skills.iter().any(|listed_skill| listed_skill.name == offered.name) {
+                        listed.skills.push(offered);
                         skills.push(candidate);
                     }
                 }
             }
             // A folder without a skill, or with other files.
             Err(error) if error.key == ApiError::from(&InstallError::NoSkill).key => {}
-            Err(error) => shown.skills.push(unusable(&child, error)),
+            Err(error) => listed.skills.push(unusable(&child_folder, error)),
         }
     }
-    shown.skills.sort_by(|one, other| one.name.cmp(&other.name));
-    (shown, skills)
+    listed.skills.sort_by(|left, right| left.name.cmp(&right.name));
+    (listed, skills)
 }
 
 /// Returns the folders to inspect: the folder itself if it is a skill, otherwise its subfolders, by name. Links
 /// are followed: the person created them, and sees their targets before anything is done.
-fn children(real: &Path) -> std::io::Result<Vec<PathBuf>> {
-    if real.join("SKILL.md").is_file() {
-        return Ok(vec![real.to_owned()]);
+fn children(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    if folder.join("SKILL.md").is_file() {
+        return Ok(vec![folder.to_owned()]);
     }
     let mut children = Vec::new();
-    for entry in std::fs::read_dir(real)? {
+    for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
         if !is_hidden && entry.path().is_dir() {
@@ -183,9 +186,9 @@ fn children(real: &Path) -> std::io::Result<Vec<PathBuf>> {
 }
 
 /// Returns the entry of a skill that cannot even be inspected.
-fn unusable(place: &Path, error: ApiError) -> OfferedSkill {
+fn unusable(folder: &Path, error: ApiError) -> OfferedSkill {
     OfferedSkill {
-        name: place.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+        name: folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
         description: String::new(),
         files: Vec::new(),
         tools: Vec::new(),
@@ -202,9 +205,9 @@ mod tests {
     use octo_skills::{Roots, Trust, discover};
     use std::{collections::HashMap, fs};
 
-    fn skill(place: &Path, text: &str) {
-        fs::create_dir_all(place).unwrap();
-        fs::write(place.join("SKILL.md"), text).unwrap();
+    fn skill(folder: &Path, text: &str) {
+        fs::create_dir_all(folder).unwrap();
+        fs::write(folder.join("SKILL.md"), text).unwrap();
     }
 
     fn text(name: &str) -> String {
@@ -214,30 +217,32 @@ mod tests {
     #[test]
     fn each_agents_folder_is_listed_once_with_all_its_skills() {
         let folder = tempfile::tempdir().unwrap();
-        let (person, own) = (folder.path().join("mei"), folder.path().join("octo/skills"));
-        skill(&person.join(".claude/skills/notes"), &text("notes"));
-        skill(&person.join(".claude/skills/broken"), "");
-        fs::write(person.join(".claude/skills/broken/SKILL.md"), [0, 159, 146, 150]).unwrap();
-        skill(&person.join(".claude/skills/.hidden"), &text("hidden"));
-        fs::create_dir_all(person.join(".claude/skills/nothing")).unwrap();
-        skill(&person.join(".codex/skills/plan"), &text("plan"));
-        fs::write(person.join(".codex/skills/plan/run.sh"), "#!/bin/sh\n").unwrap();
-        skill(&person.join(".openclaw/workspace/skills/claw"), &text("claw"));
-        fs::create_dir_all(person.join(".agents")).unwrap();
+        let (user_home, user_skills) = (folder.path().join("mei"), folder.path().join("octo/skills"));
+        skill(&user_home.join(".claude/skills/notes"), &text("notes"));
+        skill(&user_home.join(".claude/skills/broken"), "");
+        fs::write(user_home.join(".claude/skills/broken/SKILL.md"), [0, 159, 146, 150]).unwrap();
+        skill(&user_home.join(".claude/skills/.hidden"), &text("hidden"));
+        fs::create_dir_all(user_home.join(".claude/skills/nothing")).unwrap();
+        skill(&user_home.join(".codex/skills/plan"), &text("plan"));
+        fs::write(user_home.join(".codex/skills/plan/run.sh"), "#!/bin/sh\n").unwrap();
+        skill(&user_home.join(".openclaw/workspace/skills/claw"), &text("claw"));
+        fs::create_dir_all(user_home.join(".agents")).unwrap();
         #[cfg(unix)]
-        std::os::unix::fs::symlink(person.join(".codex/skills"), person.join(".agents/skills")).unwrap();
-        skill(&own.join("notes"), &text("notes"));
+        std::os::unix::fs::symlink(user_home.join(".codex/skills"), user_home.join(".agents/skills"))
+            .unwrap();
+        skill(&user_skills.join("notes"), &text("notes"));
         let roots = Roots::new(None, &folder.path().join("octo"));
         let catalogue = discover(&roots, &|_| Trust::Trusted);
-        let shelf = SkillSet { catalogue, choices: HashMap::new(), folder: None };
+        let skill_set = SkillSet { catalogue, choices: HashMap::new(), folder: None };
 
-        let (folders, found) = search_folders(Some(&person), Some(&own), &own, &shelf);
-        let listed: Vec<(OtherAgent, Vec<&str>)> = folders
+        let (folders, offers) =
+            search_folders(Some(&user_home), Some(&user_skills), &user_skills, &skill_set);
+        let agents: Vec<(OtherAgent, Vec<&str>)> = folders
             .iter()
             .map(|folder| (folder.agent, folder.skills.iter().map(|skill| skill.name.as_str()).collect()))
             .collect();
         assert_eq!(
-            listed,
+            agents,
             [
                 (OtherAgent::Claude, vec!["broken", "notes"]),
                 (OtherAgent::Codex, vec!["plan"]),
@@ -245,25 +250,25 @@ mod tests {
             ],
             "neither Octo's own, nor one folder under two names"
         );
-        let of =
+        let names_of =
             |name: &str| folders.iter().flat_map(|folder| &folder.skills).find(|skill| skill.name == name);
-        assert!(of("notes").unwrap().present.is_some(), "the person has one of that name");
-        assert!(of("broken").unwrap().error.is_some(), "a broken one hides none of the others");
-        assert_eq!(of("plan").unwrap().files.len(), 2);
-        assert_eq!(found.iter().map(|(_, skills)| skills.len()).sum::<usize>(), 4);
+        assert!(names_of("notes").unwrap().present.is_some(), "the person has one of that name");
+        assert!(names_of("broken").unwrap().error.is_some(), "a broken one hides none of the others");
+        assert_eq!(names_of("plan").unwrap().files.len(), 2);
+        assert_eq!(offers.iter().map(|(_, skills)| skills.len()).sum::<usize>(), 4);
     }
 
     #[test]
     fn a_folder_that_is_itself_a_skill_is_one() {
         let folder = tempfile::tempdir().unwrap();
         skill(&folder.path().join("alone"), &text("alone"));
-        let own = folder.path().join("own");
-        let catalogue = discover(&Roots::new(None, &own), &|_| Trust::Trusted);
-        let shelf = SkillSet { catalogue, choices: HashMap::new(), folder: None };
-        let (folders, _) = search_folders(None, Some(&folder.path().join("alone")), &own, &shelf);
+        let user_skills = folder.path().join("own");
+        let catalogue = discover(&Roots::new(None, &user_skills), &|_| Trust::Trusted);
+        let skill_set = SkillSet { catalogue, choices: HashMap::new(), folder: None };
+        let (folders, _) = search_folders(None, Some(&folder.path().join("alone")), &user_skills, &skill_set);
         assert_eq!((folders[0].agent, folders[0].skills[0].name.as_str()), (OtherAgent::Picked, "alone"));
         fs::create_dir(folder.path().join("empty")).unwrap();
-        let (folders, _) = search_folders(None, Some(&folder.path().join("empty")), &own, &shelf);
+        let (folders, _) = search_folders(None, Some(&folder.path().join("empty")), &user_skills, &skill_set);
         assert!(folders[0].skills.is_empty(), "a picked folder is shown also where it holds nothing");
     }
 }

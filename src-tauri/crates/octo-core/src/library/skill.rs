@@ -24,26 +24,26 @@ pub(crate) const SKILL_FILE: &str = "SKILL.md";
 impl Library {
     /// Returns all skills visible in a folder.
     pub(crate) async fn skills(&self, folder: Option<PathBuf>) -> Result<Skills, ApiError> {
-        let shelf = self.skill_set(folder).await?;
+        let skill_set = self.skill_set(folder).await?;
         let counts = self.0.store.read(|reader| reader.skill_version_counts()).await?;
-        Ok(Skills { skills: shelf.cards(|skill| counts.get(skill).copied().unwrap_or_default()) })
+        Ok(Skills { skills: skill_set.cards(|skill| counts.get(skill).copied().unwrap_or_default()) })
     }
 
     /// Returns the full content of one.
-    pub(crate) async fn sheet(&self, wanted: SkillRef) -> Result<SkillSheet, ApiError> {
-        let shelf = self.shelf_of(&wanted).await?;
-        let of = wanted.clone();
-        let versions = self.0.store.read(move |reader| reader.skill_versions(&of)).await;
+    pub(crate) async fn sheet(&self, skill_ref: SkillRef) -> Result<SkillSheet, ApiError> {
+        let skill_set = self.shelf_of(&skill_ref).await?;
+        let versions_of = skill_ref.clone();
+        let versions = self.0.store.read(move |reader| reader.skill_versions(&versions_of)).await;
         let versions = versions?;
         blocking(move || {
-            let skill = shelf.find(&wanted)?;
+            let skill = skill_set.find(&skill_ref)?;
             let count = u32::try_from(versions.len()).unwrap_or(u32::MAX);
             Ok(SkillSheet {
-                card: shelf.card(skill, count),
+                card: skill_set.card(skill, count),
                 // The fingerprint is older than the content shown: a change in between is refused.
                 seen: skill.fingerprint.as_ref().map(Fingerprint::to_hex),
                 text: text_of(skill)?,
-                files: files_of(skill, &shelf),
+                files: files_of(skill, &skill_set),
                 tools: tools(&skill.fields),
                 license: skill.fields.license.clone(),
                 compatibility: skill.fields.compatibility.clone(),
@@ -54,42 +54,42 @@ impl Library {
     }
 
     /// Returns the skill set that contains a skill.
-    async fn shelf_of(&self, wanted: &SkillRef) -> Result<SkillSet, ApiError> {
-        let folder = wanted.project.as_deref().map(Path::new).filter(|folder| folder.is_absolute());
+    async fn shelf_of(&self, skill_ref: &SkillRef) -> Result<SkillSet, ApiError> {
+        let folder = skill_ref.project.as_deref().map(Path::new).filter(|folder| folder.is_absolute());
         self.skill_set(folder.map(Path::to_owned)).await
     }
 
     /// Turns a skill on or off.
     pub(crate) async fn switch(
         &self,
-        wanted: SkillRef,
-        on: Option<Switch>,
+        skill_ref: SkillRef,
+        switch: Option<Switch>,
         automatic: Option<Switch>,
     ) -> Result<(), ApiError> {
-        self.shelf_of(&wanted).await?.find(&wanted)?;
-        let written = self.0.store.write(move |tx| tx.switch_skill(&wanted, on, automatic)).await;
-        written?;
+        self.shelf_of(&skill_ref).await?.find(&skill_ref)?;
+        let result = self.0.store.write(move |tx| tx.switch_skill(&skill_ref, switch, automatic)).await;
+        result?;
         self.changed();
         Ok(())
     }
 
     /// Accepts a skill in the version the person saw.
-    pub(crate) async fn accept(&self, wanted: SkillRef, seen: &str) -> Result<(), ApiError> {
-        let shelf = self.shelf_of(&wanted).await?;
-        let skill = shelf.find(&wanted)?;
+    pub(crate) async fn accept(&self, skill_ref: SkillRef, fingerprint: &str) -> Result<(), ApiError> {
+        let skill_set = self.shelf_of(&skill_ref).await?;
+        let skill = skill_set.find(&skill_ref)?;
         if skill.trust == Trust::Trusted {
             return Ok(());
         }
         let print = fingerprint_of(skill)?;
-        if print != seen {
-            return Err(ApiError::new("skills.changed").arg("name", &wanted.name));
+        if print != fingerprint {
+            return Err(ApiError::new("skills.changed").arg("name", &skill_ref.name));
         }
-        self.trust(wanted, print).await
+        self.trust(skill_ref, print).await
     }
 
-    async fn trust(&self, wanted: SkillRef, print: String) -> Result<(), ApiError> {
-        let written = self.0.store.write(move |tx| tx.accept_skill(&wanted, &print)).await;
-        written?;
+    async fn trust(&self, skill_ref: SkillRef, fingerprint: String) -> Result<(), ApiError> {
+        let result = self.0.store.write(move |tx| tx.accept_skill(&skill_ref, &fingerprint)).await;
+        result?;
         self.changed();
         Ok(())
     }
@@ -97,38 +97,38 @@ impl Library {
     /// Writes a skill's `SKILL.md` if it still says `from`, and keeps the former version.
     pub(crate) async fn save(
         &self,
-        wanted: SkillRef,
-        from: &str,
+        skill_ref: SkillRef,
+        source: &str,
         text: String,
     ) -> Result<SkillSheet, ApiError> {
-        let shelf = self.shelf_of(&wanted).await?;
-        let skill = shelf.find(&wanted)?;
+        let skill_set = self.shelf_of(&skill_ref).await?;
+        let skill = skill_set.find(&skill_ref)?;
         if !skill.source.is_writable() {
-            return Err(ApiError::new("skills.not_yours").arg("name", &wanted.name));
+            return Err(ApiError::new("skills.not_yours").arg("name", &skill_ref.name));
         }
         let edited = skill.clone();
-        if blocking(move || text_of(&edited)).await? != from {
-            return Err(ApiError::new("skills.edited").arg("name", &wanted.name));
+        if blocking(move || text_of(&edited)).await? != source {
+            return Err(ApiError::new("skills.edited").arg("name", &skill_ref.name));
         }
         let was_accepted = skill.trust == Trust::Trusted;
-        self.write_skill(wanted.clone(), skill.folder.clone(), text).await?;
+        self.write_skill(skill_ref.clone(), skill.folder.clone(), text).await?;
         // The person has seen their own text.
         if was_accepted && skill.source.is_from_folder() {
-            let shelf = self.shelf_of(&wanted).await?;
+            let skill_set = self.shelf_of(&skill_ref).await?;
             // Its name may have changed; then it is another skill and must be inspected first.
-            if let Ok(skill) = shelf.find(&wanted) {
-                self.trust(wanted.clone(), fingerprint_of(skill)?).await?;
+            if let Ok(skill) = skill_set.find(&skill_ref) {
+                self.trust(skill_ref.clone(), fingerprint_of(skill)?).await?;
             }
         }
         self.changed();
-        self.sheet(wanted).await
+        self.sheet(skill_ref).await
     }
 
     /// Writes a `SKILL.md` into a skill's folder. The former version is stored first, so that it cannot be
     /// lost.
     pub(super) async fn write_skill(
         &self,
-        of: SkillRef,
+        skill_ref: SkillRef,
         folder: PathBuf,
         text: String,
     ) -> Result<(), ApiError> {
@@ -138,19 +138,20 @@ impl Library {
             );
         }
         let path = folder.join(SKILL_FILE);
-        let before = path.clone();
-        let before = blocking(move || match std::fs::read(&before) {
+        let source = path.clone();
+        let old = blocking(move || match std::fs::read(&source) {
             Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(unwritable(&before, &error)),
+            Err(error) => Err(unwritable(&source, &error)),
         })
         .await?;
-        if before.as_deref() == Some(text.as_str()) {
+        if old.as_deref() == Some(text.as_str()) {
             return Ok(());
         }
-        if let Some(before) = before {
-            let kept = self.0.store.write(move |tx| tx.add_skill_version(&of, &before, now())).await;
-            kept?;
+        if let Some(old_text) = old {
+            let result =
+                self.0.store.write(move |tx| tx.add_skill_version(&skill_ref, &old_text, now())).await;
+            result?;
         }
         blocking(move || {
             octo_workspace::private_folder(&folder).map_err(|error| unwritable(&folder, &error))?;
@@ -160,23 +161,23 @@ impl Library {
     }
 
     /// Returns an earlier version.
-    pub(crate) async fn version(&self, of: SkillRef, number: u32) -> Result<SkillText, ApiError> {
-        let text = self.0.store.read(move |reader| reader.skill_version(&of, number)).await;
+    pub(crate) async fn version(&self, skill_ref: SkillRef, number: u32) -> Result<SkillText, ApiError> {
+        let text = self.0.store.read(move |reader| reader.skill_version(&skill_ref, number)).await;
         let text = text?.ok_or_else(|| ApiError::new("skills.version_gone"))?;
         Ok(SkillText { text })
     }
 
     /// Moves a skill to the trash.
-    pub(crate) async fn delete(&self, wanted: SkillRef, trash: &HomeTrash) -> Result<(), ApiError> {
-        let shelf = self.shelf_of(&wanted).await?;
-        let skill = shelf.find(&wanted)?;
+    pub(crate) async fn delete(&self, skill_ref: SkillRef, trash: &HomeTrash) -> Result<(), ApiError> {
+        let skill_set = self.shelf_of(&skill_ref).await?;
+        let skill = skill_set.find(&skill_ref)?;
         if !skill.source.is_writable() {
-            return Err(ApiError::new("skills.not_yours").arg("name", &wanted.name));
+            return Err(ApiError::new("skills.not_yours").arg("name", &skill_ref.name));
         }
         let removal = Removal {
             remover: RemovedBy::Person,
             session: None,
-            project: wanted.project.clone(),
+            project: skill_ref.project.clone(),
             command: None,
         };
         trash.throw_away(skill.folder.clone(), removal).await?;
@@ -185,18 +186,19 @@ impl Library {
     }
 
     /// Writes a skill as an archive that any program can read.
-    pub(crate) async fn export(&self, wanted: SkillRef, to: PathBuf) -> Result<SkillExport, ApiError> {
+    pub(crate) async fn export(&self, skill_ref: SkillRef, target: PathBuf) -> Result<SkillExport, ApiError> {
         let unfinished = self.0.unfinished.clone();
-        let shelf = self.shelf_of(&wanted).await?;
+        let skill_set = self.shelf_of(&skill_ref).await?;
         blocking(move || {
-            let skill = shelf.find(&wanted)?;
-            if !to.is_absolute() || to.symlink_metadata().is_ok() {
-                return Err(ApiError::new("skills.export_taken").arg("path", to.display()));
+            let skill = skill_set.find(&skill_ref)?;
+            if !target.is_absolute() || target.symlink_metadata().is_ok() {
+                return Err(ApiError::new("skills.export_taken").arg("path", target.display()));
             }
             let export = octo_skills::export(skill).map_err(|error| ApiError::from(&error))?;
-            unfinished.write_private(&to, &export.bytes).map_err(|error| unwritable(&to, &error))?;
-            let left_out = export.remarks.iter().filter_map(|note| note.args.get("field").cloned()).collect();
-            Ok(SkillExport { path: to.display().to_string(), left_out })
+            unfinished.write_private(&target, &export.bytes).map_err(|error| unwritable(&target, &error))?;
+            let lost_fields =
+                export.remarks.iter().filter_map(|warning| warning.args.get("field").cloned()).collect();
+            Ok(SkillExport { path: target.display().to_string(), left_out: lost_fields })
         })
         .await
     }
@@ -219,10 +221,10 @@ pub(crate) fn text_of(skill: &Skill) -> Result<String, ApiError> {
 }
 
 /// Returns the other files, as an installation would see them.
-fn files_of(skill: &Skill, shelf: &SkillSet) -> Vec<SkillFile> {
+fn files_of(skill: &Skill, skill_set: &SkillSet) -> Vec<SkillFile> {
     let parent = skill.folder.parent().unwrap_or(&skill.folder);
-    let seen = octo_skills::inspect(InstallSource::Folder(&skill.folder), parent, &shelf.catalogue);
-    let Ok(inspection) = seen else { return Vec::new() };
+    let inspected = octo_skills::inspect(InstallSource::Folder(&skill.folder), parent, &skill_set.catalogue);
+    let Ok(inspection) = inspected else { return Vec::new() };
     let files = inspection.skills.iter().flat_map(|skill| &skill.files);
     files
         .filter(|file| file.path != SKILL_FILE)

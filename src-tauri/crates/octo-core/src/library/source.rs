@@ -13,11 +13,11 @@ use octo_tools::BuiltinGrant;
 use std::sync::Arc;
 
 impl SkillSource for Library {
-    fn find(&self, ask: SkillRequest) -> BoxFuture<'static, Result<SkillFacts, SkillError>> {
+    fn find(&self, request: SkillRequest) -> BoxFuture<'static, Result<SkillFacts, SkillError>> {
         let library = self.clone();
         Box::pin(async move {
-            let shelf = library.shelf_for(&ask).await?;
-            let skill = called(&shelf, &ask)?;
+            let skill_set = library.shelf_for(&request).await?;
+            let skill = called(&skill_set, &request)?;
             let manner = match skill.fields.run {
                 SkillRun::Inline => SkillMode::Inline,
                 SkillRun::Fork { .. } => SkillMode::Fork,
@@ -28,25 +28,25 @@ impl SkillSource for Library {
 
     fn load(
         &self,
-        ask: SkillRequest,
+        request: SkillRequest,
         commands: Arc<dyn SkillCommands>,
     ) -> BoxFuture<'static, Result<LoadedSkill, SkillError>> {
         let library = self.clone();
         Box::pin(async move {
-            let shelf = library.shelf_for(&ask).await?;
-            let skill = called(&shelf, &ask)?;
-            let (instructions, ran) = library.expanded(skill, &ask, &*commands).await;
-            let used = shelf.named(skill);
-            let noted = library.0.store.write(move |tx| tx.record_skill_use(&used, now())).await;
-            if let Err(error) = noted {
+            let skill_set = library.shelf_for(&request).await?;
+            let skill = called(&skill_set, &request)?;
+            let (instructions, commands_run) = library.expanded(skill, &request, &*commands).await;
+            let skill_ref = skill_set.named(skill);
+            let result = library.0.store.write(move |tx| tx.record_skill_use(&skill_ref, now())).await;
+            if let Err(error) = result {
                 tracing::warn!(%error, "when a skill was used is not stored");
             }
             library.changed();
             Ok(match skill.fields.run {
-                SkillRun::Inline => LoadedSkill::Inline { instructions, ran },
+                SkillRun::Inline => LoadedSkill::Inline { instructions, ran: commands_run },
                 SkillRun::Fork { .. } => LoadedSkill::Fork(Fork {
                     instructions,
-                    ran,
+                    ran: commands_run,
                     forbidden_tools: skill
                         .fields
                         .forbidden_tools
@@ -67,10 +67,10 @@ impl SkillSource for Library {
 }
 
 impl Library {
-    async fn shelf_for(&self, ask: &SkillRequest) -> Result<SkillSet, SkillError> {
-        let shelf = self.skill_set(Some(ask.folder.clone())).await;
-        shelf.map_err(|error: ApiError| SkillError::Unusable {
-            name: ask.name.clone(),
+    async fn shelf_for(&self, request: &SkillRequest) -> Result<SkillSet, SkillError> {
+        let skill_set = self.skill_set(Some(request.folder.clone())).await;
+        skill_set.map_err(|error: ApiError| SkillError::Unusable {
+            name: request.name.clone(),
             why: format!("the skills cannot be read now ({})", error.key),
         })
     }
@@ -79,14 +79,14 @@ impl Library {
     async fn expanded(
         &self,
         skill: &Skill,
-        ask: &SkillRequest,
+        request: &SkillRequest,
         commands: &dyn SkillCommands,
     ) -> (String, Vec<String>) {
-        let session = ask.session.to_string();
+        let session = request.session.to_string();
         let memories = self.overview().await.unwrap_or_default();
         let values = [("memories_meta", memories)];
         let invocation = Invocation {
-            arguments: &ask.task,
+            arguments: &request.task,
             session: &session,
             from: InvokedFrom::Tool,
             home: self.0.person.as_deref(),
@@ -95,19 +95,19 @@ impl Library {
         let expanded = expand(skill, &invocation);
         let lines: Vec<String> =
             expanded.placeholders().iter().map(|placeholder| placeholder.command.clone()).collect();
-        let ends = commands.run(lines.clone()).await;
-        let ran = lines
+        let outcomes = commands.run(lines.clone()).await;
+        let commands_run = lines
             .into_iter()
-            .zip(&ends)
-            .filter_map(|(line, end)| matches!(end, SkillCommandOutcome::Ran(_)).then_some(line))
+            .zip(&outcomes)
+            .filter_map(|(line, outcome)| matches!(outcome, SkillCommandOutcome::Ran(_)).then_some(line))
             .collect();
-        let outputs: Vec<String> = ends
+        let outputs: Vec<String> = outcomes
             .into_iter()
-            .map(|end| match end {
+            .map(|outcome| match outcome {
                 SkillCommandOutcome::Ran(output) | SkillCommandOutcome::Left(output) => output,
             })
             .collect();
-        (expanded.finish(&outputs), ran)
+        (expanded.finish(&outputs), commands_run)
     }
 }
 
@@ -128,10 +128,10 @@ fn leave(skill: &Skill) -> BuiltinGrant {
 }
 
 /// Returns the skill if this caller may use it. Whether a person may call it is checked where they type it.
-fn called<'a>(shelf: &'a SkillSet, ask: &SkillRequest) -> Result<&'a Skill, SkillError> {
-    let name = ask.name.trim().to_ascii_lowercase();
-    let found = shelf.catalogue.call(&name, ask.profile.name(), SkillCallOrigin::Model);
-    found.map_err(|refusal| match refusal {
+fn called<'a>(skill_set: &'a SkillSet, request: &SkillRequest) -> Result<&'a Skill, SkillError> {
+    let name = request.name.trim().to_ascii_lowercase();
+    let callable = skill_set.catalogue.call(&name, request.profile.name(), SkillCallOrigin::Model);
+    callable.map_err(|refusal| match refusal {
         CallRefusal::Unknown { name, similar: near } => SkillError::Unknown { name, near },
         refusal @ (CallRefusal::Broken { .. }
         | CallRefusal::NotForPeople { .. }

@@ -61,37 +61,37 @@ impl Library {
     /// # Errors
     /// `skills.suggestion_*` if it is not a skill, or the person rejects proposals for it.
     pub(crate) async fn propose(&self, proposal: Proposal) -> Result<SkillSuggestion, ApiError> {
-        let read = octo_skills::read(proposal.text.as_bytes(), &proposal.name);
-        if let Some(error) = &read.error {
+        let result = octo_skills::read(proposal.text.as_bytes(), &proposal.name);
+        if let Some(error) = &result.error {
             return Err(super::cards::told(error));
         }
-        if !octo_skills::is_public_name(&read.name) {
-            return Err(ApiError::new("skills.name").arg("name", &read.name));
+        if !octo_skills::is_public_name(&result.name) {
+            return Err(ApiError::new("skills.name").arg("name", &result.name));
         }
-        let shelf = self.skill_set(None).await?;
-        let present = shelf.catalogue.get(&read.name);
+        let skill_set = self.skill_set(None).await?;
+        let existing = skill_set.catalogue.get(&result.name);
         // The choice applies to an existing skill, or to a skill only ever proposed.
-        let of = SkillRef { name: read.name.clone(), origin: SkillOrigin::User, project: None };
-        let quiet = shelf.choices.get(&of).is_some_and(|choice| choice.proposals == Switch::Off);
-        if quiet || present.is_some_and(|skill| shelf.choice(skill).proposals == Switch::Off) {
-            return Err(ApiError::new("skills.suggestion_unwanted").arg("name", &read.name));
+        let skill_ref = SkillRef { name: result.name.clone(), origin: SkillOrigin::User, project: None };
+        let quiet = skill_set.choices.get(&skill_ref).is_some_and(|choice| choice.proposals == Switch::Off);
+        if quiet || existing.is_some_and(|skill| skill_set.choice(skill).proposals == Switch::Off) {
+            return Err(ApiError::new("skills.suggestion_unwanted").arg("name", &result.name));
         }
         // A skill of another agent or a bundled one is not changed: the person's copy would hide it.
-        if let Some(skill) = present.filter(|skill| !skill.source.is_writable()) {
+        if let Some(skill) = existing.filter(|skill| !skill.source.is_writable()) {
             return Err(ApiError::new("skills.not_yours").arg("name", &skill.name));
         }
-        let base = present.map(text_of).transpose()?;
+        let base = existing.map(text_of).transpose()?;
         if base.as_deref() == Some(proposal.text.as_str()) {
-            return Err(ApiError::new("skills.suggestion_same").arg("name", &read.name));
+            return Err(ApiError::new("skills.suggestion_same").arg("name", &result.name));
         }
-        let waiting = self.0.store.read(|reader| reader.suggestions()).await?;
-        if waiting.len() >= WAITING && waiting.iter().all(|row| row.name != read.name) {
+        let suggestions = self.0.store.read(|reader| reader.suggestions()).await?;
+        if suggestions.len() >= WAITING && suggestions.iter().all(|row| row.name != result.name) {
             return Err(ApiError::new("skills.suggestion_many").arg("most", WAITING));
         }
         let (session, title) = proposal.from.unzip();
         let row = SuggestionRow {
             id: SuggestionId::new(),
-            name: read.name,
+            name: result.name,
             kind: if base.is_some() { SuggestionKind::Better } else { SuggestionKind::New },
             reason: proposal
                 .reason
@@ -109,15 +109,15 @@ impl Library {
             text: proposal.text,
             base,
         };
-        let kept = row.clone();
-        self.0.store.write(move |tx| tx.add_suggestion(&kept)).await?;
+        let stored_row = row.clone();
+        self.0.store.write(move |tx| tx.add_suggestion(&stored_row)).await?;
         self.changed();
         Ok(self.shown(row))
     }
 
     /// Stores the cost of a proposal once it is known, in nano-dollars.
-    pub(crate) async fn price(&self, made: SuggestionId, cost: u64) {
-        match self.0.store.write(move |tx| tx.set_suggestion_cost(made, cost)).await {
+    pub(crate) async fn price(&self, suggestion: SuggestionId, cost: u64) {
+        match self.0.store.write(move |tx| tx.set_suggestion_cost(suggestion, cost)).await {
             Ok(()) => self.changed(),
             // The proposal waits for the person anyway.
             Err(error) => tracing::warn!(%error, "what a proposal cost is not stored"),
@@ -128,26 +128,29 @@ impl Library {
     pub(crate) async fn answer(&self, id: SuggestionId, answer: SuggestionAnswer) -> Result<(), ApiError> {
         let row = self.0.store.read(move |reader| reader.suggestion(id)).await?;
         let Some(row) = row else { return Err(ApiError::new("skills.suggestion_gone")) };
-        let of = SkillRef { name: row.name.clone(), origin: SkillOrigin::User, project: None };
+        let skill_ref = SkillRef { name: row.name.clone(), origin: SkillOrigin::User, project: None };
         match answer {
             SuggestionAnswer::Accept { text } => {
                 let text = text.unwrap_or(row.text);
-                let read = octo_skills::read(text.as_bytes(), &row.name);
-                if read.name != row.name || read.error.is_some() {
+                let result = octo_skills::read(text.as_bytes(), &row.name);
+                if result.name != row.name || result.error.is_some() {
                     return Err(ApiError::new("skills.suggestion_name").arg("name", &row.name));
                 }
                 // The real location: the folder may have another name or be nested.
-                let shelf = self.skill_set(None).await?;
-                let folder = shelf.find(&of).map(|skill| skill.folder.clone());
+                let skill_set = self.skill_set(None).await?;
+                let folder = skill_set.find(&skill_ref).map(|skill| skill.folder.clone());
                 let folder = folder.unwrap_or_else(|_| self.own_folder(&row.name));
-                if row.base.is_none() && folder.join(SKILL_FILE).exists() && shelf.find(&of).is_err() {
+                if row.base.is_none()
+                    && folder.join(SKILL_FILE).exists()
+                    && skill_set.find(&skill_ref).is_err()
+                {
                     return Err(ApiError::new("skills.folder_taken").arg("path", folder.display()));
                 }
-                self.write_skill(of, folder, text).await?;
+                self.write_skill(skill_ref, folder, text).await?;
             }
             SuggestionAnswer::Discard => {}
             SuggestionAnswer::Never => {
-                self.0.store.write(move |tx| tx.stop_proposals(&of)).await?;
+                self.0.store.write(move |tx| tx.stop_proposals(&skill_ref)).await?;
             }
         }
         self.0.store.write(move |tx| tx.remove_suggestion(id)).await?;

@@ -19,20 +19,20 @@ pub(crate) enum Companion {
 impl Models {
     /// Returns the companion of a model, at the same address and with the same secrets, which stay with the
     /// host they were saved for.
-    pub async fn companion(&self, beside: ModelId, role: CompanionRole) -> Result<Companion, ApiError> {
+    pub async fn companion(&self, model: ModelId, role: CompanionRole) -> Result<Companion, ApiError> {
         let entries = self.entries();
         let find = |id| entries.iter().find(|entry| entry.id == id);
-        let entry = find(beside).ok_or_else(|| ApiError::new("model.unknown"))?;
+        let entry = find(model).ok_or_else(|| ApiError::new("model.unknown"))?;
         let (name, protocol) =
             self.suggested(entry, role).ok_or_else(|| ApiError::new("model.no_companion"))?;
         let host = host_of(&entry.base_url).map_err(|error| error.to_api())?;
-        let is_it = |other: &&ModelEntry| {
-            other.model == name && host_of(&other.base_url).is_ok_and(|there| there == host)
+        let is_it = |entry: &&ModelEntry| {
+            entry.model == name && host_of(&entry.base_url).is_ok_and(|entry_host| entry_host == host)
         };
-        if let Some(known) = entries.iter().find(is_it) {
-            return Ok(Companion::Connected(known.id));
+        if let Some(existing) = entries.iter().find(is_it) {
+            return Ok(Companion::Connected(existing.id));
         }
-        let key = self.keys.load(beside, &host, SecretKind::Key).await?;
+        let key = self.keys.load(model, &host, SecretKind::Key).await?;
         let headers = self
             .headers(entry, &host)
             .await?

@@ -20,8 +20,8 @@ impl Models {
         let entry = entry.ok_or_else(removed)?;
         let host = host_of(&entry.base_url)?;
         if self.lacks_keychain(&entry, &host) {
-            let words = "there is no keychain in this run, and the model's key or a header is in it";
-            return Err(ProviderError::new(ErrorClass::NoKeychain, words));
+            let detail = "there is no keychain in this run, and the model's key or a header is in it";
+            return Err(ProviderError::new(ErrorClass::NoKeychain, detail));
         }
         let unread =
             |error: ApiError| ProviderError::new(ErrorClass::KeyUnread, error.detail.unwrap_or(error.key));
@@ -43,15 +43,15 @@ impl Models {
         &self,
         entry: &ModelEntry,
         host: &str,
-        kept: &KeyState,
-        slot: SecretKind<'_>,
+        key_state: &KeyState,
+        secret_kind: SecretKind<'_>,
     ) -> bool {
         // A process that only passes keys through knows the keys it was given and requests no others.
         self.keys.state() == KeychainState::Unavailable
             && !self.keys.is_pass_through()
-            && matches!(kept, KeyState::Stored { .. })
-            && host_of(&entry.base_url).is_ok_and(|own| own == host)
-            && !self.keys.holds(entry.id, host, slot)
+            && matches!(key_state, KeyState::Stored { .. })
+            && host_of(&entry.base_url).is_ok_and(|entry_host| entry_host == host)
+            && !self.keys.holds(entry.id, host, secret_kind)
     }
 
     fn lacks_keychain(&self, entry: &ModelEntry, host: &str) -> bool {

@@ -61,36 +61,36 @@ impl Models {
     pub(super) async fn keep_headers(
         &self,
         saving: HeaderSave<'_>,
-        given: Option<Vec<GivenHeader>>,
+        new_headers: Option<Vec<GivenHeader>>,
     ) -> Result<Vec<SavedHeader>, ApiError> {
         let HeaderSave { id, host, before, moved } = saving;
-        let known = before.map(|entry| entry.headers.as_slice()).unwrap_or_default();
-        let lost = |header: &SavedHeader| SavedHeader { value: KeyState::Missing, ..header.clone() };
-        let kept: Vec<SavedHeader> = match moved {
+        let old_headers = before.map(|entry| entry.headers.as_slice()).unwrap_or_default();
+        let without_value = |header: &SavedHeader| SavedHeader { value: KeyState::Missing, ..header.clone() };
+        let kept_headers: Vec<SavedHeader> = match moved {
             // Bound to the host they were given for: at another host they have no values.
-            HostChange::Yes => known.iter().map(lost).collect(),
-            HostChange::No => known.to_vec(),
+            HostChange::Yes => old_headers.iter().map(without_value).collect(),
+            HostChange::No => old_headers.to_vec(),
         };
-        let Some(given) = given else { return Ok(kept) };
-        let named = |name: &str| kept.iter().find(|header| header.name == name);
+        let Some(new_headers) = new_headers else { return Ok(kept_headers) };
+        let find_kept = |name: &str| kept_headers.iter().find(|header| header.name == name);
         if let Some(header) =
-            given.iter().find(|header| header.value.is_none() && named(&header.name).is_none())
+            new_headers.iter().find(|header| header.value.is_none() && find_kept(&header.name).is_none())
         {
             return Err(ApiError::new("model.header_value_missing").arg("name", &header.name));
         }
         if before.is_some() && moved == HostChange::No && self.keys.is_pass_through() {
             // Values that are only passed through say nothing about those the window has saved.
-            let run = given.into_iter().filter_map(|header| {
+            let run = new_headers.into_iter().filter_map(|header| {
                 let value = header.value?;
                 Some((header.name, SecretString::from(value.expose())))
             });
             let run: Headers = run.collect();
             self.with(|state| state.headers.insert(id, (host.to_owned(), run)));
-            return Ok(kept);
+            return Ok(kept_headers);
         }
-        let mut saved = Vec::with_capacity(given.len());
-        for GivenHeader { name, value } in given {
-            saved.push(match (value, named(&name)) {
+        let mut saved = Vec::with_capacity(new_headers.len());
+        for GivenHeader { name, value } in new_headers {
+            saved.push(match (value, find_kept(&name)) {
                 (Some(value), _) => {
                     let value = Secret::new(value.expose().trim());
                     let value = self.keys.save(id, host, SecretKind::Header(&name), value).await?;
@@ -100,15 +100,17 @@ impl Models {
                 (None, None) => continue,
             });
         }
-        for gone in known.iter().filter(|header| saved.iter().all(|kept| kept.name != header.name)) {
-            self.keys.forget(id, host, SecretKind::Header(&gone.name)).await?;
+        for removed in old_headers.iter().filter(|header| saved.iter().all(|kept| kept.name != header.name)) {
+            self.keys.forget(id, host, SecretKind::Header(&removed.name)).await?;
         }
         Ok(saved)
     }
 
     /// Returns the headers of an entry with the values saved for a host: at another host there are none.
     pub(super) async fn headers(&self, entry: &ModelEntry, host: &str) -> Result<Headers, ApiError> {
-        let run = |state: &mut State| state.headers.get(&entry.id).filter(|(of, _)| of == host).cloned();
+        let run = |state: &mut State| {
+            state.headers.get(&entry.id).filter(|(header_host, _)| header_host == host).cloned()
+        };
         if let Some((_, headers)) = self.with(run) {
             return Ok(headers);
         }
@@ -128,25 +130,26 @@ impl Models {
         entry: Option<&ModelEntry>,
         host: &str,
     ) -> Result<Headers, ApiError> {
-        let kept = match entry {
+        let kept_headers = match entry {
             Some(entry) => self.headers(entry, host).await?,
             None => Headers::new(),
         };
-        let Some(given) = read(drafts)? else { return Ok(kept) };
+        let Some(new_headers) = read(drafts)? else { return Ok(kept_headers) };
         let value = |header: GivenHeader| {
-            let saved = || kept.iter().find(|(name, _)| *name == header.name).map(|(_, value)| value.clone());
+            let saved =
+                || kept_headers.iter().find(|(name, _)| *name == header.name).map(|(_, value)| value.clone());
             let value = header.value.as_ref().map(|value| SecretString::from(value.expose())).or_else(saved);
             value.map(|value| (header.name, value))
         };
-        Ok(given.into_iter().filter_map(value).collect())
+        Ok(new_headers.into_iter().filter_map(value).collect())
     }
 
     /// Forgets everything saved for a model at a host, even if the keychain refuses a part.
     pub(super) async fn forget_secrets(&self, entry: &ModelEntry, host: &str) -> Result<(), ApiError> {
         let mut outcome = self.keys.forget(entry.id, host, SecretKind::Key).await;
         for header in &entry.headers {
-            let forgotten = self.keys.forget(entry.id, host, SecretKind::Header(&header.name)).await;
-            outcome = outcome.and(forgotten);
+            let result = self.keys.forget(entry.id, host, SecretKind::Header(&header.name)).await;
+            outcome = outcome.and(result);
         }
         outcome
     }
@@ -209,8 +212,8 @@ mod tests {
         let id = Some(first.id);
         assert_eq!(sent(&models, &first, HERE).await, pairs(&[("x-a", "one"), ("x-b", "two")]));
         // No draft keeps all of them; a name without a value keeps its value, and the order is the draft's.
-        let same = save(&models, id, HERE, None).await.unwrap();
-        assert_eq!(same.headers, first.headers);
+        let unchanged = save(&models, id, HERE, None).await.unwrap();
+        assert_eq!(unchanged.headers, first.headers);
         let changed = [("x-c", Some("three")), ("x-a", None), ("x-b", Some("2"))];
         let next = save(&models, id, HERE, Some(&changed)).await.unwrap();
         assert_eq!(
@@ -221,15 +224,12 @@ mod tests {
         let fewer = save(&models, id, HERE, Some(&[("x-c", None)])).await.unwrap();
         assert_eq!(sent(&models, &fewer, HERE).await, pairs(&[("x-c", "three")]));
         assert!(!models.keys.holds(first.id, HERE, SecretKind::Header("x-a")));
-        let refused = save(&models, id, HERE, Some(&[("x-a", None)])).await.unwrap_err();
-        assert_eq!(
-            (refused.key.as_str(), refused.args["name"].as_str()),
-            ("model.header_value_missing", "x-a")
-        );
+        let error = save(&models, id, HERE, Some(&[("x-a", None)])).await.unwrap_err();
+        assert_eq!((error.key.as_str(), error.args["name"].as_str()), ("model.header_value_missing", "x-a"));
         assert_eq!(sent(&models, &fewer, HERE).await, pairs(&[("x-c", "three")]), "nothing was changed");
-        let none = save(&models, id, HERE, Some(&[])).await.unwrap();
+        let emptied = save(&models, id, HERE, Some(&[])).await.unwrap();
         assert_eq!(
-            (none.headers.len(), models.keys.holds(first.id, HERE, SecretKind::Header("x-c"))),
+            (emptied.headers.len(), models.keys.holds(first.id, HERE, SecretKind::Header("x-c"))),
             (0, false)
         );
     }
@@ -239,13 +239,16 @@ mod tests {
         let models = models();
         let first =
             save(&models, None, HERE, Some(&[("x-a", Some("one")), ("x-b", Some("two"))])).await.unwrap();
-        let there = "https://there.example";
-        let partly = [("x-a", None), ("x-b", Some("new"))];
-        let moved = save(&models, Some(first.id), there, Some(&partly)).await.unwrap();
+        let other_host = "https://there.example";
+        let changes = [("x-a", None), ("x-b", Some("new"))];
+        let moved = save(&models, Some(first.id), other_host, Some(&changes)).await.unwrap();
         assert_eq!(moved.headers[0].value, KeyState::Missing);
-        assert_eq!(sent(&models, &moved, there).await, pairs(&[("x-b", "new")]));
+        assert_eq!(sent(&models, &moved, other_host).await, pairs(&[("x-b", "new")]));
         assert_eq!(sent(&models, &moved, HERE).await, []);
         models.remove(first.id).await.unwrap();
-        assert!(!models.keys.holds(first.id, there, SecretKind::Header("x-b")), "they go with their model");
+        assert!(
+            !models.keys.holds(first.id, other_host, SecretKind::Header("x-b")),
+            "they go with their model"
+        );
     }
 }

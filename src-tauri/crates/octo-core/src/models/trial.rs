@@ -24,11 +24,11 @@ impl Models {
     /// Requests one word from the drafted model. Saves nothing.
     pub async fn test(&self, draft: ModelDraft) -> ModelCheck {
         let model = draft.model.trim().to_owned();
-        let asked = async {
+        let call = async {
             let provider = connect(self.draft_endpoint(draft).await?).map_err(|error| error.to_api())?;
             time(provider.as_ref(), question(model, "Say OK.", TEST_TOKENS), CancellationToken::new()).await
         };
-        match within(asked).await {
+        match within(call).await {
             Ok(speed) => ModelCheck::Works { first_byte_ms: speed.first_byte_ms },
             Err(error) => ModelCheck::Fails { error },
         }
@@ -56,8 +56,8 @@ impl Models {
     }
 }
 
-async fn within<T>(trial: impl Future<Output = Result<T, ApiError>>) -> Result<T, ApiError> {
-    match tokio::time::timeout(TEST_TIMEOUT, trial).await {
+async fn within<T>(future: impl Future<Output = Result<T, ApiError>>) -> Result<T, ApiError> {
+    match tokio::time::timeout(TEST_TIMEOUT, future).await {
         Ok(result) => result,
         Err(_) => Err(ApiError::new("model.test_too_slow").retryable()),
     }
@@ -69,13 +69,13 @@ async fn time(
     question: ModelRequest,
     cancel: CancellationToken,
 ) -> Result<ModelSpeed, ApiError> {
-    let began = Instant::now();
-    let since = || u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let started = Instant::now();
+    let elapsed_ms = || u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let mut events = provider.stream(question, cancel);
-    let (mut first, mut output_tokens) = (None, None);
+    let (mut first_output, mut output_tokens) = (None, None);
     while let Some(event) = events.next().await {
         let event = event.map_err(|error| error.to_api())?;
-        first.get_or_insert_with(since);
+        first_output.get_or_insert_with(elapsed_ms);
         match event {
             ModelEvent::Usage(billed) if billed.usage.output > 0 => {
                 output_tokens = Some(billed.usage.output);
@@ -84,8 +84,12 @@ async fn time(
             _ => {}
         }
     }
-    let silent = || ApiError::new("model.test_silent").code(ErrorCode::ModelNeeded);
-    Ok(ModelSpeed { first_byte_ms: first.ok_or_else(silent)?, total_ms: since(), output_tokens })
+    let silent_error = || ApiError::new("model.test_silent").code(ErrorCode::ModelNeeded);
+    Ok(ModelSpeed {
+        first_byte_ms: first_output.ok_or_else(silent_error)?,
+        total_ms: elapsed_ms(),
+        output_tokens,
+    })
 }
 
 fn question(model: String, text: &str, max_output: u64) -> ModelRequest {

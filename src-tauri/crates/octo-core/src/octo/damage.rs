@@ -16,14 +16,14 @@ use std::path::{Path, PathBuf};
 pub async fn request_of_damaged(
     home: PathBuf,
     request: HomeRequest,
-    why: ApiError,
+    error: ApiError,
 ) -> Result<Value, ApiError> {
     match request {
-        HomeRequest::InspectDamage(_) if is_damage(&why) => json(blocking(move || Ok(look(&home))).await?),
-        HomeRequest::ReplaceDatabase(call) if is_damage(&why) => {
+        HomeRequest::InspectDamage(_) if is_damage(&error) => json(blocking(move || Ok(look(&home))).await?),
+        HomeRequest::ReplaceDatabase(call) if is_damage(&error) => {
             json(blocking(move || Ok(replace(&home, call.backup.map(PathBuf::from))?)).await?)
         }
-        _ => Err(why),
+        _ => Err(error),
     }
 }
 
@@ -32,30 +32,30 @@ pub(super) fn not_damaged() -> ApiError {
     ReplaceError::Sound.into()
 }
 
-fn is_damage(why: &ApiError) -> bool {
-    why.code == Some(ErrorCode::Damaged)
+fn is_damage(error: &ApiError) -> bool {
+    error.code == Some(ErrorCode::Damaged)
 }
 
 fn look(home: &Path) -> DatabaseDamage {
-    let backup = sound_backup(home).map(|found| DatabaseBackup {
-        path: found.path.display().to_string(),
-        at: found.at,
-        sessions: found.sessions,
+    let backup = sound_backup(home).map(|backup| DatabaseBackup {
+        path: backup.path.display().to_string(),
+        at: backup.at,
+        sessions: backup.sessions,
     });
     DatabaseDamage { backup }
 }
 
 fn replace(home: &Path, backup: Option<PathBuf>) -> Result<DatabaseReplacement, ReplaceError> {
-    let with = match backup {
+    let replacement = match backup {
         None => Replacement::Empty,
         // Only the inspected backup: no other file becomes the database.
-        Some(place) => match sound_backup(home) {
-            Some(found) if found.path == place => Replacement::Backup(place),
-            Some(_) | None => return Err(ReplaceError::NoBackup(place)),
+        Some(path) => match sound_backup(home) {
+            Some(sound) if sound.path == path => Replacement::Backup(path),
+            Some(_) | None => return Err(ReplaceError::NoBackup(path)),
         },
     };
     let stamp = jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S").to_string();
-    let aside = replace_damaged(home, &with, &stamp)?;
-    tracing::warn!(aside = %aside.display(), ?with, "the damaged database was replaced, as the person asked");
-    Ok(DatabaseReplacement { aside: aside.display().to_string() })
+    let set_aside = replace_damaged(home, &replacement, &stamp)?;
+    tracing::warn!(aside = %set_aside.display(), ?replacement, "the damaged database was replaced, as the person asked");
+    Ok(DatabaseReplacement { aside: set_aside.display().to_string() })
 }

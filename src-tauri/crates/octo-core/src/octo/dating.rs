@@ -21,11 +21,12 @@ pub(super) async fn doubted(store: &Store) -> Result<Option<ApiError>, ApiError>
 fn said(newest: Millis, now: Millis, zone: &TimeZone) -> Option<ApiError> {
     let key = match newest.saturating_sub(now) {
         MAX_BEHIND.. => "start.clock_behind",
-        ahead if ahead <= -MAX_AHEAD => "start.clock_ahead",
+        difference if difference <= -MAX_AHEAD => "start.clock_ahead",
         _ => return None,
     };
-    let day = |at| Timestamp::from_millisecond(at).map(|at| at.to_zoned(zone.clone()).date().to_string());
-    let (newest, now) = (day(newest).ok()?, day(now).ok()?);
+    let date =
+        |time| Timestamp::from_millisecond(time).map(|time| time.to_zoned(zone.clone()).date().to_string());
+    let (newest, now) = (date(newest).ok()?, date(now).ok()?);
     tracing::warn!(newest, now, key, "the clock is not what was stored would have it be");
     Some(ApiError::new(key).arg("newest", newest).arg("now", now))
 }
@@ -48,11 +49,11 @@ mod tests {
             (Millis::MAX, None),
             (Millis::MIN, None),
         ] {
-            let told = said(newest, NOON, &TimeZone::UTC);
-            let told = told
-                .as_ref()
-                .map(|told| (told.key.as_str(), told.args["newest"].as_str(), told.args["now"].as_str()));
-            assert_eq!(told, expected, "{newest}");
+            let remark = said(newest, NOON, &TimeZone::UTC);
+            let remark = remark.as_ref().map(|remark| {
+                (remark.key.as_str(), remark.args["newest"].as_str(), remark.args["now"].as_str())
+            });
+            assert_eq!(remark, expected, "{newest}");
         }
     }
 }

@@ -47,7 +47,7 @@ impl Octo {
         .await?;
         Ok(HomeSizes {
             path: path.display().to_string(),
-            bytes: parts.iter().map(|part| part.bytes).sum(),
+            bytes: parts.iter().map(|item| item.bytes).sum(),
             parts,
             sessions,
             models: u32::try_from(self.services.models.entries().len()).unwrap_or(u32::MAX),
@@ -56,41 +56,42 @@ impl Octo {
 
     /// Copies the home into a new folder. The database is first, so that the files it refers to exist in the
     /// copy.
-    async fn back_up(&self, to: PathBuf) -> Result<HomeBackup, ApiError> {
+    async fn back_up(&self, target: PathBuf) -> Result<HomeBackup, ApiError> {
         let home = self.base.paths.resolved_home();
-        let real = octo_workspace::resolve_links(&to).ok().filter(|real| real.is_dir() && to.is_absolute());
-        let real = real.ok_or_else(|| ApiError::new("home.no_folder").arg("path", to.display()))?;
-        if octo_workspace::is_inside(&real, &home) {
-            return Err(ApiError::new("home.backup_inside").arg("path", to.display()));
+        let folder =
+            octo_workspace::resolve_links(&target).ok().filter(|folder| folder.is_dir() && target.is_absolute());
+        let folder = folder.ok_or_else(|| ApiError::new("home.no_folder").arg("path", target.display()))?;
+        if octo_workspace::is_inside(&folder, &home) {
+            return Err(ApiError::new("home.backup_inside").arg("path", target.display()));
         }
-        let place = real.join(format!("octo-backup-{}", jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S")));
-        let how = words::say(self.base.preferences().language, "backup.how", &BTreeMap::new());
+        let backup = folder.join(format!("octo-backup-{}", jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S")));
+        let instructions = words::say(self.base.preferences().language, "backup.how", &BTreeMap::new());
         let (store, unfinished) = (self.base.store.clone(), self.base.unfinished.clone());
         blocking(move || {
-            let failed = |error: &dyn std::fmt::Display| {
-                ApiError::new("home.backup_failed").arg("path", place.display()).detail(error)
+            let backup_error = |error: &dyn std::fmt::Display| {
+                ApiError::new("home.backup_failed").arg("path", backup.display()).detail(error)
             };
             // Half a copy is worse than none: it gets its name once it is complete.
             let copied = unfinished.make_folder(
-                &place,
-                |error| failed(&error),
+                &backup,
+                |error| backup_error(&error),
                 |half| {
                     let database = half.join("octo.db");
                     store
                         .read_blocking(|reader| reader.copy_to(&database))
-                        .map_err(|error| failed(&error))?;
-                    let copy = copy_home(&home, half).map_err(|error| failed(&error))?;
-                    write_private(&half.join("README.txt"), how.as_bytes())
-                        .map_err(|error| failed(&error))?;
+                        .map_err(|error| backup_error(&error))?;
+                    let copy = copy_home(&home, half).map_err(|error| backup_error(&error))?;
+                    write_private(&half.join("README.txt"), instructions.as_bytes())
+                        .map_err(|error| backup_error(&error))?;
                     write_copy_manifest(half, env!("CARGO_PKG_VERSION"), octo_runtime::now())
-                        .map_err(|error| failed(&error))?;
-                    let bytes = database.metadata().map_err(|error| failed(&error))?.len();
+                        .map_err(|error| backup_error(&error))?;
+                    let bytes = database.metadata().map_err(|error| backup_error(&error))?.len();
                     Ok((copy, bytes))
                 },
             );
             let (copy, database) = copied?;
             Ok(HomeBackup {
-                path: place.display().to_string(),
+                path: backup.display().to_string(),
                 files: copy.files + 1,
                 bytes: copy.bytes + database,
                 missing: copy.missing,
@@ -114,27 +115,27 @@ impl Octo {
         self.shutdown().await;
         let keys = self.forget_keys().await.err();
         let residence = self.base.config.settled.location.clone();
-        let left = blocking(move || {
+        let remaining = blocking(move || {
             erase_all(&residence, &home)
                 .map_err(|error| ApiError::new("home.unreadable").arg("path", home.display()).detail(error))
         })
         .await?;
-        Ok(HomeDeletion { left, keys })
+        Ok(HomeDeletion { left: remaining, keys })
     }
 
     /// Forgets every key. A refusal of the keychain does not stop the others.
     async fn forget_keys(&self) -> Result<(), ApiError> {
         let mut outcome = Ok(());
         for entry in self.services.models.entries() {
-            let forgotten = self.services.models.remove(entry.id).await;
-            outcome = outcome.and(forgotten);
+            let result = self.services.models.remove(entry.id).await;
+            outcome = outcome.and(result);
         }
         for provider in self.base.preferences().search.0 {
-            let forgotten = self.services.searching.forget(provider.kind).await;
-            outcome = outcome.and(forgotten);
+            let result = self.services.searching.forget(provider.kind).await;
+            outcome = outcome.and(result);
         }
-        let forgotten = self.services.chats.forget_all().await;
-        outcome.and(forgotten).and(self.services.browser.secrets().forget_all().await)
+        let result = self.services.chats.forget_all().await;
+        outcome.and(result).and(self.services.browser.secrets().forget_all().await)
     }
 
     async fn diagnose(&self) -> Result<Diagnostics, ApiError> {
@@ -159,14 +160,14 @@ impl Octo {
     }
 
     /// Writes the report the person viewed, word for word.
-    async fn save_report(&self, id: DiagnosticsId, to: &Path) -> Result<SavedFile, ApiError> {
+    async fn save_report(&self, id: DiagnosticsId, target: &Path) -> Result<SavedFile, ApiError> {
         let report = self.report.lock().await.clone().filter(|report| report.id == id);
         let report = report.ok_or_else(|| ApiError::new("diagnostics.gone"))?;
-        if !to.is_absolute() || !to.is_dir() {
-            return Err(ApiError::new("home.no_folder").arg("path", to.display()));
+        if !target.is_absolute() || !target.is_dir() {
+            return Err(ApiError::new("home.no_folder").arg("path", target.display()));
         }
         let name = format!("octo-report-{}.txt", jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S"));
-        let path = to.join(name);
+        let path = target.join(name);
         let text = written(&report, self.base.preferences().language);
         let (place, unfinished) = (path.clone(), self.base.unfinished.clone());
         blocking(move || {

@@ -24,19 +24,19 @@ pub(super) async fn repair_settings(
         blake3::hash(text.as_bytes()).to_hex().chars().take(8).collect::<String>()
     );
     let path = home.join(name);
-    let place = path.clone();
+    let target = path.clone();
     // Nothing is replaced before the copy exists.
-    tokio::task::spawn_blocking(move || octo_workspace::write_private(&place, text.as_bytes()))
+    tokio::task::spawn_blocking(move || octo_workspace::write_private(&target, text.as_bytes()))
         .await
         .map_err(|error| ApiError::new("internal").detail(error))?
         .map_err(|error| ApiError::new("start.home_unwritable").arg("home", home.display()).detail(error))?;
-    let stored = store.write(move |tx| {
+    let result = store.write(move |tx| {
         tx.put_settings(&settings)?;
         let snapshot = SettingsSnapshot { settings, models: tx.models()?, keychain };
         tx.emit(StoredTopic::Settings, Event::SettingsChanged { snapshot })?;
         Ok(())
     });
-    stored.await?;
+    result.await?;
     tracing::warn!(path = %path.display(), "settings that cannot be read were put aside");
     Ok(Some(ApiError::new("start.settings_aside").arg("path", path.display())))
 }
@@ -44,14 +44,14 @@ pub(super) async fn repair_settings(
 /// Returns the readable parts of stored settings; the rest has default values.
 fn readable(text: &str) -> Settings {
     let stored: Map<String, Value> = serde_json::from_str(text).unwrap_or_default();
-    let mut kept = Map::new();
+    let mut readable = Map::new();
     for (name, value) in stored {
-        kept.insert(name.clone(), value);
-        if serde_json::from_value::<Settings>(Value::Object(kept.clone())).is_err() {
-            kept.remove(&name);
+        readable.insert(name.clone(), value);
+        if serde_json::from_value::<Settings>(Value::Object(readable.clone())).is_err() {
+            readable.remove(&name);
         }
     }
-    serde_json::from_value(Value::Object(kept)).unwrap_or_default()
+    serde_json::from_value(Value::Object(readable)).unwrap_or_default()
 }
 
 #[cfg(test)]

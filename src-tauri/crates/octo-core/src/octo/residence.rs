@@ -17,38 +17,38 @@ impl Octo {
         blocking(move || state(&residence)).await
     }
 
-    pub(super) async fn look_at_copy(&self, from: PathBuf) -> Result<CopyInspection, ApiError> {
-        let found = blocking(move || Ok(inspect_copy(&from)?)).await?;
+    pub(super) async fn look_at_copy(&self, source: PathBuf) -> Result<CopyInspection, ApiError> {
+        let inspection = blocking(move || Ok(inspect_copy(&source)?)).await?;
         Ok(CopyInspection {
-            path: found.path.display().to_string(),
-            at: found.at,
-            octo: found.octo,
-            sessions: found.sessions,
-            files: found.files,
-            bytes: found.bytes,
+            path: inspection.path.display().to_string(),
+            at: inspection.at,
+            octo: inspection.octo,
+            sessions: inspection.sessions,
+            files: inspection.files,
+            bytes: inspection.bytes,
         })
     }
 
     /// Plans that a copy replaces the home at the next start.
-    pub(super) async fn restore_home(&self, from: PathBuf) -> Result<HomeState, ApiError> {
+    pub(super) async fn restore_home(&self, source: PathBuf) -> Result<HomeState, ApiError> {
         self.check_no_other_process().await?;
         let residence = self.home_now();
         let _one_at_a_time = self.planning.lock().await;
         blocking(move || {
             let stamp = jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S").to_string();
-            plan_restore(&residence, &from, octo_runtime::now(), &stamp)?;
+            plan_restore(&residence, &source, octo_runtime::now(), &stamp)?;
             state(&residence)
         })
         .await
     }
 
     /// Plans that the home moves at the next start.
-    pub(super) async fn move_home(&self, to: PathBuf) -> Result<HomeState, ApiError> {
+    pub(super) async fn move_home(&self, target: PathBuf) -> Result<HomeState, ApiError> {
         self.check_no_other_process().await?;
         let residence = self.home_now();
         let _one_at_a_time = self.planning.lock().await;
         blocking(move || {
-            plan_move(&residence, &to, octo_runtime::now())?;
+            plan_move(&residence, &target, octo_runtime::now())?;
             state(&residence)
         })
         .await
@@ -66,11 +66,11 @@ impl Octo {
     pub(super) async fn drop_kept_home(&self, path: PathBuf) -> Result<OldHomeDeletion, ApiError> {
         let residence = self.home_now();
         blocking(move || {
-            let left = delete_former_home(&residence, &path).map_err(|error| match error.kind() {
+            let leftover = delete_former_home(&residence, &path).map_err(|error| match error.kind() {
                 std::io::ErrorKind::NotFound => ApiError::new("home.not_kept").arg("path", path.display()),
                 _ => changed_not(&path, error),
             })?;
-            Ok(OldHomeDeletion { left, state: state(&residence)? })
+            Ok(OldHomeDeletion { left: leftover, state: state(&residence)? })
         })
         .await
     }
@@ -82,11 +82,12 @@ impl Octo {
 
     /// Fails if another process works in this home: its work would be missing from the new one.
     async fn check_no_other_process(&self) -> Result<(), ApiError> {
-        let (store, own) = (self.base.store.clone(), std::process::id());
+        let (store, own_process) = (self.base.store.clone(), std::process::id());
         let holders = store.read(|reader| reader.holders()).await?;
         let is_alone = blocking(move || {
-            let others =
-                holders.iter().any(|holder| holder.process != own && probe(holder) == HolderState::Alive);
+            let others = holders
+                .iter()
+                .any(|holder| holder.process != own_process && probe(holder) == HolderState::Alive);
             Ok(!others && store.is_alone())
         });
         if is_alone.await? { Ok(()) } else { Err(HomePlanError::InUse.into()) }
@@ -95,17 +96,17 @@ impl Octo {
 
 /// Fails if a home has moved, so that the old location is not used.
 pub(super) fn check_not_moved(home: &Path) -> Result<(), ApiError> {
-    let note = home.join(MOVED_NOTE);
-    if note.exists() {
+    let note_path = home.join(MOVED_NOTE);
+    if note_path.exists() {
         return Err(ApiError::new("start.home_moved")
             .arg("home", home.display())
-            .arg("note", note.display()));
+            .arg("note", note_path.display()));
     }
     Ok(())
 }
 
 fn state(residence: &HomeLocation) -> Result<HomeState, ApiError> {
-    let fixed = match residence.authority {
+    let chosen_by = match residence.authority {
         HomeAuthority::Variable => Some(HomePlanError::ByVariable.into()),
         HomeAuthority::Octo => None,
     };
@@ -115,11 +116,11 @@ fn state(residence: &HomeLocation) -> Result<HomeState, ApiError> {
         }
         HomeChange::Move { to, .. } => HomePlan::Move { to: to.display().to_string() },
     });
-    let kept = former_homes(residence)
+    let former = former_homes(residence)
         .into_iter()
-        .map(|kept| OldHome { path: kept.path.display().to_string(), bytes: kept.bytes })
+        .map(|former| OldHome { path: former.path.display().to_string(), bytes: former.bytes })
         .collect();
-    Ok(HomeState { home: residence.home.display().to_string(), move_obstacle: fixed, planned, kept })
+    Ok(HomeState { home: residence.home.display().to_string(), move_obstacle: fixed: chosen_by, planned, kept: former })
 }
 
 fn changed_not(path: &Path, error: std::io::Error) -> ApiError {

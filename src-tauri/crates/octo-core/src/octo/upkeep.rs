@@ -31,15 +31,15 @@ impl Octo {
             tokio::time::sleep(FIRST_COLLECTION).await;
             loop {
                 let (machine, home) = (machine.clone(), home.clone());
-                let collected = tokio::task::spawn_blocking(move || {
+                let result = tokio::task::spawn_blocking(move || {
                     // Files that a damaged database refers to may be all that remains of it.
                     if octo_store::has_moved_damaged_database(&home) {
                         return Ok(octo_protocol::TimeCleanup::default());
                     }
                     machine.collect(KEPT_CONTENT_LIMIT)
                 });
-                match collected.await {
-                    Ok(Ok(collected)) => tracing::info!(?collected, "kept content was tidied"),
+                match result.await {
+                    Ok(Ok(removed)) => tracing::info!(?removed, "kept content was tidied"),
                     Ok(Err(error)) => tracing::warn!(%error, "kept content was not tidied"),
                     Err(error) => tracing::error!(%error, "tidying kept content broke"),
                 }
@@ -55,8 +55,8 @@ impl Octo {
             tokio::time::sleep(FIRST_BACKUP).await;
             loop {
                 let store = store.clone();
-                let made = tokio::task::spawn_blocking(move || store.back_up(octo_runtime::now()));
-                match made.await {
+                let result = tokio::task::spawn_blocking(move || store.back_up(octo_runtime::now()));
+                match result.await {
                     Ok(Ok(BackupOutcome::NotDue)) => {}
                     Ok(Ok(outcome)) => tracing::info!(?outcome, "the day's backup of the database"),
                     Ok(Err(StoreError::Closed)) => return,

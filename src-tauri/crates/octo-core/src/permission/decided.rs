@@ -51,16 +51,16 @@ impl CommandFacts {
             words.iter().filter_map(|word| octo_workspace::resolve(word, cwd).ok()).collect()
         };
         match verdict {
-            Verdict::Known(known) | Verdict::Ruled(known) => Self {
+            Verdict::Known(paths) | Verdict::Ruled(paths) => Self {
                 only_reads: matches!(verdict, Verdict::Known(_))
-                    && known.writes.is_empty()
-                    && known.removes.is_empty()
-                    && known.repositories.is_empty(),
+                    && paths.writes.is_empty()
+                    && paths.removes.is_empty()
+                    && paths.repositories.is_empty(),
                 risk: None,
-                reads: resolved(&known.reads),
-                writes: resolved(&[known.writes.as_slice(), known.removes.as_slice()].concat())
+                reads: resolved(&paths.reads),
+                writes: resolved(&[paths.writes.as_slice(), paths.removes.as_slice()].concat())
                     .into_iter()
-                    .chain(known.repositories.iter().cloned())
+                    .chain(paths.repositories.iter().cloned())
                     .collect(),
                 ruled: matches!(verdict, Verdict::Ruled(_)),
                 known: if matches!(verdict, Verdict::Known(_)) {
@@ -116,17 +116,17 @@ impl CallDecision {
     /// Returns the log entry of a decision, or `None` for an ordinary permission to run.
     pub fn log_entry(&self, effects: &Effects, session: SessionId, at: Millis) -> Option<DecisionEntry> {
         // Reasons are logged by name, which reveals nothing about the call.
-        let named = |value: serde_json::Value| {
+        let value_of = |value: serde_json::Value| {
             let name =
                 value.get("risk").or_else(|| value.get("type")).unwrap_or(&value).as_str().map(str::to_owned);
             name.unwrap_or_default()
         };
         let (verdict, reason) = match &self.decision {
             Decision::Deny { refusal, .. } => {
-                (LoggedVerdict::Deny, serde_json::to_value(refusal).ok().map(named))
+                (LoggedVerdict::Deny, serde_json::to_value(refusal).ok().map(value_of))
             }
             Decision::Ask { reason, .. } => {
-                (LoggedVerdict::Ask, serde_json::to_value(reason).ok().map(named))
+                (LoggedVerdict::Ask, serde_json::to_value(reason).ok().map(value_of))
             }
             Decision::Run(_) if self.rewritten.is_some() => {
                 (LoggedVerdict::Rewrite, Some("trash".to_owned()))

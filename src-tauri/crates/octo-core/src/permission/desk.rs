@@ -8,7 +8,7 @@ use octo_tools::BuiltinCommandEffect;
 
 /// Decides on a command. `places` is the decision on the files and addresses it names.
 pub(super) fn decide(
-    ground: &PermissionContext,
+    context: &PermissionContext,
     effect: BuiltinCommandEffect,
     places: Option<Decision>,
 ) -> Decision {
@@ -19,7 +19,7 @@ pub(super) fn decide(
     if let Some(change) = change.filter(|change| change.asks_in_every_mode()) {
         return ask(change);
     }
-    if ground.mode == Mode::Autonomous {
+    if context.mode == Mode::Autonomous {
         return Decision::Run(RunBasis::Person);
     }
     // One question at a time: a rule about a file would not cover its further use.
@@ -28,7 +28,7 @@ pub(super) fn decide(
     }
     match change {
         None => Decision::Run(RunBasis::Policy),
-        Some(change) if ground.desk.covers(change) && !ground.policy.is_strict() => {
+        Some(change) if context.desk.covers(change) && !context.policy.is_strict() => {
             Decision::Run(RunBasis::Policy)
         }
         Some(change) => ask(change),

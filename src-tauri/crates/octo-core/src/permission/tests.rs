@@ -41,8 +41,8 @@ fn reads(path: &str) -> Effects {
 }
 
 /// Returns `None` if the call runs, otherwise the reason for asking.
-fn reason(ground: &PermissionContext, effects: &Effects) -> Option<AskReason> {
-    match decide(ground, effects).decision {
+fn reason(context: &PermissionContext, effects: &Effects) -> Option<AskReason> {
+    match decide(context, effects).decision {
         Decision::Run(_) => None,
         Decision::Ask { reason, .. } => Some(reason),
         Decision::Feedback | Decision::Deny { .. } => {
@@ -60,11 +60,11 @@ fn work() -> (tempfile::TempDir, PathBuf) {
 #[test]
 fn autonomous_asks_for_nothing() {
     let (_keep, folder) = work();
-    let ground = ground(Mode::Autonomous, &folder);
+    let context = ground(Mode::Autonomous, &folder);
     for effects in
         [command("rm -rf x"), command("sudo ls"), writes("/etc/passwd"), reads("/root/.ssh/id_rsa")]
     {
-        assert_eq!(decide(&ground, &effects).decision, Decision::Run(RunBasis::Person));
+        assert_eq!(decide(&context, &effects).decision, Decision::Run(RunBasis::Person));
     }
 }
 
@@ -72,23 +72,23 @@ fn autonomous_asks_for_nothing() {
 fn what_becomes_instructions_is_asked_about_in_every_mode_and_every_folder() {
     let (_keep, folder) = work();
     let skill = "/octo-home/skills/mine/SKILL.md";
-    let asks = Some(AskReason::Instructs { path: skill.into() });
+    let expected = Some(AskReason::Instructs { path: skill.into() });
     let rules = vec![Rule::Write { path: skill.into() }];
     for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
         for folder in [folder.clone(), "/octo-home".into(), "/octo-home/skills".into()] {
-            let ground = PermissionContext { rules: rules.clone(), ..ground(mode, &folder) };
-            assert_eq!(reason(&ground, &writes(skill)), asks, "{mode:?}");
+            let context = PermissionContext { rules: rules.clone(), ..ground(mode, &folder) };
+            assert_eq!(reason(&context, &writes(skill)), expected, "{mode:?}");
             for line in [
                 format!("touch {skill}"),
                 format!("cp /etc/hosts {skill}"),
                 format!("echo x > {skill}"),
                 format!("rm {skill}"),
             ] {
-                assert_eq!(reason(&ground, &command(&line)), asks, "{mode:?} {line}");
+                assert_eq!(reason(&context, &command(&line)), expected, "{mode:?} {line}");
             }
         }
     }
-    let ground = ground(Mode::Autonomous, &folder);
+    let context = ground(Mode::Autonomous, &folder);
     for path in [
         "/octo-home/agents/SOUL.md",
         "/octo-home/bin/rm",
@@ -97,12 +97,12 @@ fn what_becomes_instructions_is_asked_about_in_every_mode_and_every_folder() {
         "/octo-home/scripts/read.py",
         "/octo-home/tasks/a.md",
     ] {
-        assert_eq!(reason(&ground, &writes(path)), Some(AskReason::Instructs { path: path.into() }));
-        assert_eq!(reason(&ground, &reads(path)), None);
+        assert_eq!(reason(&context, &writes(path)), Some(AskReason::Instructs { path: path.into() }));
+        assert_eq!(reason(&context, &reads(path)), None);
     }
-    assert_eq!(reason(&ground, &writes("/octo-home/scratch/s/skills/a.md")), None);
+    assert_eq!(reason(&context, &writes("/octo-home/scratch/s/skills/a.md")), None);
     // Protected files stay protected, whatever else a line names.
-    let both = decide(&ground, &command(&format!("cp {skill} /octo-home/octo.db"))).decision;
+    let both = decide(&context, &command(&format!("cp {skill} /octo-home/octo.db"))).decision;
     assert!(matches!(both, Decision::Deny { .. }), "{both:?}");
 }
 
@@ -111,12 +111,12 @@ fn a_start_up_file_of_a_shell_is_asked_about_in_every_mode_and_every_folder() {
     let (_keep, elsewhere) = work();
     let home = octo_workspace::resolve_links(&std::env::home_dir().unwrap()).unwrap();
     let file = home.join(".profile").display().to_string();
-    let asks = Some(AskReason::Startup { path: file.clone() });
+    let expected = Some(AskReason::Startup { path: file.clone() });
     let rules = vec![Rule::Write { path: file.clone() }, Rule::Line { line: format!("make >> {file}") }];
     for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
         for folder in [&elsewhere, &home] {
-            let ground = PermissionContext { rules: rules.clone(), ..ground(mode, folder) };
-            assert_eq!(reason(&ground, &writes(&file)), asks, "{mode:?}");
+            let context = PermissionContext { rules: rules.clone(), ..ground(mode, folder) };
+            assert_eq!(reason(&context, &writes(&file)), expected, "{mode:?}");
             for line in [
                 "echo x >> ~/.profile",
                 "touch ~/.profile",
@@ -127,16 +127,16 @@ fn a_start_up_file_of_a_shell_is_asked_about_in_every_mode_and_every_folder() {
                 "python3 x.py; sed -i s/a/b/ ~/.profile",
                 &format!("make >> {file}"),
             ] {
-                assert_eq!(reason(&ground, &command(line)), asks, "{mode:?} {line}");
+                assert_eq!(reason(&context, &command(line)), expected, "{mode:?} {line}");
             }
         }
     }
-    let ground = ground(Mode::Autonomous, &elsewhere);
+    let context = ground(Mode::Autonomous, &elsewhere);
     for line in ["cat ~/.profile", "source ~/.profile && make", "cp ~/.profile here", "make > .profile"] {
-        assert_eq!(reason(&ground, &command(line)), None, "{line}");
+        assert_eq!(reason(&context, &command(line)), None, "{line}");
     }
-    assert_eq!(reason(&ground, &reads(&file)), None);
-    assert_eq!(reason(&ground, &writes(elsewhere.join(".bashrc").to_str().unwrap())), None);
+    assert_eq!(reason(&context, &reads(&file)), None);
+    assert_eq!(reason(&context, &writes(elsewhere.join(".bashrc").to_str().unwrap())), None);
 }
 
 #[test]
@@ -170,21 +170,21 @@ fn the_models_own_question_is_put_in_every_mode() {
 #[test]
 fn ask_asks_for_every_write_and_command() {
     let (_keep, folder) = work();
-    let ground = ground(Mode::Ask, &folder);
-    assert_eq!(reason(&ground, &writes(folder.join("a").to_str().unwrap())), Some(AskReason::Mode));
-    assert_eq!(reason(&ground, &command("ls")), Some(AskReason::Mode));
-    assert_eq!(reason(&ground, &reads(folder.join("a").to_str().unwrap())), None, "reading inside runs");
+    let context = ground(Mode::Ask, &folder);
+    assert_eq!(reason(&context, &writes(folder.join("a").to_str().unwrap())), Some(AskReason::Mode));
+    assert_eq!(reason(&context, &command("ls")), Some(AskReason::Mode));
+    assert_eq!(reason(&context, &reads(folder.join("a").to_str().unwrap())), None, "reading inside runs");
 }
 
 #[test]
 fn ask_risky_table() {
     let (_keep, folder) = work();
-    let ground = ground(Mode::AskRisky, &folder);
-    let inside = |name: &str| folder.join(name).display().to_string();
+    let context = ground(Mode::AskRisky, &folder);
+    let path_in_folder = |name: &str| folder.join(name).display().to_string();
     let runs: Vec<Effects> = vec![
         Effects::none(),
-        writes(&inside("src/a.rs")),
-        reads(&inside("src/a.rs")),
+        writes(&path_in_folder("src/a.rs")),
+        reads(&path_in_folder("src/a.rs")),
         reads("/octo-home/logs/octo.log"),
         writes("/octo-home/scratch/s/tmp"),
         command("ls -la"),
@@ -193,29 +193,32 @@ fn ask_risky_table() {
         Effects { order: CallConcurrency::Parallel, ..Effects::none() },
     ];
     for effects in &runs {
-        assert_eq!(decide(&ground, effects).decision, Decision::Run(RunBasis::Policy), "{effects:?}");
+        assert_eq!(decide(&context, effects).decision, Decision::Run(RunBasis::Policy), "{effects:?}");
     }
-    let outside = |path: &str| AskReason::WritesOutside { path: path.into() };
-    let asks: Vec<(Effects, AskReason)> = vec![
-        (writes("/etc/hosts"), outside("/etc/hosts")),
-        (writes("/octo-home/logs/octo.log"), outside("/octo-home/logs/octo.log")),
-        (writes(&inside(".env")), AskReason::Secret { path: inside(".env") }),
+    let outside_reason = |path: &str| AskReason::WritesOutside { path: path.into() };
+    let cases: Vec<(Effects, AskReason)> = vec![
+        (writes("/etc/hosts"), outside_reason("/etc/hosts")),
+        (writes("/octo-home/logs/octo.log"), outside_reason("/octo-home/logs/octo.log")),
+        (writes(&path_in_folder(".env")), AskReason::Secret { path: path_in_folder(".env") }),
         (
-            writes(&inside(".git/hooks/pre-commit")),
-            AskReason::Protected { path: inside(".git/hooks/pre-commit") },
+            writes(&path_in_folder(".git/hooks/pre-commit")),
+            AskReason::Protected { path: path_in_folder(".git/hooks/pre-commit") },
         ),
-        (writes(&inside(".GIT/config")), AskReason::Protected { path: inside(".GIT/config") }),
+        (
+            writes(&path_in_folder(".GIT/config")),
+            AskReason::Protected { path: path_in_folder(".GIT/config") },
+        ),
         (reads("/etc/hosts"), AskReason::ReadsOutside { path: "/etc/hosts".into() }),
-        (reads(&inside(".env")), AskReason::Secret { path: inside(".env") }),
+        (reads(&path_in_folder(".env")), AskReason::Secret { path: path_in_folder(".env") }),
         (command("cat /etc/hosts"), AskReason::ReadsOutside { path: "/etc/hosts".into() }),
-        (command("cat .env"), AskReason::Secret { path: inside(".env") }),
+        (command("cat .env"), AskReason::Secret { path: path_in_folder(".env") }),
     ];
-    for (effects, expected) in &asks {
-        assert_eq!(reason(&ground, effects).as_ref(), Some(expected), "{effects:?}");
+    for (effects, expected) in &cases {
+        assert_eq!(reason(&context, effects).as_ref(), Some(expected), "{effects:?}");
     }
     for line in ["cargo test", "echo $(make a)", "echo \"`make a`\"", "ls; make a", "FOO=1 ls"] {
         assert!(
-            matches!(reason(&ground, &command(line)), Some(AskReason::Command { .. } | AskReason::Unparsed)),
+            matches!(reason(&context, &command(line)), Some(AskReason::Command { .. } | AskReason::Unparsed)),
             "{line}"
         );
     }
@@ -223,14 +226,14 @@ fn ask_risky_table() {
         command: Some(CommandEffect::Input { handle: "h".into(), input: "y\n".into() }),
         ..Effects::none()
     };
-    assert_eq!(reason(&ground, &typed), Some(AskReason::Command { part: None }));
+    assert_eq!(reason(&context, &typed), Some(AskReason::Command { part: None }));
 }
 
 #[test]
 fn a_rule_allows_what_it_says_and_nothing_else() {
     let (_keep, folder) = work();
-    let mut ground = ground(Mode::AskRisky, &folder);
-    ground.rules = vec![
+    let mut context = ground(Mode::AskRisky, &folder);
+    context.rules = vec![
         Rule::Command { words: vec!["cargo".into(), "test".into()] },
         Rule::Write { path: "/etc/motd".into() },
         Rule::Read { path: "/usr/share/doc".into() },
@@ -242,7 +245,7 @@ fn a_rule_allows_what_it_says_and_nothing_else() {
         writes("/etc/motd"),
         reads("/usr/share/doc/bash/README"),
     ] {
-        assert_eq!(decide(&ground, &effects).decision, Decision::Run(RunBasis::Person), "{effects:?}");
+        assert_eq!(decide(&context, &effects).decision, Decision::Run(RunBasis::Person), "{effects:?}");
     }
     for effects in [
         command("cargo testify"),
@@ -254,7 +257,7 @@ fn a_rule_allows_what_it_says_and_nothing_else() {
         writes("/etc/motd2"),
         reads("/usr/share/docs"),
     ] {
-        assert!(matches!(decide(&ground, &effects).decision, Decision::Ask { .. }), "{effects:?}");
+        assert!(matches!(decide(&context, &effects).decision, Decision::Ask { .. }), "{effects:?}");
     }
     // In another folder, or with its own variables, it is not the command that was allowed.
     let elsewhere =
@@ -266,18 +269,18 @@ fn a_rule_allows_what_it_says_and_nothing_else() {
     };
     for effect in [elsewhere, with_env] {
         let effects = Effects { command: Some(effect), ..Effects::none() };
-        assert!(matches!(decide(&ground, &effects).decision, Decision::Ask { .. }), "{effects:?}");
+        assert!(matches!(decide(&context, &effects).decision, Decision::Ask { .. }), "{effects:?}");
     }
 }
 
 #[test]
 fn always_for_a_folder_does_not_open_the_secrets_in_it() {
     let (_keep, folder) = work();
-    let mut ground = ground(Mode::AskRisky, &folder);
-    ground.rules = vec![Rule::Read { path: "/srv/app".into() }];
-    assert_eq!(reason(&ground, &reads("/srv/app/readme")), None);
+    let mut context = ground(Mode::AskRisky, &folder);
+    context.rules = vec![Rule::Read { path: "/srv/app".into() }];
+    assert_eq!(reason(&context, &reads("/srv/app/readme")), None);
     assert_eq!(
-        reason(&ground, &reads("/srv/app/.env")),
+        reason(&context, &reads("/srv/app/.env")),
         Some(AskReason::Secret { path: "/srv/app/.env".into() })
     );
 }
@@ -289,35 +292,35 @@ fn the_world_is_read_unasked_and_near_places_ask() {
     let fetches =
         |reach| Effects { sites: vec![site(reach)], order: CallConcurrency::Parallel, ..Effects::none() };
     for mode in [Mode::Ask, Mode::AskRisky] {
-        let mut ground = ground(mode, &folder);
+        let mut context = ground(mode, &folder);
         assert_eq!(
-            decide(&ground, &fetches(SiteDistance::Internet)).decision,
+            decide(&context, &fetches(SiteDistance::Internet)).decision,
             Decision::Run(RunBasis::Policy)
         );
         assert!(
-            granted_sites(&ground, &fetches(SiteDistance::Internet), &Decision::Run(RunBasis::Policy))
+            granted_sites(&context, &fetches(SiteDistance::Internet), &Decision::Run(RunBasis::Policy))
                 .is_empty()
         );
         let rule = Rule::Host { host: "localhost:3000".into() };
         for reach in [SiteDistance::Private, SiteDistance::Metadata] {
-            let asks = Decision::Ask {
+            let expected = Decision::Ask {
                 reason: AskReason::PrivateAddress { host: "localhost:3000".into() },
                 rule: Some(rule.clone()),
             };
-            assert_eq!(decide(&ground, &fetches(reach)).decision, asks);
-            let granted = granted_sites(&ground, &fetches(reach), &asks);
+            assert_eq!(decide(&context, &fetches(reach)).decision, expected);
+            let granted = granted_sites(&context, &fetches(reach), &expected);
             assert_eq!(granted, [(site(reach), SiteGrant::ByName)], "a yes is for the place that was named");
         }
         // A rule for another port, or a rule to read files, allows nothing here.
-        ground.rules = vec![Rule::Host { host: "localhost:3001".into() }, Rule::Read { path: "/".into() }];
-        assert!(reason(&ground, &fetches(SiteDistance::Private)).is_some());
-        ground.rules.push(rule);
+        context.rules = vec![Rule::Host { host: "localhost:3001".into() }, Rule::Read { path: "/".into() }];
+        assert!(reason(&context, &fetches(SiteDistance::Private)).is_some());
+        context.rules.push(rule);
         assert_eq!(
-            decide(&ground, &fetches(SiteDistance::Private)).decision,
+            decide(&context, &fetches(SiteDistance::Private)).decision,
             Decision::Run(RunBasis::Person)
         );
         let granted =
-            granted_sites(&ground, &fetches(SiteDistance::Private), &Decision::Run(RunBasis::Person));
+            granted_sites(&context, &fetches(SiteDistance::Private), &Decision::Run(RunBasis::Person));
         assert_eq!(granted, [(site(SiteDistance::Private), SiteGrant::ByName)]);
     }
     let autonomous = ground(Mode::Autonomous, &folder);
@@ -336,8 +339,8 @@ fn the_world_is_read_unasked_and_near_places_ask() {
     );
 }
 
-fn refusal(ground: &PermissionContext, effects: &Effects) -> Option<Refusal> {
-    match decide(ground, effects).decision {
+fn refusal(context: &PermissionContext, effects: &Effects) -> Option<Refusal> {
+    match decide(context, effects).decision {
         Decision::Deny { refusal, .. } => Some(refusal),
         _ => None,
     }
@@ -347,8 +350,8 @@ fn refusal(ground: &PermissionContext, effects: &Effects) -> Option<Refusal> {
 fn what_is_refused_is_refused_in_every_mode_and_by_every_rule() {
     let (_keep, folder) = work();
     for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
-        let mut ground = ground(mode, &folder);
-        ground.rules = vec![
+        let mut context = ground(mode, &folder);
+        context.rules = vec![
             Rule::Line { line: "rm -rf /".into() },
             Rule::Write { path: "/octo-home/policy.toml".into() },
             Rule::Read { path: "/octo-home".into() },
@@ -364,7 +367,7 @@ fn what_is_refused_is_refused_in_every_mode_and_by_every_rule() {
             (writes("/octo-home/policy.toml"), Refusal::OctoOwn),
             (reads("/octo-home/octo.db"), Refusal::OctoOwn),
         ] {
-            assert_eq!(refusal(&ground, &effects), Some(expected), "{mode:?} {effects:?}");
+            assert_eq!(refusal(&context, &effects), Some(expected), "{mode:?} {effects:?}");
         }
     }
 }
@@ -373,7 +376,7 @@ fn what_is_refused_is_refused_in_every_mode_and_by_every_rule() {
 fn changes_inside_the_folder_run_and_others_ask() {
     let (_keep, folder) = work();
     std::fs::write(folder.join("a"), "a").unwrap();
-    let ground = ground(Mode::AskRisky, &folder);
+    let context = ground(Mode::AskRisky, &folder);
     for line in [
         "rm a",
         "mkdir -p x/y && touch x/y/z",
@@ -381,7 +384,7 @@ fn changes_inside_the_folder_run_and_others_ask() {
         "sed -i s/a/b/ a",
         "for f in a b; do cp a \"$f.bak\"; done",
     ] {
-        assert_eq!(decide(&ground, &command(line)).decision, Decision::Run(RunBasis::Policy), "{line}");
+        assert_eq!(decide(&context, &command(line)).decision, Decision::Run(RunBasis::Policy), "{line}");
     }
     for line in [
         "touch /etc/x",
@@ -392,16 +395,16 @@ fn changes_inside_the_folder_run_and_others_ask() {
         "echo x > .git/config",
         "cd /tmp && touch x",
     ] {
-        assert!(matches!(decide(&ground, &command(line)).decision, Decision::Ask { .. }), "{line}");
+        assert!(matches!(decide(&context, &command(line)).decision, Decision::Ask { .. }), "{line}");
     }
     let whole = format!("rm -rf {}", folder.display());
     assert_eq!(
-        reason(&ground, &command(&whole)),
+        reason(&context, &command(&whole)),
         Some(AskReason::Risky { risk: Risk::Deletes, part: None, instead: None })
     );
     for mode in [Mode::AskRisky, Mode::Autonomous] {
         let rules = vec![Rule::Write { path: folder.join("a").display().to_string() }];
-        let strict = PermissionContext { policy: Arc::new(Policy::strict()), mode, rules, ..ground.clone() };
+        let strict = PermissionContext { policy: Arc::new(Policy::strict()), mode, rules, ..context.clone() };
         assert_eq!(decide(&strict, &command("cat a")).decision, Decision::Run(RunBasis::Policy));
         for effects in [command("rm a"), command("cat a > b"), writes(folder.join("a").to_str().unwrap())] {
             assert!(matches!(decide(&strict, &effects).decision, Decision::Ask { .. }), "{effects:?}");
@@ -434,7 +437,7 @@ fn the_persons_own_policy_denies_asks_and_allows() {
     };
     let policy = Arc::new(Policy::new(rules, None));
     for mode in [Mode::AskRisky, Mode::Autonomous] {
-        let ground = PermissionContext { policy: policy.clone(), ..ground(mode, &folder) };
+        let context = PermissionContext { policy: policy.clone(), ..ground(mode, &folder) };
         for line in [
             "docker ps",
             "sudo docker run x",
@@ -443,15 +446,15 @@ fn the_persons_own_policy_denies_asks_and_allows() {
             "npm install --global x",
             "cat private/x",
         ] {
-            assert_eq!(refusal(&ground, &command(line)), Some(Refusal::Ruled), "{line}");
+            assert_eq!(refusal(&context, &command(line)), Some(Refusal::Ruled), "{line}");
         }
         assert_eq!(
-            refusal(&ground, &writes(folder.join("private/x").to_str().unwrap())),
+            refusal(&context, &writes(folder.join("private/x").to_str().unwrap())),
             Some(Refusal::Ruled)
         );
     }
-    let ground = PermissionContext { policy, ..ground(Mode::AskRisky, &folder) };
-    assert_eq!(decide(&ground, &command("just lint --all")).decision, Decision::Run(RunBasis::Person));
+    let context = PermissionContext { policy, ..ground(Mode::AskRisky, &folder) };
+    assert_eq!(decide(&context, &command("just lint --all")).decision, Decision::Run(RunBasis::Person));
     for line in [
         "just lint; make",
         "just lint $(make)",
@@ -460,18 +463,18 @@ fn the_persons_own_policy_denies_asks_and_allows() {
         "just",
         "/tmp/just lint",
     ] {
-        assert!(matches!(decide(&ground, &command(line)).decision, Decision::Ask { .. }), "{line}");
+        assert!(matches!(decide(&context, &command(line)).decision, Decision::Ask { .. }), "{line}");
     }
     let ruled = AskReason::Risky { risk: Risk::Ruled, part: None, instead: None };
-    assert_eq!(reason(&ground, &command("git commit -m x")), Some(ruled));
+    assert_eq!(reason(&context, &command("git commit -m x")), Some(ruled));
     let secret = folder.join("a.token").display().to_string();
-    assert_eq!(reason(&ground, &reads(&secret)), Some(AskReason::Secret { path: secret.clone() }));
+    assert_eq!(reason(&context, &reads(&secret)), Some(AskReason::Secret { path: secret.clone() }));
 }
 
 #[test]
 fn everything_but_a_plain_leave_to_run_is_logged_with_its_reason() {
     let (_keep, folder) = work();
-    let ground = ground(Mode::AskRisky, &folder);
+    let context = ground(Mode::AskRisky, &folder);
     let inside = folder.join(".env").display().to_string();
     for (effects, expected) in [
         (command("rm -rf /"), Some(("deny", "wipes"))),
@@ -483,7 +486,7 @@ fn everything_but_a_plain_leave_to_run_is_logged_with_its_reason() {
         (command("rm x"), None),
         (command("ls"), None),
     ] {
-        let entry = decide(&ground, &effects).log_entry(&effects, SessionId::new(), 1);
+        let entry = decide(&context, &effects).log_entry(&effects, SessionId::new(), 1);
         let entry = entry.map(|entry| serde_json::to_value(entry).unwrap());
         let seen = entry
             .as_ref()

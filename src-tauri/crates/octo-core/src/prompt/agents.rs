@@ -63,20 +63,20 @@ impl AgentFiles {
 
     /// Returns the existing profiles: Octo's own, then the person's by name.
     pub(crate) fn profiles(&self) -> Vec<ProfileInfo> {
-        let own = [Profile::GENERAL, Profile::CODING];
+        let builtin = [Profile::GENERAL, Profile::CODING];
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten().take(PROFILES);
-        let mut theirs: Vec<ProfileInfo> = entries
+        let mut custom: Vec<ProfileInfo> = entries
             .filter_map(Result::ok)
             .filter_map(|entry| entry.file_name().to_str()?.parse::<Profile>().ok())
-            .filter(|profile| !own.contains(profile))
+            .filter(|profile| !builtin.contains(profile))
             .filter_map(|profile| {
                 let path = self.folder.join(profile.name()).join(PROFILE);
                 let text = read_bounded(&path, LONGEST_PROFILE).ok()??;
                 Some(ProfileInfo { profile, description: first_line(&text) })
             })
             .collect();
-        theirs.sort_by(|one, other| one.profile.cmp(&other.profile));
-        own.into_iter().map(|profile| ProfileInfo { profile, description: None }).chain(theirs).collect()
+        custom.sort_by(|left, right| left.profile.cmp(&right.profile));
+        builtin.into_iter().map(|profile| ProfileInfo { profile, description: None }).chain(custom).collect()
     }
 
     /// Returns SOUL.md or USER.md as part of the system prompt, or `None` if empty.
@@ -122,7 +122,7 @@ impl AgentFiles {
 fn own(profile: &Profile) -> Option<&'static str> {
     [(Profile::GENERAL, GENERAL), (Profile::CODING, CODING)]
         .into_iter()
-        .find_map(|(own, text)| (own == *profile).then_some(text))
+        .find_map(|(builtin, text)| (builtin == *profile).then_some(text))
 }
 
 fn standard(kind: PersonaKind) -> &'static str {
@@ -134,7 +134,7 @@ fn standard(kind: PersonaKind) -> &'static str {
 }
 
 /// Returns a file's text, trimmed and cut, or `None` if it is missing or empty.
-fn read_bounded(path: &Path, most: u64) -> io::Result<Option<String>> {
+fn read_bounded(path: &Path, limit: u64) -> io::Result<Option<String>> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -143,7 +143,7 @@ fn read_bounded(path: &Path, most: u64) -> io::Result<Option<String>> {
         Err(error) => return Err(error),
     };
     let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes)?;
+    file.take(limit).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     let text = text.trim();
@@ -155,8 +155,8 @@ fn shortened(text: &str) -> String {
     if text.chars().count() <= PERSONA_MAX_CHARS {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(PERSONA_MAX_CHARS).collect();
-    format!("{}… (cut here)", kept.trim_end())
+    let beginning: String = text.chars().take(PERSONA_MAX_CHARS).collect();
+    format!("{}… (cut here)", beginning.trim_end())
 }
 
 fn first_line(text: &str) -> Option<String> {
@@ -194,14 +194,14 @@ mod tests {
         write(&agents, "SOUL.md", "x");
         assert_eq!(agents.prompt(&Profile::CODING).unwrap(), "# Mine\nWork so.");
         assert_eq!(agents.prompt(&team).unwrap(), "# The team's way\n\nBe kind.");
-        let listed: Vec<(String, Option<String>)> =
+        let profiles: Vec<(String, Option<String>)> =
             agents.profiles().into_iter().map(|info| (info.profile.to_string(), info.description)).collect();
         let expected = [
             ("general".to_owned(), None),
             ("coding".to_owned(), None),
             ("team".to_owned(), Some("The team's way".to_owned())),
         ];
-        assert_eq!(listed, expected);
+        assert_eq!(profiles, expected);
     }
 
     #[test]

@@ -14,12 +14,12 @@ const FIRST_LINES: usize = 5;
 
 /// Returns the folder's rules as part of the system prompt, or `None` if it has none.
 pub(super) fn project_rules(folder: &Path) -> Option<String> {
-    let own = FILES.iter().find_map(|name| {
+    let folder_rules = FILES.iter().find_map(|name| {
         let (text, cut) = read_beginning(folder, &folder.join(name), LONGEST)?;
         Some(section(name, &text, cut))
     });
     let below = rules_below(folder);
-    let parts: Vec<String> = own.into_iter().chain(below).collect();
+    let parts: Vec<String> = folder_rules.into_iter().chain(below).collect();
     if parts.is_empty() {
         return None;
     }
@@ -30,11 +30,11 @@ pub(super) fn project_rules(folder: &Path) -> Option<String> {
 }
 
 fn section(name: &str, text: &str, cut: Truncation) -> String {
-    let end = match cut {
+    let ending = match cut {
         Truncation::No => String::new(),
         Truncation::Yes => format!("\n\n(Cut here: {name} is longer. Read the file for the rest.)"),
     };
-    format!("## {name}\n\n{}{end}", text.trim())
+    format!("## {name}\n\n{}{ending}", text.trim())
 }
 
 fn rules_below(folder: &Path) -> Option<String> {
@@ -76,22 +76,25 @@ enum Truncation {
 /// Returns the beginning of a regular file, cut at a character. `None` if it is missing, empty, not a regular
 /// file (a pipe would block the read), or a link that leads out of the folder or to a secret: a project's files
 /// are written by strangers, and their text goes to the model without asking.
-fn read_beginning(folder: &Path, path: &Path, longest: usize) -> Option<(String, Truncation)> {
-    let real = resolve_links(path).ok()?;
-    if !is_inside(folder, &real) || is_secret(&real) || !std::fs::metadata(&real).ok()?.is_file() {
+fn read_beginning(folder: &Path, path: &Path, limit: usize) -> Option<(String, Truncation)> {
+    let real_path = resolve_links(path).ok()?;
+    if !is_inside(folder, &real_path)
+        || is_secret(&real_path)
+        || !std::fs::metadata(&real_path).ok()?.is_file()
+    {
         return None;
     }
     let mut bytes = Vec::new();
-    File::open(real).ok()?.take(longest as u64 + 1).read_to_end(&mut bytes).ok()?;
-    let cut = if bytes.len() > longest { Truncation::Yes } else { Truncation::No };
-    bytes.truncate(longest);
+    File::open(real_path).ok()?.take(limit as u64 + 1).read_to_end(&mut bytes).ok()?;
+    let cut = if bytes.len() > limit { Truncation::Yes } else { Truncation::No };
+    bytes.truncate(limit);
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
-            let whole = error.utf8_error().valid_up_to();
+            let valid_length = error.utf8_error().valid_up_to();
             let mut bytes = error.into_bytes();
-            if cut == Truncation::Yes && longest - whole < 4 {
-                bytes.truncate(whole);
+            if cut == Truncation::Yes && limit - valid_length < 4 {
+                bytes.truncate(valid_length);
             }
             String::from_utf8_lossy(&bytes).into_owned()
         }

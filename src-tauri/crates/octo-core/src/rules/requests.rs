@@ -37,8 +37,8 @@ impl PersonRules {
             }
             PolicyRequest::ListGrants(_) => json(grants(base).await?),
             PolicyRequest::RemoveGrant(call) => {
-                let written = base.store.write(move |tx| tx.remove_rule(&call.folder, &call.rule));
-                written.await?;
+                let result = base.store.write(move |tx| tx.remove_rule(&call.folder, &call.rule));
+                result.await?;
                 json(grants(base).await?)
             }
             PolicyRequest::TryCommand(call) => json(self.try_command(base, call).await?),
@@ -70,16 +70,16 @@ impl PersonRules {
             Some(folder) => session_folder(Path::new(&folder))?,
             None => usual_folder(base),
         };
-        let shown = folder.display().to_string();
+        let path_text = folder.display().to_string();
         let rules = Arc::clone(self);
         let policy = blocking(move || Ok(rules.policy()));
-        let ground = PermissionContext {
+        let context = PermissionContext {
             mode: Mode::AskRisky,
             shell_folder: folder.clone(),
             folder,
             readable: base.paths.readable(),
             writable: Vec::new(),
-            rules: base.folder_rules(shown.clone()).await?,
+            rules: base.folder_rules(path_text.clone()).await?,
             granted: Vec::new(),
             home: base.paths.resolved_home(),
             home_others: base.paths.other_homes(),
@@ -90,7 +90,7 @@ impl PersonRules {
         let command = CommandEffect::Start { line, cwd: None, env: Vec::new() };
         let effects = Effects { command: Some(command), ..Effects::none() };
         let CallDecision { decision, rewritten, nature } =
-            permission::decide_off_thread(&ground, &effects).await;
+            permission::decide_off_thread(&context, &effects).await;
         let outcome = match decision {
             Decision::Run(RunBasis::Person) => TrialOutcome::Runs { because: RunsBecause::Allowed },
             Decision::Run(RunBasis::Policy) if nature.only_reads => {
@@ -102,21 +102,21 @@ impl PersonRules {
             Decision::Feedback => TrialOutcome::Asks { reason: AskReason::Mode },
             Decision::Deny { refusal, part, .. } => TrialOutcome::Refused { refusal, part },
         };
-        Ok(CommandTrial { folder: shown, outcome, rewritten })
+        Ok(CommandTrial { folder: path_text, outcome, rewritten })
     }
 }
 
 async fn grants(base: &Base) -> Result<Grants, ApiError> {
-    let stored = base.store.read(|reader| reader.all_rules()).await?;
+    let rules = base.store.read(|reader| reader.all_rules()).await?;
     // Permissions for a single session end with it and are not shown.
-    let lasting = stored.into_iter().filter(|(folder, _)| Path::new(folder).is_absolute());
+    let lasting = rules.into_iter().filter(|(folder, _)| Path::new(folder).is_absolute());
     Ok(Grants { grants: lasting.map(|(folder, rule)| Grant { folder, rule }).collect() })
 }
 
 /// Returns the last used folder if it still exists, otherwise the person's home folder.
 fn usual_folder(base: &Base) -> PathBuf {
     let recent = base.preferences().recent_folders;
-    let there = recent.iter().find_map(|folder| session_folder(Path::new(folder)).ok());
+    let existing = recent.iter().find_map(|folder| session_folder(Path::new(folder)).ok());
     let home = || std::env::home_dir().filter(|home| home.is_dir());
-    there.or_else(home).unwrap_or_else(|| base.config.home.clone())
+    existing.or_else(home).unwrap_or_else(|| base.config.home.clone())
 }

@@ -23,16 +23,16 @@ impl HomeTasks {
     /// is not a task or is in another folder.
     pub(crate) async fn restored_from_trash(
         &self,
-        at: PathBuf,
+        path: PathBuf,
         deleted: Millis,
     ) -> Result<Option<String>, ApiError> {
-        let name = at.file_stem().and_then(|name| name.to_str()).map(str::to_owned);
+        let name = path.file_stem().and_then(|name| name.to_str()).map(str::to_owned);
         let Some(name) = name else { return Ok(None) };
         let (tasks, task) = (self.clone(), name.clone());
         let is_here = blocking(move || {
-            let place = tasks.schedule().files.path(&task)?;
-            Ok(octo_workspace::resolve_links(&place)
-                .is_ok_and(|place| octo_workspace::resolve_links(&at).is_ok_and(|at| at == place)))
+            let task_path = tasks.schedule().files.path(&task)?;
+            Ok(octo_workspace::resolve_links(&task_path)
+                .is_ok_and(|expected| octo_workspace::resolve_links(&path).is_ok_and(|restored| restored == expected)))
         });
         if !is_here.await.unwrap_or(false) {
             return Ok(None);
@@ -41,13 +41,13 @@ impl HomeTasks {
         let (now, state) = (self.now(), self.states().await?.remove(&name));
         let is_on = state.as_ref().is_some_and(|state| state.on == Switch::On);
         // By the schedule's clock, if it observed the deletion.
-        let seen = self.schedule().deleted(|all| all.remove(&name));
-        let gone = seen.or_else(|| state.as_ref()?.decided_until).unwrap_or(deleted);
-        let passed = file.plan.as_ref().is_ok_and(|plan| {
+        let deleted_at = self.schedule().deleted(|times| times.remove(&name));
+        let deleted_at = deleted_at.or_else(|| state.as_ref()?.decided_until).unwrap_or(deleted);
+        let has_passed = file.plan.as_ref().is_ok_and(|plan| {
             ZonedTiming::new(&plan.when, &plan.zone)
-                .is_ok_and(|times| times.after(gone).next().is_some_and(|time| time <= now))
+                .is_ok_and(|times| times.after(deleted_at).next().is_some_and(|time| time <= now))
         });
-        let pauses = passed && is_on && is_accepted(&file, state.as_ref());
+        let pauses = has_passed && is_on && is_accepted(&file, state.as_ref());
         if let Some(state) = state {
             let on = if pauses { Switch::Off } else { state.on };
             // The missed times are over, whether the task runs from now on or not.

@@ -14,7 +14,7 @@ pub(crate) fn must_hold(tx: &Tx<'_>, token: &str) -> Result<(), StoreError> {
 /// A run begins once, and only under the schedule's lease: fails if it was withdrawn or begun meanwhile.
 pub(crate) fn must_wait(tx: &Tx<'_>, row: &RunRow, token: &str) -> Result<(), StoreError> {
     must_hold(tx, token)?;
-    match tx.run(row.run.id)?.map(|known| known.run.status) {
+    match tx.run(row.run.id)?.map(|stored| stored.run.status) {
         Some(RunStatus::Waiting { .. }) => Ok(()),
         Some(_) | None => Err(StoreError::Busy),
     }

@@ -27,21 +27,21 @@ impl HomeTasks {
     ///
     /// # Errors
     /// If the same call was shown another plan.
-    pub(crate) fn hold(&self, shown: ShownPlan) -> Result<(), PlanChanged> {
+    pub(crate) fn hold(&self, plan: ShownPlan) -> Result<(), PlanChanged> {
         let mut plans = self.schedule().shown.lock();
-        if let Some(known) = plans.iter().find(|known| known.call == shown.call) {
-            return if *known == shown { Ok(()) } else { Err(PlanChanged) };
+        if let Some(pending) = plans.iter().find(|pending| pending.call == plan.call) {
+            return if *pending == plan { Ok(()) } else { Err(PlanChanged) };
         }
-        let late = plans.len().saturating_sub(KEPT - 1);
-        plans.drain(..late);
-        plans.push(shown);
+        let excess = plans.len().saturating_sub(KEPT - 1);
+        plans.drain(..excess);
+        plans.push(plan);
         Ok(())
     }
 
     /// The plan a call asked about; given once.
     pub(crate) fn take_held(&self, call: CallId) -> Option<ShownPlan> {
         let mut plans = self.schedule().shown.lock();
-        let position = plans.iter().position(|known| known.call == call)?;
+        let position = plans.iter().position(|pending| pending.call == call)?;
         Some(plans.remove(position))
     }
 }

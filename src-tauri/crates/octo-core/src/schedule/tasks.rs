@@ -127,29 +127,31 @@ impl HomeTasks {
     pub(crate) async fn state(&self) -> Result<TasksState, ApiError> {
         let (files, states) = (self.files().await?, self.states().await?);
         let open = self.store().read(|reader| reader.open_runs()).await?;
-        let count = |fits: fn(&RunStatus) -> bool| open.iter().filter(|row| fits(&row.run.status)).count();
+        let count =
+            |predicate: fn(&RunStatus) -> bool| open.iter().filter(|row| predicate(&row.run.status)).count();
         // An unreadable one counts too: it does not run, and only the person can fix it.
         let unrunnable =
             files.iter().filter(|file| unrunnable(file, states.get(&file.file)).is_some()).count();
-        let waiting = count(|status| matches!(status, RunStatus::NeedsYou | RunStatus::Asked)) + unrunnable;
+        let waiting_count =
+            count(|status| matches!(status, RunStatus::NeedsYou | RunStatus::Asked)) + unrunnable;
         Ok(TasksState {
             revision: self.schedule().revision.load(Ordering::Relaxed),
             running: number(count(|status| matches!(status, RunStatus::Running))),
-            waiting: number(waiting),
+            waiting: number(waiting_count),
         })
     }
 
     /// Returns all of them: first those that need the person, then by next time.
     pub(crate) async fn list(&self) -> Result<TaskCards, ApiError> {
         let (files, states) = (self.files().await?, self.states().await?);
-        let read = self.store().read(|reader| Ok((reader.last_runs()?, reader.open_runs()?)));
-        let (mut last, open) = read.await?;
+        let result = self.store().read(|reader| Ok((reader.last_runs()?, reader.open_runs()?)));
+        let (mut last_runs, open) = result.await?;
         let now = self.now();
         let mut tasks: Vec<TaskCard> = files
             .into_iter()
             .map(|file| {
-                let (state, last) = (states.get(&file.file), last.remove(&file.file));
-                card(file, state, last, now)
+                let (state, last_run) = (states.get(&file.file), last_runs.remove(&file.file));
+                card(file, state, last_run, now)
             })
             .collect();
         let waits = |card: &TaskCard| {
@@ -159,22 +161,23 @@ impl HomeTasks {
         };
         tasks.sort_by_cached_key(|card| {
             let needs_the_person = matches!(card.state, TaskState::Unseen | TaskState::Broken) || waits(card);
-            let next = match card.state {
+            let next_times = match card.state {
                 TaskState::Active => card.next.first().copied(),
                 TaskState::Paused | TaskState::Resting | TaskState::Broken | TaskState::Unseen => None,
             };
-            (!needs_the_person, next.unwrap_or(Millis::MAX), card.file.clone())
+            (!needs_the_person, next_times.unwrap_or(Millis::MAX), card.file.clone())
         });
-        let at_their_times = self.preferences().tasks.at_their_times;
-        Ok(TaskCards { tasks, zone: own_zone(), at_their_times })
+        let timing_choice = self.preferences().tasks.at_their_times;
+        Ok(TaskCards { tasks, zone: own_zone(), at_their_times: timing_choice })
     }
 
     /// Returns one of them.
     pub(crate) async fn get(&self, task: String) -> Result<TaskCard, ApiError> {
-        let found = self.file(task.clone()).await?;
-        let read = self.store().read(move |reader| Ok((reader.task_state(&task)?, reader.last_run(&task)?)));
-        let (state, last) = read.await?;
-        Ok(card(found, Some(&state), last, self.now()))
+        let file = self.file(task.clone()).await?;
+        let result =
+            self.store().read(move |reader| Ok((reader.task_state(&task)?, reader.last_run(&task)?)));
+        let (state, last_run) = result.await?;
+        Ok(card(file, Some(&state), last_run, self.now()))
     }
 
     /// Returns the preview of a plan.
@@ -182,7 +185,7 @@ impl HomeTasks {
         let (tasks, now) = (self.clone(), self.now());
         blocking(move || {
             let profiles: Vec<Profile> =
-                tasks.0.agents.profiles().into_iter().map(|known| known.profile).collect();
+                tasks.0.agents.profiles().into_iter().map(|info| info.profile).collect();
             Ok(preview(&plan, now, tasks.models(), &profiles))
         })
         .await
@@ -204,38 +207,41 @@ impl HomeTasks {
         }
         let _one_at_a_time = self.schedule().writing.lock().await;
         let tasks = self.clone();
-        let (file, hash, before) = blocking(move || {
+        let (file, hash, previous) = blocking(move || {
             let (files, models) = (&tasks.schedule().files, tasks.models());
-            let (file, before) = match task {
+            let (file, previous) = match task {
                 None => (files.free_name(&plan.name), None),
                 Some(file) => {
-                    let before = files.get(&file, models)?;
-                    if version.as_deref() != Some(before.version.as_str()) {
+                    let previous = files.get(&file, models)?;
+                    if version.as_deref() != Some(previous.version.as_str()) {
                         return Err(ApiError::new("task.changed").arg("file", &file));
                     }
-                    (file, Some(before))
+                    (file, Some(previous))
                 }
             };
-            let known =
-                before.as_ref().filter(|before| before.plan.is_ok()).map(|before| before.text.as_str());
-            let text = file::text(&plan, known, models);
+            let known_text = previous
+                .as_ref()
+                .filter(|previous| previous.plan.is_ok())
+                .map(|previous| previous.text.as_str());
+            let text = file::text(&plan, known_text, models);
             files.write(&file, &text)?;
             let hash = file::version(text.as_bytes());
             // Its times continue from where they were, unless the timing changed.
-            let before = before.and_then(|before| before.plan.ok());
-            let same = before.filter(|before| before.when == plan.when && before.zone == plan.zone);
-            Ok((file, hash, same))
+            let old_plan = previous.and_then(|old_plan| old_plan.plan.ok());
+            let unchanged =
+                old_plan.filter(|old_plan| old_plan.when == plan.when && old_plan.zone == plan.zone);
+            Ok((file, hash, unchanged))
         })
         .await?;
-        self.accept_now(file.clone(), hash, before.is_some()).await?;
+        self.accept_now(file.clone(), hash, previous.is_some()).await?;
         self.get(file).await
     }
 
     /// Accepts a task in the version the person saw, so that it may run.
-    pub(crate) async fn accept(&self, task: String, seen: &str) -> Result<TaskCard, ApiError> {
+    pub(crate) async fn accept(&self, task: String, version: &str) -> Result<TaskCard, ApiError> {
         let _one_at_a_time = self.schedule().writing.lock().await;
         let file = self.file(task.clone()).await?;
-        if file.version != seen {
+        if file.version != version {
             return Err(ApiError::new("task.changed").arg("file", &task));
         }
         file.plan?;
@@ -246,12 +252,9 @@ impl HomeTasks {
     async fn accept_now(&self, task: String, hash: String, keeps_time: bool) -> Result<(), ApiError> {
         let now = self.now();
         let accepted = self.store().write(move |tx| {
-            let before = tx.task_state(&task)?;
-            let decided = before.decided_until.filter(|_| keeps_time).or(Some(now));
-            tx.put_task_state(
-                &task,
-                &TaskStateRow { on: before.on, accepted: Some(hash), decided_until: decided },
-            )
+            let state = tx.task_state(&task)?;
+            let decided_until = state.decided_until.filter(|_| keeps_time).or(Some(now));
+            tx.put_task_state(&task, &TaskStateRow { on: state.on, accepted: Some(hash), decided_until })
         });
         accepted.await?;
         self.changed();
@@ -263,8 +266,8 @@ impl HomeTasks {
         self.file(task.clone()).await?;
         let (now, name) = (self.now(), task.clone());
         let switched = self.store().write(move |tx| {
-            let before = tx.task_state(&name)?;
-            tx.put_task_state(&name, &TaskStateRow { on, decided_until: Some(now), ..before })
+            let state = tx.task_state(&name)?;
+            tx.put_task_state(&name, &TaskStateRow { on, decided_until: Some(now), ..state })
         });
         switched.await?;
         self.changed();
@@ -327,22 +330,22 @@ impl HomeTasks {
     pub(crate) async fn delete(
         &self,
         task: String,
-        who: RemovedBy,
+        remover: RemovedBy,
         session: Option<SessionId>,
     ) -> Result<(), ApiError> {
         let _one_at_a_time = self.schedule().writing.lock().await;
         let path = self.schedule().files.path(&task)?;
-        let (place, name) = (path.clone(), task.clone());
+        let (target, name) = (path.clone(), task.clone());
         blocking(move || {
-            let missing = |_| ApiError::new("task.missing").arg("file", &name);
-            place.symlink_metadata().map(drop).map_err(missing)
+            let missing_error = |_| ApiError::new("task.missing").arg("file", &name);
+            target.symlink_metadata().map(drop).map_err(missing_error)
         })
         .await?;
-        let removal = Removal { remover: who, session, project: None, command: None };
+        let removal = Removal { remover: who: remover, session, project: None, command: None };
         self.0.trash.throw_away(path, removal).await?;
         let now = self.now();
         self.schedule().deleted(|deleted| deleted.insert(task.clone(), now));
-        let gone = self.store().write(move |tx| {
+        let result = self.store().write(move |tx| {
             // Its end is recorded: if it is restored, the times missed meanwhile are over.
             tx.set_task_decided(&task, Some(now))?;
             for row in tx.open_runs()?.into_iter().filter(|row| row.run.task == task) {
@@ -350,7 +353,7 @@ impl HomeTasks {
             }
             Ok(())
         });
-        gone.await?;
+        result.await?;
         self.changed();
         Ok(())
     }
@@ -359,15 +362,15 @@ impl HomeTasks {
     pub(crate) async fn runs(
         &self,
         task: Option<String>,
-        after: Option<RunId>,
+        after_run: Option<RunId>,
         limit: u32,
     ) -> Result<TaskRuns, ApiError> {
         let since = self.now().saturating_sub(MONTH);
-        let read = self.store().read(move |reader| {
-            let runs = reader.runs(task.as_deref(), after, limit.min(RUNS))?;
+        let result = self.store().read(move |reader| {
+            let runs = reader.runs(task.as_deref(), after_run, limit.min(RUNS))?;
             Ok(TaskRuns { runs, month: reader.run_totals(task.as_deref(), since)? })
         });
-        read.await.map_err(ApiError::from)
+        result.await.map_err(ApiError::from)
     }
 
     /// Decides on a missed run that asks.
@@ -437,13 +440,13 @@ impl HomeTasks {
 
 /// Returns whether a run may begin alongside the task's other runs. A waiting retry is replaced by it.
 fn replace_waiting_retry(tx: &mut Tx<'_>, row: &RunRow, now: Millis) -> Result<bool, StoreError> {
-    let others: Vec<RunRow> =
-        tx.open_runs()?.into_iter().filter(|other| other.run.task == row.run.task).collect();
-    if others.iter().any(blocks_other_runs) {
+    let other_runs: Vec<RunRow> =
+        tx.open_runs()?.into_iter().filter(|other_run| other_run.run.task == row.run.task).collect();
+    if other_runs.iter().any(blocks_other_runs) {
         return Ok(false);
     }
-    for other in others.iter().filter(|other| is_waiting_retry(other)) {
-        tx.put_run(&replace_retry(other, row.run.due, now))?;
+    for other_run in other_runs.iter().filter(|other_run| is_waiting_retry(other_run)) {
+        tx.put_run(&replace_retry(other_run, row.run.due, now))?;
     }
     Ok(true)
 }

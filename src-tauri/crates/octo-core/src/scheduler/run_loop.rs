@@ -80,7 +80,7 @@ impl SchedulerLoop {
         let closing = scheduler.base.closing.clone();
         let (wake, clock) = (scheduler.tasks.schedule().wake(), Arc::clone(&scheduler.base.clock));
         let mut events = scheduler.base.store.published();
-        let mut tender = Self {
+        let mut scheduler_loop = Self {
             scheduler: Arc::downgrade(scheduler),
             look: LookKind::First,
             steady: clock.steady(),
@@ -91,42 +91,42 @@ impl SchedulerLoop {
             quiet: None,
         };
         tokio::spawn(async move {
-            let mut because = Because::News;
+            let mut cause = Because::News;
             loop {
                 // Not kept during the wait, so that a dropped application can end.
-                let Some(scheduler) = tender.scheduler.upgrade() else { return };
+                let Some(scheduler) = scheduler_loop.scheduler.upgrade() else { return };
                 let wait = tokio::select! {
                     () = closing.cancelled() => return,
-                    wait = tender.look(&scheduler, because) => wait,
+                    wait = scheduler_loop.look(&scheduler, cause) => wait,
                 };
                 drop(scheduler);
-                let wait = wait.unwrap_or_else(|error| {
+                let delay = wait.unwrap_or_else(|error| {
                     tracing::warn!(%error, "tasks could not be looked at; it is tried again");
                     LONGEST
                 });
-                because = tokio::select! {
+                cause = tokio::select! {
                     () = closing.cancelled() => return,
-                    () = clock.wait(wait.clamp(SHORTEST, LONGEST)) => Because::Time,
+                    () = clock.wait(delay.clamp(SHORTEST, LONGEST)) => Because::Time,
                     () = wake.notified() => Because::News,
-                    () = moved(&mut events, &tender.followed) => Because::News,
+                    () = moved(&mut events, &scheduler_loop.followed) => Because::News,
                 }
             }
         });
     }
 
     /// Takes one look, if necessary. Returns how long no other is needed.
-    async fn look(&mut self, scheduler: &Scheduler, because: Because) -> Result<Duration, ApiError> {
+    async fn look(&mut self, scheduler: &Scheduler, cause: Because) -> Result<Duration, ApiError> {
         // Before anything is read: changes stored from here on get another look.
-        let stirred = self.beside.has_changed().unwrap_or(true);
+        let other_changed = self.beside.has_changed().unwrap_or(true);
         self.beside.mark_unchanged();
-        let quiet = self.quiet.take().filter(|_| because == Because::Time && !stirred);
+        let quiet = self.quiet.take().filter(|_| cause == Because::Time && !other_changed);
         let now = scheduler.base.clock.now();
         if let Some(mut quiet) = quiet
-            && let Some(rest) = quiet.remaining(now)
+            && let Some(remaining) = quiet.remaining(now)
         {
             self.steady = scheduler.base.clock.steady();
             self.quiet = Some(quiet);
-            return Ok(rest);
+            return Ok(remaining);
         }
         self.look_round(scheduler).await
     }
@@ -134,7 +134,7 @@ impl SchedulerLoop {
     async fn look_round(&mut self, scheduler: &Scheduler) -> Result<Duration, ApiError> {
         // First of all: events from here on get another look.
         let steady = scheduler.base.clock.steady();
-        let passed = Millis::try_from(steady.saturating_sub(self.steady).as_millis()).unwrap_or(Millis::MAX);
+        let elapsed = Millis::try_from(steady.saturating_sub(self.steady).as_millis()).unwrap_or(Millis::MAX);
         self.steady = steady;
         let state = scheduler.state.lock().await;
         if *state == SchedulerState::Over {
@@ -153,25 +153,25 @@ impl SchedulerLoop {
             Switch::On => states,
             Switch::Off => states.into_iter().map(paused).collect(),
         };
-        let mut scene = Scene { now: tasks.now(), passed, files, states, open };
-        let mut news = self.claim(scheduler, &mut scene).await?;
+        let mut inputs = Scene { now: tasks.now(), passed: elapsed, files, states, open };
+        let mut news = self.claim(scheduler, &mut inputs).await?;
         self.look = LookKind::Again;
-        news |= self.begin_runs(scheduler, &scene).await?;
-        news |= self.follow_runs(scheduler, &scene).await?;
+        news |= self.begin_runs(scheduler, &inputs).await?;
+        news |= self.follow_runs(scheduler, &inputs).await?;
         if news {
             tasks.tell();
         }
-        self.wait(scheduler, &scene).await
+        self.wait(scheduler, &inputs).await
     }
 
     async fn has_lease(&self, scheduler: &Scheduler) -> Result<bool, ApiError> {
         let (store, holder) = (&scheduler.base.store, scheduler.base.lease.clone());
-        let present = store.read(|reader| reader.schedule_lease()).await?;
-        if present.is_some_and(|present| present.token == holder.token) {
+        let holder_now = store.read(|reader| reader.schedule_lease()).await?;
+        if holder_now.is_some_and(|holder_now| holder_now.token == holder.token) {
             return Ok(true);
         }
-        let taken = store.write(move |tx| tx.take_schedule_lease(&holder, probe)).await;
-        match taken? {
+        let result = store.write(move |tx| tx.take_schedule_lease(&holder, probe)).await;
+        match result? {
             LeaseOutcome::Taken | LeaseOutcome::TakenOver(_) => Ok(true),
             LeaseOutcome::HeldBy(_) => Ok(false),
         }
@@ -179,11 +179,11 @@ impl SchedulerLoop {
 
     /// Reports changes made by another process, which does the work.
     async fn look_over_shoulder(&mut self, scheduler: &Scheduler) -> Result<(), ApiError> {
-        let read = scheduler
+        let result = scheduler
             .base
             .store
             .read(|reader| Ok((reader.open_runs()?, reader.task_states()?, reader.runs(None, None, 1)?)));
-        let theirs = Some(read.await?);
+        let theirs = Some(result.await?);
         if self.theirs.is_some() && self.theirs != theirs {
             scheduler.tasks.tell();
         }
@@ -192,17 +192,17 @@ impl SchedulerLoop {
     }
 
     /// Decides on all times up to now and stores the results.
-    async fn claim(&self, scheduler: &Scheduler, scene: &mut Scene) -> Result<bool, ApiError> {
+    async fn claim(&self, scheduler: &Scheduler, inputs: &mut Scene) -> Result<bool, ApiError> {
         let mut decisions: Vec<(String, TimesDecision)> = Vec::new();
-        let mut over: Vec<(String, Option<RunRow>)> = Vec::new();
-        for (task, state) in &scene.states {
-            let file = scene.files.iter().find(|file| file.file == *task);
+        let mut changed_tasks: Vec<(String, Option<RunRow>)> = Vec::new();
+        for (task, state) in &inputs.states {
+            let file = inputs.files.iter().find(|file| file.file == *task);
             let runnable = file.and_then(|file| runnable(file, Some(state)));
             match runnable {
                 Some((plan, times)) => {
                     let open: Vec<RunRow> =
-                        scene.open.iter().filter(|row| row.run.task == *task).cloned().collect();
-                    let standing = TaskInputs {
+                        inputs.open.iter().filter(|row| row.run.task == *task).cloned().collect();
+                    let task_inputs = TaskInputs {
                         task,
                         plan,
                         times: &times,
@@ -210,45 +210,45 @@ impl SchedulerLoop {
                         decided: state.decided_until,
                         open: &open,
                     };
-                    let decision = decide(&standing, scene.now, self.look);
+                    let decision = decide(&task_inputs, inputs.now, self.look);
                     if decision != TimesDecision::default() {
                         decisions.push((task.clone(), decision));
                     }
                 }
                 // Times missed while it cannot run have passed; the reason is reported once.
                 None if state.decided_until.is_some() => {
-                    let why = file.and_then(|file| Some((file, unrunnable(file, Some(state))?)));
-                    let said = why.filter(|_| state.on == Switch::On).map(|(file, error)| {
+                    let problem = file.and_then(|file| Some((file, unrunnable(file, Some(state))?)));
+                    let notice = problem.filter(|_| state.on == Switch::On).map(|(file, error)| {
                         let name = file.plan.as_ref().map_or(task, |plan| &plan.name);
-                        skip_times(task, name, error, scene.now)
+                        skip_times(task, name, error, inputs.now)
                     });
-                    over.push((task.clone(), said));
+                    changed_tasks.push((task.clone(), notice));
                 }
                 None => {}
             }
         }
-        if decisions.is_empty() && over.is_empty() {
+        if decisions.is_empty() && changed_tasks.is_empty() {
             return Ok(false);
         }
         let token = scheduler.base.lease.token.clone();
         let claimed = scheduler.base.store.write(move |tx| {
             must_hold(tx, &token)?;
-            let mut news = false;
-            for (task, said) in over {
+            let mut changed = false;
+            for (task, notice) in changed_tasks {
                 tx.set_task_decided(&task, None)?;
-                if let Some(row) = said {
-                    news |= tx.add_run(&row)?;
+                if let Some(row) = notice {
+                    changed |= tx.add_run(&row)?;
                 }
             }
             for (task, decision) in decisions {
                 for row in &decision.change {
                     tx.put_run(row)?;
-                    news = true;
+                    changed = true;
                 }
                 let mut begun = false;
                 for row in &decision.add {
                     let added = tx.add_run(row)?;
-                    news |= added;
+                    changed |= added;
                     begun |= added && is_starting(row);
                 }
                 // A time that already had its run replaces nothing.
@@ -259,38 +259,38 @@ impl SchedulerLoop {
                     tx.set_task_decided(&task, decision.decided)?;
                 }
             }
-            Ok((news, tx.open_runs()?))
+            Ok((changed, tx.open_runs()?))
         });
         let (news, open) = claimed.await?;
-        scene.open = open;
+        inputs.open = open;
         Ok(news)
     }
 
     /// Begins the due runs, up to the limit.
-    async fn begin_runs(&self, scheduler: &Scheduler, scene: &Scene) -> Result<bool, ApiError> {
+    async fn begin_runs(&self, scheduler: &Scheduler, inputs: &Scene) -> Result<bool, ApiError> {
         let mut busy: HashSet<&str> =
-            scene.open.iter().filter(|row| is_on(row)).map(|row| row.run.task.as_str()).collect();
+            inputs.open.iter().filter(|row| is_on(row)).map(|row| row.run.task.as_str()).collect();
         // A run that waits for the person does not count.
-        let running = scene.open.iter().filter(|row| row.run.status == RunStatus::Running).count();
+        let running = inputs.open.iter().filter(|row| row.run.status == RunStatus::Running).count();
         // As many as the person allows to work at once; the turn limiter counts their turns.
-        let most = scheduler.base.preferences().live_turns.effective() as usize;
-        let mut free = most.saturating_sub(running);
-        let mut news = false;
-        for row in &scene.open {
+        let limit = scheduler.base.preferences().live_turns.effective() as usize;
+        let mut free_slots = limit.saturating_sub(running);
+        let mut changed = false;
+        for row in &inputs.open {
             let RunStatus::Waiting { until } = row.run.status else { continue };
             // A clock that was set back must not delay a run for longer than its plan says.
-            let is_early = until > scene.now && until.saturating_sub(scene.now) <= HELD;
+            let is_early = until > inputs.now && until.saturating_sub(inputs.now) <= HELD;
             if is_early || busy.contains(row.run.task.as_str()) {
                 continue;
             }
-            if free == 0 {
+            if free_slots == 0 {
                 break;
             }
-            match self.begin_run(scheduler, scene, row).await {
+            match self.begin_run(scheduler, inputs, row).await {
                 Ok(()) => {
-                    free -= 1;
+                    free_slots -= 1;
                     busy.insert(&row.run.task);
-                    news = true;
+                    changed = true;
                 }
                 // Nothing was stored: it will be retried.
                 Err(error) if error.is_store_error() => return Err(error),
@@ -299,64 +299,64 @@ impl SchedulerLoop {
                         DAY_BUDGET => SkipReason::DayBudget,
                         _ => SkipReason::CouldNotStart { error },
                     };
-                    let row = end_run(row, RunStatus::Skipped { reason }, scene.now);
+                    let row = end_run(row, RunStatus::Skipped { reason }, inputs.now);
                     scheduler.base.store.write(move |tx| tx.put_run(&row)).await?;
-                    news = true;
+                    changed = true;
                 }
             }
         }
-        Ok(news)
+        Ok(changed)
     }
 
-    async fn begin_run(&self, scheduler: &Scheduler, scene: &Scene, row: &RunRow) -> Result<(), ApiError> {
+    async fn begin_run(&self, scheduler: &Scheduler, inputs: &Scene, row: &RunRow) -> Result<(), ApiError> {
         let task = &row.run.task;
-        let file = scene.files.iter().find(|file| file.file == *task);
+        let file = inputs.files.iter().find(|file| file.file == *task);
         let file = file.ok_or_else(|| ApiError::new("task.missing").arg("file", task))?;
         let plan = file.plan.as_ref().map_err(Clone::clone)?;
-        if !is_accepted(file, scene.states.get(task)) {
+        if !is_accepted(file, inputs.states.get(task)) {
             return Err(ApiError::new("task.unseen").arg("name", &plan.name));
         }
         if row.run.cause != RunCause::Hand && scheduler.is_day_spent().await? {
             return Err(ApiError::new(DAY_BUDGET));
         }
-        scheduler.start_run(plan, row, scene.now).await
+        scheduler.start_run(plan, row, inputs.now).await
     }
 
     /// Follows the runs in progress.
-    async fn follow_runs(&mut self, scheduler: &Scheduler, scene: &Scene) -> Result<bool, ApiError> {
+    async fn follow_runs(&mut self, scheduler: &Scheduler, inputs: &Scene) -> Result<bool, ApiError> {
         let store = &scheduler.base.store;
         let open = store.read(|reader| reader.open_runs()).await?;
-        let known: HashSet<RunId> =
-            scene.open.iter().filter(|row| is_on(row)).map(|row| row.run.id).collect();
+        let known_runs: HashSet<RunId> =
+            inputs.open.iter().filter(|row| is_on(row)).map(|row| row.run.id).collect();
         self.followed = open.iter().filter(|row| is_on(row)).filter_map(|row| row.run.session).collect();
         let is_queued = |session: &SessionId| scheduler.runtime.board.is_queued(*session);
         let queued: HashSet<SessionId> = self.followed.iter().copied().filter(is_queued).collect();
         let waited = std::mem::replace(&mut self.queued, queued.clone());
-        let mut news = false;
+        let mut changed = false;
         for row in open.iter().filter(|row| is_on(row)) {
             // A turn waiting for a permit is not working.
             let waits =
                 row.run.session.is_some_and(|session| queued.contains(&session) || waited.contains(&session));
-            let passed = if known.contains(&row.run.id) && !waits { scene.passed } else { 0 };
-            let outlook = match row.run.session {
+            let elapsed = if known_runs.contains(&row.run.id) && !waits { inputs.passed } else { 0 };
+            let digest = match row.run.session {
                 Some(session) => {
-                    let looked = store.read(move |reader| reader.session_digest(session)).await;
-                    looked?
+                    let result = store.read(move |reader| reader.session_digest(session)).await;
+                    result?
                 }
                 None => None,
             };
-            if let (Some(session), Some(SessionDigest { end: None, .. })) = (row.run.session, &outlook) {
+            if let (Some(session), Some(SessionDigest { end: None, .. })) = (row.run.session, &digest) {
                 self.keep_going(scheduler, session).await;
             }
-            let file = scene.files.iter().find(|file| file.file == row.run.task);
+            let file = inputs.files.iter().find(|file| file.file == row.run.task);
             let plan = file.and_then(|file| {
-                let state = scene.states.get(&file.file);
+                let state = inputs.states.get(&file.file);
                 let on = state.is_some_and(|state| state.on == Switch::On);
                 file.plan.as_ref().ok().filter(|_| on && is_accepted(file, state))
             });
-            let followed = follow(row, outlook.as_ref(), passed, plan, scene.now);
-            news |= self.store_followed(scheduler, row, followed.row.clone(), followed.retry).await?;
-            if followed.session == RunSessionAction::Stop
+            let update = follow(row, digest.as_ref(), elapsed, plan, inputs.now);
+            changed |= self.store_followed(scheduler, row, update.row.clone(), update.retry).await?;
+            if update.session == RunSessionAction::Stop
                 && let Some(session) = row.run.session
                 && let Err(error) = scheduler.sessions.stop(session).await
             {
@@ -364,7 +364,7 @@ impl SchedulerLoop {
                 tracing::warn!(%session, %error, "the session of a run is not stopped yet");
             }
         }
-        Ok(news)
+        Ok(changed)
     }
 
     /// Resumes a session whose actor has ended (its process ended, or it could not be stored).
@@ -380,51 +380,51 @@ impl SchedulerLoop {
     async fn store_followed(
         &self,
         scheduler: &Scheduler,
-        before: &RunRow,
-        after: RunRow,
+        old: &RunRow,
+        new: RunRow,
         retry: Option<RunRow>,
     ) -> Result<bool, ApiError> {
-        if *before == after {
+        if *old == new {
             return Ok(false);
         }
-        if let (Some(_), Some(session)) = (after.run.ended_at, before.run.session) {
+        if let (Some(_), Some(session)) = (new.run.ended_at, old.run.session) {
             scheduler.tasks.schedule().limit(session, None);
         }
-        let news = before.run != after.run;
+        let changed = old.run != new.run;
         let token = scheduler.base.lease.token.clone();
-        let stored = scheduler.base.store.write(move |tx| {
+        let result = scheduler.base.store.write(move |tx| {
             must_hold(tx, &token)?;
             // The person may have stopped it since it was read.
-            let ending = tx.run(after.run.id)?.and_then(|row| row.stop_reason).or(after.stop_reason);
-            tx.put_run(&RunRow { stop_reason: ending, ..after })?;
+            let stop_reason = tx.run(new.run.id)?.and_then(|row| row.stop_reason).or(new.stop_reason);
+            tx.put_run(&RunRow { stop_reason, ..new })?;
             if let Some(retry) = retry {
                 tx.add_run(&retry)?;
             }
             Ok(())
         });
-        stored.await?;
-        Ok(news)
+        result.await?;
+        Ok(changed)
     }
 
     /// Returns how long nothing is due.
-    async fn wait(&mut self, scheduler: &Scheduler, scene: &Scene) -> Result<Duration, ApiError> {
+    async fn wait(&mut self, scheduler: &Scheduler, inputs: &Scene) -> Result<Duration, ApiError> {
         let open = scheduler.base.store.read(|reader| reader.open_runs()).await?;
         // Without a watcher the files themselves must be checked.
         let is_quiet = open.is_empty() && scheduler.tasks.schedule().is_watched();
         let runs = open.into_iter().filter_map(|row| match row.run.status {
-            RunStatus::Waiting { until } => Some(until.saturating_sub(scene.now)),
+            RunStatus::Waiting { until } => Some(until.saturating_sub(inputs.now)),
             RunStatus::Running => Some(Millis::from(row.minutes) * MINUTE - row.worked),
             _ => None,
         });
         // Runs waiting for a permit or being stopped are reported when they change.
         let runs = runs.filter(|time| *time > 0);
         // Includes paused tasks: a passed time is recorded, so that it does not count after they are resumed.
-        let times = scene.files.iter().filter_map(|file| {
-            let (_, times) = runnable(file, scene.states.get(&file.file))?;
-            times.after(scene.now).next().map(|at| at - scene.now)
+        let times = inputs.files.iter().filter_map(|file| {
+            let (_, times) = runnable(file, inputs.states.get(&file.file))?;
+            times.after(inputs.now).next().map(|time| time - inputs.now)
         });
         let next = runs.chain(times).min().unwrap_or(Millis::MAX);
-        self.quiet = is_quiet.then(|| QuietPeriod::new(scene.now, next));
+        self.quiet = is_quiet.then(|| QuietPeriod::new(inputs.now, next));
         Ok(Duration::from_millis(u64::try_from(next.max(0)).unwrap_or(u64::MAX)))
     }
 }

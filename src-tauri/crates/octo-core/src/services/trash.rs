@@ -28,18 +28,18 @@ impl Services {
         match request {
             TrashRequest::GetTrash(_) => {
                 trash.scan_and_log(TrashScan::New).await;
-                let read = store.read(|reader| {
+                let result = store.read(|reader| {
                     Ok(TrashOverview { totals: reader.trash_totals()?, projects: reader.trash_projects()? })
                 });
-                json(read.await?)
+                json(result.await?)
             }
             TrashRequest::ListTrash(call) => {
                 trash.scan_and_log(TrashScan::New).await;
                 let filter = TrashFilter { query: call.query, kind: call.kind, project: call.project };
                 let limit = call.limit.min(PAGE);
-                let read = store.read(move |reader| reader.trash_page(&filter, call.offset, limit)).await;
-                let (rows, found) = read?;
-                json(TrashPage { entries: rows.into_iter().map(|row| row.entry).collect(), found })
+                let result = store.read(move |reader| reader.trash_page(&filter, call.offset, limit)).await;
+                let (rows, total) = result?;
+                json(TrashPage { entries: rows.into_iter().map(|row| row.entry).collect(), found: total })
             }
             TrashRequest::PreviewTrash(call) => json(self.preview_trash(base, call.id).await?),
             TrashRequest::RestoreTrash(call) => {
@@ -73,8 +73,8 @@ impl Services {
                 }
                 (TrashKind::Task, _) => self.restore_task(&row, folder, on_conflict).await,
                 (TrashKind::Session, Some(session)) => {
-                    let back = base.store.write(move |tx| tx.undelete(session)).await;
-                    Ok(RestoreOutcome::Done { id, at: back?.id.to_string() })
+                    let result = base.store.write(move |tx| tx.undelete(session)).await;
+                    Ok(RestoreOutcome::Done { id, at: result?.id.to_string() })
                 }
                 (TrashKind::Session, None) => Err(ApiError::new("trash.gone")),
             }
@@ -91,15 +91,15 @@ impl Services {
         on_conflict: OnConflict,
     ) -> Result<RestoreOutcome, ApiError> {
         let (trash, tasks) = (&self.trash, &self.tasks);
-        let done = match (folder, on_conflict) {
+        let outcome = match (folder, on_conflict) {
             // Task files are not named like other files when both are kept.
             (None, OnConflict::KeepBoth) => {
-                let free = tasks.free_place(&row.entry.name).await?;
-                trash.restore_to(row, free, OnConflict::Ask).await?
+                let free_path = tasks.free_place(&row.entry.name).await?;
+                trash.restore_to(row, free_path, OnConflict::Ask).await?
             }
             (folder, on_conflict) => trash.restore_file(row, folder, on_conflict).await?,
         };
-        match done {
+        match outcome {
             RestoreOutcome::Done { id, at } => {
                 // The file is already restored, whatever the state of its task.
                 let paused = tasks.restored_from_trash(PathBuf::from(&at), row.entry.at).await;
@@ -118,24 +118,24 @@ impl Services {
 
     async fn preview_trash(&self, base: &Base, id: TrashId) -> Result<TrashPreview, ApiError> {
         let row = self.trash.row(id).await?;
-        let (look, present) = match row.entry.kind {
+        let (preview, is_present) = match row.entry.kind {
             TrashKind::File | TrashKind::Skill | TrashKind::Memory | TrashKind::Task => {
-                let look = self.trash.preview(id, base.blobs.clone()).await?;
-                (look, self.trash.item_at_path(row.path).await?)
+                let preview = self.trash.preview(id, base.blobs.clone()).await?;
+                (preview, self.trash.item_at_path(row.path).await?)
             }
             TrashKind::Session => (last_words(base, &row.entry).await?, None),
         };
         let days = base.preferences().trash.days.map(|days| Millis::from(days.max(1)));
         let session_title = match (row.entry.kind, row.entry.session) {
             (TrashKind::File | TrashKind::Skill | TrashKind::Memory | TrashKind::Task, Some(session)) => {
-                let read = base.store.read(move |reader| reader.session(session)).await;
-                read?.map(|info| info.title)
+                let result = base.store.read(move |reader| reader.session(session)).await;
+                result?.map(|info| info.title)
             }
             _ => None,
         };
-        let counted = self.trash.effective_deletion_time(row.entry.at).await?;
-        let until = days.map(|days| counted.saturating_add(days * DAY));
-        Ok(TrashPreview { entry: row.entry, look, present, until, session_title })
+        let counted_from = self.trash.effective_deletion_time(row.entry.at).await?;
+        let until = days.map(|days| counted_from.saturating_add(days * DAY));
+        Ok(TrashPreview { entry: row.entry, look: preview, present: is_present, until, session_title })
     }
 }
 
@@ -143,8 +143,8 @@ impl Services {
 async fn last_words(base: &Base, entry: &TrashEntry) -> Result<TrashExcerpt, ApiError> {
     let Some(session) = entry.session else { return Ok(TrashExcerpt::Nothing) };
     let (messages, characters) = SHOWN;
-    let read = base.store.read(move |reader| reader.last_texts(session, messages)).await;
-    let lines = read?;
+    let result = base.store.read(move |reader| reader.last_texts(session, messages)).await;
+    let lines = result?;
     let lines = lines.into_iter().map(|line| line.chars().take(characters).collect()).collect();
     Ok(TrashExcerpt::Session { lines })
 }

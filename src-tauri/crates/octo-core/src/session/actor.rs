@@ -37,7 +37,7 @@ impl Actor {
     /// Returns a listener that passes the shell's news of commands to the actor.
     pub(super) fn listener(&self) -> NewsListener {
         let reporter = self.reporter();
-        Arc::new(move |news| reporter.send(JobReport::Command(news)))
+        Arc::new(move |update| reporter.send(JobReport::Command(update)))
     }
 
     pub(super) fn stop(&self) -> &StopSignal {

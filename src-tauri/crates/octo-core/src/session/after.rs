@@ -56,22 +56,23 @@ impl TurnFacts {
     /// Derives the data from the messages, for a turn that began in an earlier process or before its session
     /// was opened.
     pub(super) fn of(context: &[Message], turn: TurnId) -> Self {
-        let mut course = Self::default();
-        let said = context.iter().filter(|message| message.turn == turn && message.role == Role::Assistant);
-        for message in said {
+        let mut facts = Self::default();
+        let answers =
+            context.iter().filter(|message| message.turn == turn && message.role == Role::Assistant);
+        for message in answers {
             let mut skills = message.calls().filter(|call| call.name == INVOKE_SKILL);
             if message.meta.origin == Origin::Octo {
                 if let Some(name) = skills.find_map(called) {
-                    course.skills = InvokedSkills::BySlash(name);
+                    facts.skills = InvokedSkills::BySlash(name);
                 }
                 continue;
             }
-            course.answered();
+            facts.answered();
             if skills.next().is_some() {
-                course.invoked();
+                facts.invoked();
             }
         }
-        course
+        facts
     }
 
     /// Returns the number of answers of its own model so far.
@@ -98,7 +99,7 @@ fn called(call: &ToolCall) -> Option<String> {
     struct SkillCallArguments {
         skill_name: String,
     }
-    serde_json::from_str::<SkillCallArguments>(&call.arguments).ok().map(|named| named.skill_name)
+    serde_json::from_str::<SkillCallArguments>(&call.arguments).ok().map(|arguments| arguments.skill_name)
 }
 
 /// A finished turn.
@@ -111,8 +112,8 @@ pub(crate) struct FinishedTurn {
 }
 
 impl FinishedTurn {
-    pub(super) fn new(turn: TurnId, course: TurnFacts, task: TurnStep, summary: String) -> Self {
-        Self { turn, course, task, summary }
+    pub(super) fn new(turn: TurnId, facts: TurnFacts, task: TurnStep, summary: String) -> Self {
+        Self { turn, course: facts, task, summary }
     }
 }
 
@@ -155,17 +156,17 @@ impl LookBackState {
 
     /// Makes the look back end because a turn begins.
     pub(super) fn yield_to_turn(&mut self) {
-        if let Some(work) = &self.work {
-            work.calls.way.cancel();
+        if let Some(look_back) = &self.work {
+            look_back.calls.way.cancel();
             // Unless the look back reports otherwise before the turn ends.
-            self.memory = work.memory;
+            self.memory = look_back.memory;
         }
     }
 
     /// Ends the look back because the person pressed Stop.
     pub(super) fn stop(&self) {
-        if let Some(work) = &self.work {
-            work.calls.end.cancel();
+        if let Some(look_back) = &self.work {
+            look_back.calls.end.cancel();
         }
     }
 }
@@ -185,14 +186,16 @@ impl Session {
     pub(super) async fn look_back(&mut self, finished: FinishedTurn) -> Result<(), ApiError> {
         let FinishedTurn { turn, course, task, summary } = finished;
         let aims = self.aims(course);
-        let is_alone = !self.turn.is_running() && !self.restoring.is_under_way() && self.queue.is_empty();
-        let (Some(model), Some(last)) = (self.model(), self.conversation.last().map(|last| last.id)) else {
+        let is_idle = !self.turn.is_running() && !self.restoring.is_under_way() && self.queue.is_empty();
+        let (Some(model), Some(last_message)) =
+            (self.model(), self.conversation.last().map(|last_message| last_message.id))
+        else {
             return Ok(());
         };
         if aims.is_empty() || self.info.source != Source::Window {
             return Ok(());
         }
-        if !is_alone {
+        if !is_idle {
             if aims.contains(&LookBackAim::Remember) {
                 self.after.memory = MemoryUpdateState::Owed;
             }
@@ -208,15 +211,15 @@ impl Session {
         };
         self.after.work = Some(RunningLookBack { turn, memory, calls: calls.clone() });
         let state = self.parent_state(task, summary, Vec::new());
-        let look = LookBackRun::new(self, turn, (model, last), state, calls);
-        let (looking, report) = (look.run(aims), self.reporter());
-        tokio::spawn(async move { report.send(JobReport::LookedBack(looking.await)) });
+        let run = LookBackRun::new(self, turn, (model, last_message), state, calls);
+        let (job, report) = (run.run(aims), self.reporter());
+        tokio::spawn(async move { report.send(JobReport::LookedBack(job.await)) });
         Ok(())
     }
 
-    fn aims(&self, course: TurnFacts) -> Vec<LookBackAim> {
+    fn aims(&self, facts: TurnFacts) -> Vec<LookBackAim> {
         let settings = self.runtime.base.preferences().library;
-        let TurnFacts { answers, skills } = course;
+        let TurnFacts { answers, skills } = facts;
         let improve = match skills {
             InvokedSkills::BySlash(name) if answers >= REFLECTS_FROM => Some(LookBackAim::Reflect(name)),
             InvokedSkills::None if answers >= PROPOSES_FROM => Some(LookBackAim::Propose),
@@ -231,22 +234,22 @@ impl Session {
     }
 
     /// Takes the result of a look back.
-    pub(super) async fn finish_look_back(&mut self, news: LookBackResult) -> Result<(), ApiError> {
-        let LookBackResult { turn, remembered, warm_since, memory } = news;
-        if self.after.work.as_ref().is_some_and(|work| work.turn == turn) {
+    pub(super) async fn finish_look_back(&mut self, result: LookBackResult) -> Result<(), ApiError> {
+        let LookBackResult { turn, remembered, warm_since, memory } = result;
+        if self.after.work.as_ref().is_some_and(|look_back| look_back.turn == turn) {
             self.after.work = None;
             self.after.memory = memory;
             if !self.turn.is_running() {
-                if let Some(since) = warm_since {
-                    self.warmth.cache_used_at(since);
+                if let Some(warm_at) = warm_since {
+                    self.warmth.cache_used_at(warm_at);
                 }
                 self.begin_pause();
             }
         }
         let mut step = Step::default();
         for file in remembered {
-            let note = ApiError::new("memory.remembered").arg("file", file);
-            step.event(Event::CommandAnswered { note });
+            let notice = ApiError::new("memory.remembered").arg("file", file);
+            step.event(Event::CommandAnswered { note: notice });
         }
         self.finish(step).await
     }
@@ -277,19 +280,22 @@ mod tests {
 
     #[test]
     fn what_a_turn_did_is_read_off_its_own_messages() {
-        let (turn, other) = (TurnId::new(), TurnId::new());
+        let (turn, other_turn) = (TurnId::new(), TurnId::new());
         let slash = asked_call(turn, &SkillTask { name: "tidy".into(), task: String::new() }).0;
-        let with = |answers, skills| TurnFacts { answers, skills };
+        let facts_of = |answers, skills| TurnFacts { answers, skills };
         for (messages, expected) in [
             (vec![], TurnFacts::default()),
-            (vec![answer(other, Some(INVOKE_SKILL)), answer(turn, None)], with(1, InvokedSkills::None)),
+            (
+                vec![answer(other_turn, Some(INVOKE_SKILL)), answer(turn, None)],
+                facts_of(1, InvokedSkills::None),
+            ),
             (
                 vec![answer(turn, Some("glob")), answer(turn, Some(INVOKE_SKILL))],
-                with(2, InvokedSkills::ByModel),
+                facts_of(2, InvokedSkills::ByModel),
             ),
             (
                 vec![slash.clone(), answer(turn, Some(INVOKE_SKILL))],
-                with(1, InvokedSkills::BySlash("tidy".into())),
+                facts_of(1, InvokedSkills::BySlash("tidy".into())),
             ),
         ] {
             assert_eq!(TurnFacts::of(&messages, turn), expected);

@@ -20,7 +20,7 @@ impl Session {
     /// Reacts to a request refused as invalid and returns whether it is sent again without attachments. This
     /// lasts until another model is chosen or the session is reopened; then attachments are tried again.
     pub(super) fn retry_without_attachments(&mut self, error: &ProviderError, step: &mut Step) -> bool {
-        let shown = self.attached == AttachmentMode::Shown
+        let was_sent = self.attached == AttachmentMode::Shown
             && self.conversation.iter().any(|message| {
                 message.blocks.iter().any(|block| match block {
                     Block::Image { .. } | Block::Document { .. } => true,
@@ -34,12 +34,12 @@ impl Session {
                     | Block::Notice { .. } => false,
                 })
             });
-        if error.class != ErrorClass::Invalid || !shown {
+        if error.class != ErrorClass::Invalid || !was_sent {
             return false;
         }
         self.attached = AttachmentMode::Named;
-        let note = ApiError::new("attach.refused").detail(&error.message);
-        step.event(Event::CommandAnswered { note });
+        let notice = ApiError::new("attach.refused").detail(&error.message);
+        step.event(Event::CommandAnswered { note: notice });
         true
     }
 }

@@ -55,8 +55,8 @@ enum AutoTurnState {
 
 impl BackgroundCommands {
     /// Restores the stored commands. Commands stored as running were running when Octo ended.
-    pub(super) fn restored(stored: &[BackgroundCommand]) -> Self {
-        let mut commands = stored.to_vec();
+    pub(super) fn restored(commands: &[BackgroundCommand]) -> Self {
+        let mut commands = commands.to_vec();
         for command in commands.iter_mut().filter(|command| !command.state.is_over()) {
             command.state = CommandState::EndedWithOcto;
         }
@@ -84,11 +84,11 @@ impl BackgroundCommands {
 
     /// Whether one of these ends justifies a turn of its own.
     fn wakes(&self) -> bool {
-        let asked_for = |state| matches!(state, CommandState::Killed | CommandState::EndedWithOcto);
-        let untold = self.commands.iter().filter(|command| self.is_unreported(command));
+        let is_requested = |state| matches!(state, CommandState::Killed | CommandState::EndedWithOcto);
+        let unreported = self.commands.iter().filter(|command| self.is_unreported(command));
         self.rest == AutoTurnState::Open
             && self.alone < ALONE
-            && untold.filter(|command| !asked_for(command.state)).count() > 0
+            && unreported.filter(|command| !is_requested(command.state)).count() > 0
     }
 
     /// Returns the running commands.
@@ -97,8 +97,8 @@ impl BackgroundCommands {
     }
 
     fn put(&mut self, command: BackgroundCommand) {
-        match self.commands.iter_mut().find(|known| known.handle == command.handle) {
-            Some(known) => *known = command,
+        match self.commands.iter_mut().find(|existing| existing.handle == command.handle) {
+            Some(existing) => *existing = command,
             None => self.commands.push(command),
         }
     }
@@ -110,11 +110,11 @@ impl BackgroundCommands {
 
     /// Takes the ends the model has not learned of, in their order.
     fn take_untold(&mut self) -> Vec<BackgroundCommand> {
-        let (mut untold, rest): (Vec<_>, Vec<_>) =
+        let (mut unreported, remaining): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.commands).into_iter().partition(|command| self.is_unreported(command));
-        self.commands = rest;
-        untold.sort_by_key(|command| command.ended_at);
-        untold
+        self.commands = remaining;
+        unreported.sort_by_key(|command| command.ended_at);
+        unreported
     }
 
     /// Records that the result of a call will report this end.
@@ -125,22 +125,22 @@ impl BackgroundCommands {
     /// Removes the ends that the result of a call reported. Returns whether there were any.
     fn told_by(&mut self, call: CallId) -> bool {
         let Self { commands, in_hand, .. } = self;
-        let before = commands.len();
+        let count = commands.len();
         commands.retain(|command| in_hand.get(&command.handle) != Some(&call));
-        in_hand.retain(|_, by| *by != call);
-        commands.len() < before
+        in_hand.retain(|_, reporting_call| *reporting_call != call);
+        commands.len() < count
     }
 
     /// Records that the result of a call will report no end. Returns whether it would have reported one.
     fn untold_by(&mut self, call: CallId) -> bool {
-        let before = self.in_hand.len();
-        self.in_hand.retain(|_, by| *by != call);
-        self.in_hand.len() < before
+        let count = self.in_hand.len();
+        self.in_hand.retain(|_, reporting_call| *reporting_call != call);
+        self.in_hand.len() < count
     }
 
     /// Records the start of a turn.
-    pub(super) fn turn_began(&mut self, began: TurnCause) {
-        self.alone = match began {
+    pub(super) fn turn_began(&mut self, cause: TurnCause) {
+        self.alone = match cause {
             TurnCause::ByThePerson => 0,
             TurnCause::ByItself => self.alone.saturating_add(1),
         };
@@ -181,11 +181,11 @@ impl Session {
         let step = Step::default().with(self.background.event());
         self.feed_with(Input::Queued(self.waiting()), step).await?;
         if self.may_wake() {
-            let (report, ending) = (self.reporter(), self.actor.ended());
+            let (report, cancelled) = (self.reporter(), self.actor.ended());
             tokio::spawn(async move {
                 tokio::select! {
                     () = tokio::time::sleep(GATHER) => report.send(JobReport::Wake),
-                    () = ending => {}
+                    () = cancelled => {}
                 }
             });
         }
@@ -212,12 +212,12 @@ impl Session {
 
     /// Adds the unreported ends to the conversation, as one message.
     pub(super) fn report_ends(&mut self, turn: TurnId, step: &mut Step) {
-        let told = self.background.take_untold();
-        if told.is_empty() {
+        let commands = self.background.take_untold();
+        if commands.is_empty() {
             return;
         }
-        let text = notice::of(&told);
-        let block = Block::CommandsEnded { commands: told, text };
+        let text = notice::of(&commands);
+        let block = Block::CommandsEnded { commands, text };
         let message = self.message(turn, Role::User, Origin::Octo, vec![block]);
         self.add_message(message, step);
         step.event(self.background.event());
@@ -246,8 +246,8 @@ impl Session {
     }
 
     /// Stores the state of commands that a restart has ended.
-    pub(super) async fn store_restored(&mut self, stored: &[BackgroundCommand]) -> Result<(), ApiError> {
-        if self.background.commands == stored {
+    pub(super) async fn store_restored(&mut self, commands: &[BackgroundCommand]) -> Result<(), ApiError> {
+        if self.background.commands == commands {
             return Ok(());
         }
         self.finish(Step::once().with(self.background.event())).await

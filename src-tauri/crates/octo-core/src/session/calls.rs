@@ -87,9 +87,9 @@ impl Session {
         tasks: TurnHistory,
     ) -> ToolContext {
         let live = self.live.clone();
-        let ground = self.ground();
+        let context = self.ground();
         // Paths the person closed stay closed inside a folder that a tool searches.
-        let closed = PolicyPaths::new(&ground.policy, &ground.shell_context(self.workspace.folder()));
+        let closed = PolicyPaths::new(&context.policy, &context.shell_context(self.workspace.folder()));
         ToolContext {
             session: self.id(),
             call,
@@ -115,7 +115,7 @@ impl Session {
                 &self.runtime.services,
                 self.client(),
             )),
-            skills: self.skills(ground),
+            skills: self.skills(context),
             live: Arc::new(move |text: &str| live.push(message, 0, &StreamKind::Output { call }, text)),
             approved_by: vetted,
             cancel,
@@ -124,7 +124,7 @@ impl Session {
 
     /// Reads a call's arguments, decides on it and makes its preview, off the actor.
     pub(super) fn prepare(&self, id: CallId) {
-        let (mut ground, hooks, barred) = (self.ground(), self.hooks(), self.barred());
+        let (mut permissions, hooks, forbidden_tools) = (self.ground(), self.hooks(), self.barred());
         let unattended = self.is_unattended();
         let toolset = self.runtime.services.toolset.clone();
         let (runtime, folder, scope) = (self.runtime.clone(), self.info.folder.clone(), self.session_scope());
@@ -136,15 +136,15 @@ impl Session {
         let context = self.tool_context(id, message, Approver::Policy, cancel, tasks);
         tokio::spawn(async move {
             // A separate task, so that a panic while reading a call ends the call and not the turn.
-            let read = tokio::spawn(async move {
+            let result = tokio::spawn(async move {
                 // Another session of the same folder may have received a rule meanwhile.
                 if !unattended && let Ok(rules) = runtime.base.allowed(folder, scope).await {
-                    ground.rules = rules;
+                    permissions.rules = rules;
                 }
-                let ready = ready(&toolset, &call, &ground, &hooks, &barred, &context).await?;
+                let ready = ready(&toolset, &call, &permissions, &hooks, &forbidden_tools, &context).await?;
                 Ok(if unattended { ready.unattended() } else { ready })
             });
-            let outcome = read.await.unwrap_or_else(|error| {
+            let outcome = result.await.unwrap_or_else(|error| {
                 tracing::error!(call = %id, %error, "reading a call broke");
                 Err(ToolError::new("The call could not be read; nothing was run."))
             });
@@ -177,10 +177,10 @@ impl Session {
 
     /// Marks a call as started; its effect begins once this is stored.
     pub(super) fn start(&mut self, call: CallId, step: &mut Step) {
-        let ground = self.ground();
+        let context = self.ground();
         let Some(cancel) = self.turn.get().map(RunningTurn::child_token) else { return };
         let Some(open) = self.turn.call(call) else { return };
-        if open.start(&ground, cancel, step) {
+        if open.start(&context, cancel, step) {
             step.job(move |session| session.spawn_call(call));
         } else {
             self.feed(Input::Ended { call }, step);
@@ -190,8 +190,8 @@ impl Session {
     /// Takes the report of an ended call.
     pub(super) async fn call_ended(&mut self, report: EndedReport) -> Result<(), ApiError> {
         let EndedReport { turn, call, outcome, watched, how, duration_ms } = report;
-        if let Some(watched) = watched {
-            self.command_returned(watched, goes_on(&outcome));
+        if let Some(running_command) = watched {
+            self.command_returned(running_command, goes_on(&outcome));
         }
         self.live.close_call(call);
         if self.turn.open_call(turn, call).is_none() {
@@ -218,8 +218,8 @@ impl Session {
     }
 
     /// Gives a call its result without running it, and withdraws its question.
-    pub(super) fn settle(&mut self, call: CallId, how: SettleReason, step: &mut Step) {
-        self.turn.with(|turn| turn.batch.settle(call, how, step));
+    pub(super) fn settle(&mut self, call: CallId, reason: SettleReason, step: &mut Step) {
+        self.turn.with(|turn| turn.batch.settle(call, reason, step));
     }
 
     /// Gives up calls that did not end in time after Stop.

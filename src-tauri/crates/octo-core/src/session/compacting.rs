@@ -129,10 +129,10 @@ impl Compaction {
 
     /// Records that a summary replaced earlier messages. Returns whether the conversation is much smaller than
     /// before.
-    fn compacted(&mut self, before: u64, tokens: u64, messages: usize) -> bool {
+    fn compacted(&mut self, old_size: u64, tokens: u64, messages: usize) -> bool {
         self.size.record_estimate(tokens, messages);
         self.restraint = CompactionRestraint { calls_since: Some(0), not_below: 0 };
-        let is_useless = tokens > before / 100 * USELESS_PERCENT;
+        let is_useless = tokens > old_size / 100 * USELESS_PERCENT;
         if is_useless {
             self.restraint.not_below = tokens / 100 * REGROWTH_PERCENT;
         }
@@ -165,11 +165,11 @@ impl Session {
         if size < self.compaction_limit() || self.compaction.restraint.forbids(size) {
             return false;
         }
-        let Some(cut) = compaction::choose_range(&self.conversation, HeldBackSteps::Nothing) else {
+        let Some(range) = compaction::choose_range(&self.conversation, HeldBackSteps::Nothing) else {
             return false;
         };
         self.begin_compaction(
-            cut,
+            range,
             HeldBackSteps::Nothing,
             CompactionCause::Size,
             CompactionAttempt::default(),
@@ -181,11 +181,11 @@ impl Session {
     /// Begins a compaction that can be sent, because the provider rejected the conversation as too long.
     /// Returns whether it did.
     pub(super) fn compact_after_overflow(&mut self, error: ApiError, step: &mut Step) -> bool {
-        let Some(cut) = compaction::choose_range(&self.conversation, HeldBackSteps::LastStep) else {
+        let Some(range) = compaction::choose_range(&self.conversation, HeldBackSteps::LastStep) else {
             return false;
         };
         self.begin_compaction(
-            cut,
+            range,
             HeldBackSteps::LastStep,
             CompactionCause::Overflow(error),
             CompactionAttempt::default(),
@@ -199,9 +199,9 @@ impl Session {
         if self.compaction.restraint.forbids(self.context_size()) {
             return;
         }
-        if let Some(cut) = compaction::choose_range(&self.conversation, HeldBackSteps::Nothing) {
+        if let Some(range) = compaction::choose_range(&self.conversation, HeldBackSteps::Nothing) {
             self.begin_compaction(
-                cut,
+                range,
                 HeldBackSteps::Nothing,
                 CompactionCause::Idle,
                 CompactionAttempt::default(),
@@ -218,25 +218,25 @@ impl Session {
     /// Returns the size from which the conversation is compacted.
     pub(super) fn compaction_limit(&self) -> u64 {
         let window = self.model().and_then(|model| self.runtime.services.models.window(model));
-        let chosen = match self.runtime.base.preferences().compact_at {
+        let configured = match self.runtime.base.preferences().compact_at {
             CompactionLimit::Usual => None,
             CompactionLimit::Tokens { tokens } => Some(tokens),
         };
-        compaction::limit(window.unwrap_or(u64::MAX), chosen)
+        compaction::limit(window.unwrap_or(u64::MAX), configured)
     }
 
     fn begin_compaction(
         &mut self,
-        cut: CompactionRange,
+        range: CompactionRange,
         held_back: HeldBackSteps,
         cause: CompactionCause,
         CompactionAttempt { failed, pause }: CompactionAttempt,
         step: &mut Step,
     ) {
         let (size, messages) = (self.context_size(), self.conversation.len());
-        let compacting = RunningCompaction { cut, cause, held_back, size, messages, failed };
+        let running = RunningCompaction { cut: range, cause, held_back, size, messages, failed };
         let mut messages: Vec<Message> =
-            paired(self.conversation.get(..cut.sent).unwrap_or(&self.conversation)).into_owned();
+            paired(self.conversation.get(..range.sent).unwrap_or(&self.conversation)).into_owned();
         let notice = Block::Notice {
             kind: NoticeKind::Compaction,
             text: compaction::INSTRUCTION.trim_end().to_owned(),
@@ -244,37 +244,37 @@ impl Session {
         messages.push(self.message(self.newest_turn(), Role::User, Origin::Octo, vec![notice]));
         let request = RequestMessages::passing(messages, MAX_SUMMARY_TOKENS);
         step.event(Event::CompactionStarted);
-        self.begin_side_call(SideCallAim::Compaction(Box::new(compacting)), request, pause, step);
+        self.begin_side_call(SideCallAim::Compaction(Box::new(running)), request, pause, step);
     }
 
     fn newest_turn(&self) -> TurnId {
-        self.turn.id().or(self.conversation.last().map(|last| last.turn)).unwrap_or_default()
+        self.turn.id().or(self.conversation.last().map(|last_message| last_message.turn)).unwrap_or_default()
     }
 
     /// Takes the model's answer to the instruction.
     pub(super) fn compaction_answered(
         &mut self,
-        compacting: Box<RunningCompaction>,
+        running: Box<RunningCompaction>,
         answer: Result<SideAnswer, ProviderError>,
         step: &mut Step,
     ) {
-        let read = answer.map(|answer| match answer.complete() {
+        let result = answer.map(|answer| match answer.complete() {
             Some((text, calls)) => compaction::parse_summary(text, calls),
             None => Err(SummaryError::Cut),
         });
-        match read {
-            Ok(Ok(summary)) => self.write_archive(compacting, summary, step),
-            Ok(Err(why)) => {
-                let key = match why {
+        match result {
+            Ok(Ok(summary)) => self.write_archive(running, summary, step),
+            Ok(Err(error)) => {
+                let key = match error {
                     SummaryError::Missing => "compaction.no_summary",
                     SummaryError::Cut => "compaction.cut",
                     SummaryError::Called => "compaction.called_tools",
                     SummaryError::Long => "compaction.too_long",
                 };
-                self.compaction_failed(*compacting, ApiError::new(key), step);
+                self.compaction_failed(*running, ApiError::new(key), step);
             }
             Err(error) if error.class == ErrorClass::ContextTooLong => {
-                let again = match (&compacting.cause, compacting.held_back) {
+                let next_step = match (&running.cause, running.held_back) {
                     // It is too long even without its last step: the earlier half is sent.
                     (_, HeldBackSteps::Nothing) => Some(HeldBackSteps::LastStep),
                     (CompactionCause::Overflow(_) | CompactionCause::Size, HeldBackSteps::LastStep) => {
@@ -282,50 +282,51 @@ impl Session {
                     }
                     (_, HeldBackSteps::LastStep | HeldBackSteps::Half) => None,
                 };
-                let cut = again
-                    .and_then(|again| Some((again, compaction::choose_range(&self.conversation, again)?)));
-                match cut {
-                    Some((again, cut)) => {
+                let retry = next_step.and_then(|next_step| {
+                    Some((next_step, compaction::choose_range(&self.conversation, next_step)?))
+                });
+                match retry {
+                    Some((next_step, range)) => {
                         self.begin_compaction(
-                            cut,
-                            again,
-                            compacting.cause,
+                            range,
+                            next_step,
+                            running.cause,
                             CompactionAttempt::default(),
                             step,
                         );
                     }
-                    None => self.compaction_failed(*compacting, error.to_api(), step),
+                    None => self.compaction_failed(*running, error.to_api(), step),
                 }
             }
             Err(error) => {
-                let RunningCompaction { cut, held_back, .. } = *compacting;
-                let failed = compacting.failed + 1;
+                let RunningCompaction { cut, held_back, .. } = *running;
+                let failed = running.failed + 1;
                 // Between turns no work waits for it, and the next pause is another chance.
-                let wanted = !matches!(compacting.cause, CompactionCause::Idle);
+                let is_needed = !matches!(running.cause, CompactionCause::Idle);
                 let pause = POLICY.next(failed, &error, jitter(MessageId::new(), failed));
-                match pause.filter(|pause| wanted && *pause <= POLICY.cap) {
+                match pause.filter(|pause| is_needed && *pause <= POLICY.cap) {
                     Some(pause) => {
-                        let again = CompactionAttempt { failed, pause };
-                        self.begin_compaction(cut, held_back, compacting.cause, again, step);
+                        let attempt = CompactionAttempt { failed, pause };
+                        self.begin_compaction(cut, held_back, running.cause, attempt, step);
                     }
-                    None => self.compaction_failed(*compacting, error.to_api(), step),
+                    None => self.compaction_failed(*running, error.to_api(), step),
                 }
             }
         }
     }
 
-    fn write_archive(&mut self, compacting: Box<RunningCompaction>, summary: Summary, step: &mut Step) {
+    fn write_archive(&mut self, running: Box<RunningCompaction>, summary: Summary, step: &mut Step) {
         let id = MessageId::new();
-        let messages: Vec<Message> = self.conversation.iter().take(compacting.cut.summed).cloned().collect();
+        let messages: Vec<Message> = self.conversation.iter().take(running.cut.summed).cloned().collect();
         let (title, for_archive) = (self.info.title.clone(), summary.clone());
         let archives = Archives::new(self.runtime.base.paths.archives(self.id()));
         let report = self.reporter();
-        self.compaction.swap = Some(ContextSwap { id, compacting, summary });
+        self.compaction.swap = Some(ContextSwap { id, compacting: running, summary });
         step.job(move |_| {
             let writing = tokio::task::spawn_blocking(move || {
                 let earlier = archives.list();
-                let at = jiff::Timestamp::now().to_string();
-                let (text, lines) = compaction::write_out(&title, &at, &for_archive, &messages);
+                let time = jiff::Timestamp::now().to_string();
+                let (text, lines) = compaction::write_out(&title, &time, &for_archive, &messages);
                 archives.add(&text, &lines).map(|path| ArchivePaths { path, earlier })
             });
             tokio::spawn(async move {
@@ -340,7 +341,7 @@ impl Session {
 
     /// Swaps the context in one transaction once the archive is written; the turn then continues.
     pub(super) async fn archived(&mut self, report: ArchiveReport) -> Result<(), ApiError> {
-        let Some((compacting, summary)) = self.compaction.take(&report) else {
+        let Some((running, summary)) = self.compaction.take(&report) else {
             // The context did not shrink after all: the next summary must not list this archive.
             if let Ok(archived) = report.outcome {
                 let archives = Archives::new(self.runtime.base.paths.archives(self.id()));
@@ -350,16 +351,16 @@ impl Session {
         };
         let mut step = Step::default();
         match report.outcome {
-            Ok(archived) if self.conversation.len() == compacting.messages => {
-                self.swap_context(&compacting, &summary, &archived, &mut step);
+            Ok(archived) if self.conversation.len() == running.messages => {
+                self.swap_context(&running, &summary, &archived, &mut step);
                 if self.turn.is_running() {
                     self.before_call(Gate::Budget, Next::Call, &mut step);
                 }
             }
-            Ok(_) => self.compaction_failed(*compacting, ApiError::new("compaction.overtaken"), &mut step),
+            Ok(_) => self.compaction_failed(*running, ApiError::new("compaction.overtaken"), &mut step),
             Err(detail) => {
                 let error = ApiError::new("compaction.not_archived").detail(detail);
-                self.compaction_failed(*compacting, error, &mut step);
+                self.compaction_failed(*running, error, &mut step);
             }
         }
         self.finish(step).await
@@ -367,12 +368,12 @@ impl Session {
 
     fn swap_context(
         &mut self,
-        compacting: &RunningCompaction,
+        running: &RunningCompaction,
         summary: &Summary,
         archived: &ArchivePaths,
         step: &mut Step,
     ) {
-        let summed = compacting.cut.summed;
+        let summed = running.cut.summed;
         let blocks = vec![self.surroundings_notice(), compaction::summary_block(summary, summed, archived)];
         let message = self.message(self.newest_turn(), Role::User, Origin::Octo, blocks);
         step.event(Event::MessageAdded { message: message.clone() });
@@ -384,18 +385,18 @@ impl Session {
         self.conversation.replace_start(summed, message);
         step.change(Change::NewContext(self.conversation.ids()));
         let tokens = self.prefix.tokens() + self.conversation.tokens();
-        if !self.compaction.compacted(compacting.size, tokens, self.conversation.len()) {
-            tracing::warn!(session = %self.id(), before = compacting.size, tokens, "a compaction did not shrink");
+        if !self.compaction.compacted(running.size, tokens, self.conversation.len()) {
+            tracing::warn!(session = %self.id(), before = running.size, tokens, "a compaction did not shrink");
         }
         step.event(Event::ContextCompacted { tokens });
     }
 
     /// Ends a compaction without a swap. The turn continues with the old context if possible.
-    fn compaction_failed(&mut self, compacting: RunningCompaction, error: ApiError, step: &mut Step) {
+    fn compaction_failed(&mut self, running: RunningCompaction, error: ApiError, step: &mut Step) {
         tracing::warn!(session = %self.id(), %error, "not compacted");
-        self.compaction.failed(compacting.size);
+        self.compaction.failed(running.size);
         step.event(Event::CompactionFailed { error });
-        match compacting.cause {
+        match running.cause {
             CompactionCause::Size => self.before_call(Gate::Budget, Next::Call, step),
             CompactionCause::Overflow(original) => self.fail_model(original, step),
             CompactionCause::Idle => {}
@@ -404,8 +405,8 @@ impl Session {
 
     /// Cancels the compaction a turn waits for, on Stop. Returns whether there was one.
     pub(super) fn cancel_compaction(&mut self, step: &mut Step) -> bool {
-        let beside = self.end_side_call(step);
+        let had_side_call = self.end_side_call(step);
         let swapping = self.compaction.cancel();
-        beside || swapping
+        had_side_call || swapping
     }
 }

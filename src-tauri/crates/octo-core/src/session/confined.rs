@@ -46,7 +46,7 @@ impl SessionConfinement {
     /// Returns the confinement of a command under this decision. `None` leaves it unconfined: the system offers
     /// no confinement, the person switched it off, or the command was allowed to change the machine itself,
     /// which confinement would prevent.
-    pub(super) fn confinement(&self, decision: &Decision, nature: &CommandFacts) -> Option<Confinement> {
+    pub(super) fn confinement(&self, decision: &Decision, facts: &CommandFacts) -> Option<Confinement> {
         if self.base.preferences().confinement == Switch::Off || !octo_shell::confines() {
             return None;
         }
@@ -58,21 +58,21 @@ impl SessionConfinement {
         // A command judged harmless gets only the inspected paths; after the person's approval it also gets the
         // paths it names.
         if !matches!(decision, Decision::Run(RunBasis::Policy)) {
-            match nature.risk {
+            match facts.risk {
                 Some(Risk::Privileged | Risk::Installs | Risk::System) => return None,
                 Some(Risk::Pushes | Risk::Remote | Risk::Publishes | Risk::Keychain) => {
                     secrets.extend(accounts(home.as_deref()));
                 }
                 Some(Risk::RunsDownload | Risk::RewritesHistory | Risk::Deletes | Risk::Ruled) | None => {}
             }
-            if nature.ruled {
+            if facts.ruled {
                 secrets.extend(accounts(home.as_deref()));
             }
-            for path in nature.writes.iter().filter(|path| !path.starts_with(&self.folder)) {
+            for path in facts.writes.iter().filter(|path| !path.starts_with(&self.folder)) {
                 enterable.extend(path.ancestors().skip(1).find(|parent| parent.is_dir()).map(Path::to_owned));
                 writable.push(path.clone());
             }
-            secrets.extend(nature.reads.iter().filter(|path| is_secret(path)).cloned());
+            secrets.extend(facts.reads.iter().filter(|path| is_secret(path)).cloned());
         }
         let readable = ["archives", "bin", "logs", "memories", "outputs", "received", "scripts", "skills"];
         Some(Confinement {

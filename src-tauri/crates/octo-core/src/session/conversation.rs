@@ -69,22 +69,22 @@ impl Conversation {
 
     /// Returns the last message if it has this id.
     pub(super) fn last_mut(&mut self, id: MessageId) -> Option<&mut Message> {
-        self.0.last_mut().filter(|last| last.id == id)
+        self.0.last_mut().filter(|message| message.id == id)
     }
 
     /// Whether the last message has this id and is empty.
     pub(super) fn ends_empty(&self, id: MessageId) -> bool {
-        self.0.last().is_some_and(|last| last.id == id && last.blocks.is_empty())
+        self.0.last().is_some_and(|message| message.id == id && message.blocks.is_empty())
     }
 
     /// Whether the last message has this id and makes no calls.
     pub(super) fn ends_without_calls(&self, id: MessageId) -> bool {
-        self.0.last().is_some_and(|last| last.id == id && last.calls().next().is_none())
+        self.0.last().is_some_and(|message| message.id == id && message.calls().next().is_none())
     }
 
     /// Removes the last message if it has this id.
     pub(super) fn take_back(&mut self, id: MessageId) {
-        self.0.pop_if(|last| last.id == id);
+        self.0.pop_if(|message| message.id == id);
     }
 
     /// Replaces all messages.
@@ -94,8 +94,8 @@ impl Conversation {
 
     /// Replaces this number of messages at the start with a summary.
     pub(super) fn replace_start(&mut self, count: usize, summary: Message) {
-        let rest = self.0.split_off(count.min(self.0.len()));
-        self.0 = std::iter::once(summary).chain(rest).collect();
+        let kept = self.0.split_off(count.min(self.0.len()));
+        self.0 = std::iter::once(summary).chain(kept).collect();
     }
 
     /// Returns the newest notice about date, model and folder.
@@ -136,23 +136,25 @@ impl Conversation {
     /// the last one.
     pub(super) fn turns_asking(&self, turn: TurnId) -> Vec<TurnId> {
         let mut turns = vec![turn];
-        let mut at = turn;
+        let mut current = turn;
         loop {
-            let first = self.0.iter().position(|message| message.turn == at).unwrap_or(self.0.len());
+            let start = self.0.iter().position(|message| message.turn == current).unwrap_or(self.0.len());
             let has_words =
-                self.0.iter().any(|message| message.turn == at && message.meta.origin == Origin::Person);
-            let Some(before) = first.checked_sub(1).and_then(|before| self.0.get(before)) else { break };
+                self.0.iter().any(|message| message.turn == current && message.meta.origin == Origin::Person);
+            let Some(previous) = start.checked_sub(1).and_then(|previous| self.0.get(previous)) else {
+                break;
+            };
             // A turn started by the end of a command follows an answer directly; a turn restarted after an
             // answer has a notice first.
             let tells_ends = |message: &Message| {
                 message.blocks.iter().any(|block| matches!(block, Block::CommandsEnded { .. }))
             };
-            let by_itself = before.role == Role::Assistant && self.0.get(first).is_some_and(tells_ends);
-            if has_words || by_itself || turns.contains(&before.turn) {
+            let by_itself = previous.role == Role::Assistant && self.0.get(start).is_some_and(tells_ends);
+            if has_words || by_itself || turns.contains(&previous.turn) {
                 break;
             }
-            at = before.turn;
-            turns.push(at);
+            current = previous.turn;
+            turns.push(current);
         }
         turns
     }
@@ -163,12 +165,12 @@ impl Conversation {
         for message in self.0.iter().filter(|message| message.turn == turn) {
             if message.role == Role::Assistant {
                 calls.answers += 1;
-                let made: Vec<ToolCall> = message.calls().cloned().collect();
-                calls.open = (!made.is_empty()).then_some((message.id, made));
+                let calls_made: Vec<ToolCall> = message.calls().cloned().collect();
+                calls.open = (!calls_made.is_empty()).then_some((message.id, calls_made));
             } else if message.blocks.iter().any(|block| matches!(block, Block::ToolResult(_)))
-                && let Some((_, made)) = calls.open.take()
+                && let Some((_, open_calls)) = calls.open.take()
             {
-                calls.closed.extend(made);
+                calls.closed.extend(open_calls);
             }
         }
         calls

@@ -47,8 +47,8 @@ impl CurrentTurn {
     }
 
     /// Applies a function to the turn, if there is one.
-    pub(super) fn with<T>(&mut self, act: impl FnOnce(&mut RunningTurn) -> T) -> Option<T> {
-        self.0.as_mut().map(act)
+    pub(super) fn with<T>(&mut self, update: impl FnOnce(&mut RunningTurn) -> T) -> Option<T> {
+        self.0.as_mut().map(update)
     }
 
     /// Returns the turn if it still has this id.
@@ -121,7 +121,7 @@ impl RunningTurn {
     pub(super) fn restored(
         view: TurnView,
         state: &StoredTurnState,
-        course: TurnFacts,
+        facts: TurnFacts,
         batch: Batch,
         task: TurnStep,
         cancel: CancellationToken,
@@ -129,7 +129,7 @@ impl RunningTurn {
         let (machine, actions) = Turn::restore(TurnLimits::default(), state);
         let permit = TurnPermit::restored(&batch);
         let fresh = Self::new(view.id, view.started_at, task, cancel);
-        (Self { machine, view, course, permit, batch, ..fresh }, actions)
+        (Self { machine, view, course: facts, permit, batch, ..fresh }, actions)
     }
 
     pub(super) fn id(&self) -> TurnId {

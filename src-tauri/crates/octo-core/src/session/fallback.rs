@@ -89,14 +89,14 @@ impl Session {
     pub(super) fn service_works(&mut self, step: &mut Step) {
         self.fallback.failures = 0;
         if self.fallback.active.as_ref().is_some_and(|active| active.stage == FallbackStage::Probing) {
-            let own = self
+            let own_model = self
                 .info
                 .model
                 .and_then(|id| self.runtime.services.models.vendor_name(id))
                 .unwrap_or_default();
             self.fallback.active = None;
-            let note = ApiError::new("fallback.over").arg("model", own);
-            step.event(Event::CommandAnswered { note });
+            let notice = ApiError::new("fallback.over").arg("model", own_model);
+            step.event(Event::CommandAnswered { note: notice });
         }
     }
 
@@ -120,19 +120,23 @@ impl Session {
             }
             _ => {}
         }
-        let (Some(own), true) = (self.info.model, self.fallback.failures >= MAX_FAILURES) else {
+        let (Some(own_model), true) = (self.info.model, self.fallback.failures >= MAX_FAILURES) else {
             return false;
         };
-        let Some(other) = self.runtime.services.models.fallback_of(own) else { return false };
+        let Some(fallback) = self.runtime.services.models.fallback_of(own_model) else { return false };
         self.fallback.failures = 0;
-        self.fallback.active =
-            Some(ActiveFallback { own, other, since: Instant::now(), stage: FallbackStage::Other });
+        self.fallback.active = Some(ActiveFallback {
+            own: own_model,
+            other: fallback,
+            since: Instant::now(),
+            stage: FallbackStage::Other,
+        });
         let name = |id| self.runtime.services.models.vendor_name(id).unwrap_or_default();
-        let note = ApiError::new(reason(error.class))
-            .arg("model", name(own))
-            .arg("fallback", name(other))
+        let notice = ApiError::new(reason(error.class))
+            .arg("model", name(own_model))
+            .arg("fallback", name(fallback))
             .detail(&error.message);
-        step.event(Event::CommandAnswered { note });
+        step.event(Event::CommandAnswered { note: notice });
         true
     }
 
@@ -158,11 +162,11 @@ impl Session {
 
     /// Drops the fallback if its model was removed or the own model was changed elsewhere.
     pub(super) fn forget_lost_fallback(&mut self) {
-        let lost = self.fallback.active.as_ref().is_some_and(|active| {
+        let is_lost = self.fallback.active.as_ref().is_some_and(|active| {
             Some(active.own) != self.info.model
                 || self.runtime.services.models.vendor_name(active.other).is_none()
         });
-        if lost {
+        if is_lost {
             self.reset_fallback();
         }
     }

@@ -45,9 +45,9 @@ impl Grants {
 
     /// Removes a rule that the person revoked.
     pub(super) fn forget(&mut self, rule: &Rule) {
-        self.rules.retain(|known| known != rule);
+        self.rules.retain(|granted| granted != rule);
         if let Rule::Site { site } = rule {
-            self.sites.retain(|known| known != site);
+            self.sites.retain(|granted| granted != site);
         }
     }
 

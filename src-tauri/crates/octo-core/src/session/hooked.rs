@@ -13,7 +13,7 @@ impl Session {
 
     /// Runs the hooks after a turn finished or failed. The session does not wait for them.
     pub(super) fn run_end_hooks(&self, turn: TurnView) {
-        let (on, error) = match turn.end {
+        let (moment, error) = match turn.end {
             Some(TurnEnd::Finished) => (HookMoment::Finish, None),
             Some(TurnEnd::Failed { error }) => (HookMoment::Error, Some(error.key)),
             Some(TurnEnd::Stopped) | None => return,
@@ -26,7 +26,7 @@ impl Session {
             if let Some(error) = error {
                 facts.insert("error".to_owned(), error.into());
             }
-            hooks.run_all(on, None, facts).await;
+            hooks.run_all(moment, None, facts).await;
         });
     }
 }

@@ -21,11 +21,11 @@ impl Session {
     }
 
     fn wake_after(&self, time: Duration) {
-        let (number, report, ending) = (self.warmth.pause(), self.reporter(), self.actor.ended());
+        let (number, report, cancelled) = (self.warmth.pause(), self.reporter(), self.actor.ended());
         tokio::spawn(async move {
             tokio::select! {
                 () = tokio::time::sleep(time) => report.send(JobReport::Idle(number)),
-                () = ending => {}
+                () = cancelled => {}
             }
         });
     }
@@ -51,12 +51,12 @@ impl Session {
         };
         let mut step = Step::default();
         match idle::choose(&idle, &self.runtime.base.preferences()) {
-            IdleAction::Refresh(after) => {
-                let left = after.saturating_sub(self.warmth.unused().unwrap_or_default());
-                if left.is_zero() {
+            IdleAction::Refresh(delay) => {
+                let remaining = delay.saturating_sub(self.warmth.unused().unwrap_or_default());
+                if remaining.is_zero() {
                     self.refresh(&mut step);
                 } else {
-                    self.wake_after(left);
+                    self.wake_after(remaining);
                 }
             }
             IdleAction::Compact => self.compact_idle(&mut step),
@@ -67,7 +67,7 @@ impl Session {
 
     /// Reads the conversation once more to keep it in the cache.
     fn refresh(&mut self, step: &mut Step) {
-        let Some(turn) = self.conversation.last().map(|last| last.turn) else { return };
+        let Some(turn) = self.conversation.last().map(|message| message.turn) else { return };
         let mut messages = self.conversation.paired();
         let blocks = vec![Block::Text { text: "Answer with OK.".to_owned() }];
         messages.push(self.message(turn, Role::User, Origin::Octo, blocks));

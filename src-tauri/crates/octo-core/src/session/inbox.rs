@@ -63,8 +63,8 @@ impl UserMessage {
     }
 
     /// Creates a message sent in a chat service.
-    pub(crate) fn in_chat(blocks: Vec<Block>, via: ChatOrigin) -> Self {
-        Self { blocks, via: Some(via) }
+    pub(crate) fn in_chat(blocks: Vec<Block>, origin: ChatOrigin) -> Self {
+        Self { blocks, via: Some(origin) }
     }
 
     pub(crate) fn blocks(&self) -> &[Block] {
@@ -91,7 +91,7 @@ impl UserMessage {
 
     /// Returns the change that marks the inbound message as handled, if there is one.
     pub(super) fn inbound_handled(&self) -> Option<Change> {
-        self.via.map(|via| Change::InboundHandled(via.message))
+        self.via.map(|origin| Change::InboundHandled(origin.message))
     }
 }
 
@@ -131,8 +131,8 @@ pub(crate) enum ActorRequest {
 impl Session {
     /// Carries out a request. An `Err` means that the session could not be stored, and ends the actor; errors
     /// of the client are sent in the reply.
-    pub(super) async fn take(&mut self, ask: ActorRequest) -> Result<(), ApiError> {
-        match ask {
+    pub(super) async fn take(&mut self, request: ActorRequest) -> Result<(), ApiError> {
+        match request {
             ActorRequest::Send(submission, reply) => return self.send(submission, reply).await,
             ActorRequest::Call(call) => return call.run(self).await,
             ActorRequest::StopCommand(handle, reply) => self.stop_command(handle, reply),
@@ -150,12 +150,12 @@ impl Session {
         submission: Submission,
         reply: ReplySender<SendOutcome>,
     ) -> Result<(), ApiError> {
-        if let Submission::Command(said, _) | Submission::Misuse(said, _) = &submission
-            && let Err(error) = self.handle_inbound(said).await
+        if let Submission::Command(message, _) | Submission::Misuse(message, _) = &submission
+            && let Err(error) = self.handle_inbound(message).await
         {
             return respond(reply, Err(error));
         }
-        let sent = match submission {
+        let outcome = match submission {
             // These two take time, and the actor continues meanwhile.
             Submission::Command(_, SlashCommand::Undo) => {
                 return self.restore_by_command(RestoreTarget::Undo, reply).await;
@@ -167,48 +167,48 @@ impl Session {
             Submission::Misuse(_, name) => {
                 self.answer_command(ApiError::new(format!("command.misused.{name}"))).await
             }
-            Submission::Message(said) => self.send_message(said).await,
-            Submission::Skill(said, wish) => self.begin_with_skill(said, &wish).await,
-            Submission::NoCommand(note) => self.answer_command(note).await,
+            Submission::Message(message) => self.send_message(message).await,
+            Submission::Skill(message, skill_task) => self.begin_with_skill(message, &skill_task).await,
+            Submission::NoCommand(notice) => self.answer_command(notice).await,
         };
-        respond(reply, sent)
+        respond(reply, outcome)
     }
 
     /// Marks the inbound message as handled before an effect that is not stored in the same step: a repeated
     /// effect would be worse than a missing one.
-    async fn handle_inbound(&mut self, said: &UserMessage) -> Result<(), ApiError> {
+    async fn handle_inbound(&mut self, message: &UserMessage) -> Result<(), ApiError> {
         let mut step = self.request_step();
-        step.extend(said.inbound_handled());
+        step.extend(message.inbound_handled());
         self.finish(step).await
     }
 
-    async fn answer_command(&mut self, note: ApiError) -> Result<SendOutcome, ApiError> {
-        self.note(note).await?;
+    async fn answer_command(&mut self, notice: ApiError) -> Result<SendOutcome, ApiError> {
+        self.note(notice).await?;
         Ok(SendOutcome::Command)
     }
 
     /// Queues a message until the current step ends.
-    pub(super) async fn queue_up(&mut self, said: UserMessage) -> Result<SendOutcome, ApiError> {
+    pub(super) async fn queue_up(&mut self, message: UserMessage) -> Result<SendOutcome, ApiError> {
         let mut step = self.request_step();
-        step.extend(said.inbound_handled());
-        let service = said.service();
-        let id = self.queue.push(said.into_blocks(), service);
+        step.extend(message.inbound_handled());
+        let service = message.service();
+        let id = self.queue.push(message.into_blocks(), service);
         self.queue_changed(step).await?;
         Ok(SendOutcome::Queued { id })
     }
 
-    async fn send_message(&mut self, said: UserMessage) -> Result<SendOutcome, ApiError> {
-        if let Some((question, text)) = self.feedback_waiting(said.blocks()) {
+    async fn send_message(&mut self, message: UserMessage) -> Result<SendOutcome, ApiError> {
+        if let Some((question, text)) = self.feedback_waiting(message.blocks()) {
             let mut step = Step::default();
-            step.extend(said.inbound_handled());
+            step.extend(message.inbound_handled());
             return self.answer(question, Answer::Text { text }, step).await.map(|()| SendOutcome::Started);
         }
         if self.turn.is_running() || self.restoring.is_under_way() {
-            return self.queue_up(said).await;
+            return self.queue_up(message).await;
         }
         self.must_be_own()?;
         self.check_folder()?;
-        self.begin_turn(said).await?;
+        self.begin_turn(message).await?;
         Ok(SendOutcome::Started)
     }
 
@@ -247,9 +247,11 @@ impl Session {
                     self.note(ApiError::new("command.model_set").arg("model", name)).await?;
                 }
                 None => {
-                    let known = self.runtime.services.models.names();
-                    self.note(ApiError::new("command.model_unknown").arg("model", name).list("known", known))
-                        .await?;
+                    let available = self.runtime.services.models.names();
+                    self.note(
+                        ApiError::new("command.model_unknown").arg("model", name).list("known", available),
+                    )
+                    .await?;
                 }
             },
             SlashCommand::Model(None) => {
@@ -258,8 +260,9 @@ impl Session {
                     .model
                     .and_then(|id| self.runtime.services.models.vendor_name(id))
                     .unwrap_or_default();
-                let known = self.runtime.services.models.names();
-                self.note(ApiError::new("command.model").arg("model", model).list("known", known)).await?;
+                let available = self.runtime.services.models.names();
+                self.note(ApiError::new("command.model").arg("model", model).list("known", available))
+                    .await?;
             }
             SlashCommand::Folder(Some(folder)) => self.set_folder(&folder).await?,
             SlashCommand::Folder(None) => {
@@ -271,8 +274,8 @@ impl Session {
         Ok(SendOutcome::Command)
     }
 
-    async fn note(&mut self, note: ApiError) -> Result<(), ApiError> {
-        self.finish(self.request_step().with(Event::CommandAnswered { note })).await
+    async fn note(&mut self, notice: ApiError) -> Result<(), ApiError> {
+        self.finish(self.request_step().with(Event::CommandAnswered { note: notice })).await
     }
 
     async fn queue_changed(&mut self, step: Step) -> Result<(), ApiError> {
@@ -320,7 +323,7 @@ impl Session {
         let tokens = self.context_size();
         let cost =
             |card: &ModelCard, usage: Usage| card.prices.as_ref().and_then(|prices| prices.cost(usage));
-        let anew = match card.caching.kind {
+        let rewrite = match card.caching.kind {
             CacheKind::Markers { .. } | CacheKind::Breakpoints { .. } => {
                 Usage { cache_write: tokens, ..Usage::default() }
             }
@@ -329,10 +332,10 @@ impl Session {
             | CacheKind::Units { .. }
             | CacheKind::Probabilistic { .. } => Usage { input: tokens, ..Usage::default() },
         };
-        let present = self.warmth.warm_card();
-        let read = Usage { cache_read: tokens, ..Usage::default() };
-        let instead = present.and_then(|card| cost(card, read));
-        Ok(SwitchCost { tokens, cost: cost(&card, anew), instead })
+        let warm_model = self.warmth.warm_card();
+        let result = Usage { cache_read: tokens, ..Usage::default() };
+        let current_cost = warm_model.and_then(|card| cost(card, result));
+        Ok(SwitchCost { tokens, cost: cost(&card, rewrite), instead: current_cost })
     }
 
     pub(super) async fn set_folder(&mut self, folder: &str) -> Result<(), ApiError> {
@@ -364,7 +367,7 @@ impl Session {
 
 /// Checks the blocks of a person's message: text, pictures, documents and files, at least one of them.
 pub(crate) fn sendable(blocks: Vec<Block>) -> Result<Vec<Block>, ApiError> {
-    let kept: Vec<Block> = blocks
+    let valid: Vec<Block> = blocks
         .into_iter()
         .filter(|block| !matches!(block, Block::Text { text } if text.trim().is_empty()))
         .collect();
@@ -374,10 +377,10 @@ pub(crate) fn sendable(blocks: Vec<Block>) -> Result<Vec<Block>, ApiError> {
             Block::Text { .. } | Block::Image { .. } | Block::Document { .. } | Block::File { .. }
         )
     };
-    if kept.is_empty() || !kept.iter().all(allowed) {
+    if valid.is_empty() || !valid.iter().all(allowed) {
         return Err(ApiError::new("session.message_empty"));
     }
-    Ok(kept)
+    Ok(valid)
 }
 
 /// Replies. Errors of the client are sent to the client only; errors of the store end the actor.

@@ -71,26 +71,26 @@ impl Restoring {
         self.0.is_some()
     }
 
-    fn begin(&mut self, job: JoinHandle<()>) {
-        self.0 = Some(RestoreInFlight { job, then: AfterRestore::WhatWaits });
+    fn begin(&mut self, task: JoinHandle<()>) {
+        self.0 = Some(RestoreInFlight { job: task, then: AfterRestore::WhatWaits });
     }
 
     /// Handles Stop during a restore: the restore cannot end half-way, but nothing begins after it.
     pub(super) fn stay(&mut self) {
-        if let Some(away) = &mut self.0 {
-            away.then = AfterRestore::Rest;
+        if let Some(restore) = &mut self.0 {
+            restore.then = AfterRestore::Rest;
         }
     }
 
     fn end(&mut self) -> AfterRestore {
-        self.0.take().map_or(AfterRestore::Rest, |away| away.then)
+        self.0.take().map_or(AfterRestore::Rest, |in_flight| in_flight.then)
     }
 
     /// Waits until the files are consistent, whether restored or not.
     pub(super) async fn wait(&mut self) {
-        if let Some(away) = self.0.take() {
+        if let Some(restore) = self.0.take() {
             // A job that panicked has logged it; the next start completes its work.
-            let _broken = away.job.await;
+            let _broken = restore.job.await;
         }
     }
 }
@@ -144,19 +144,19 @@ impl Session {
 
     /// Names the present state. It reads every recorded file, off the actor.
     pub(super) fn add_checkpoint(&mut self, name: String, reply: ReplySender<StepView>) {
-        let refused = match self.check_no_turn_runs() {
+        let refusal = match self.check_no_turn_runs() {
             Ok(()) if name.trim().is_empty() => Err(ApiError::new("time.checkpoint_unnamed")),
             rests => rests,
         };
-        if let Err(error) = refused {
+        if let Err(error) = refusal {
             let _gone = reply.send(Err(error));
             return;
         }
         let (machine, session, folder) =
             (self.runtime.services.time.clone(), self.id(), self.workspace.folder().to_owned());
-        let (loose, report) = (self.records.loose(), self.reporter());
+        let (pending, report) = (self.records.loose(), self.reporter());
         tokio::spawn(async move {
-            loose.over().await;
+            pending.over().await;
             let outcome = beside(move || machine.checkpoint(session, &folder, &name)).await;
             report.send(JobReport::Named(CheckpointAdded { outcome, reply }));
         });
@@ -167,11 +167,11 @@ impl Session {
         &mut self,
         CheckpointAdded { outcome, reply }: CheckpointAdded,
     ) -> Result<(), ApiError> {
-        let told = match outcome {
+        let result = match outcome {
             Ok(task) => self.finish(Step::default().with(Event::TasksChanged)).await.map(|()| task),
             Err(error) => Err(error),
         };
-        respond(reply, told)
+        respond(reply, result)
     }
 
     /// Carries out `/undo` and `/redo`.
@@ -182,13 +182,13 @@ impl Session {
     ) -> Result<(), ApiError> {
         match self.check_no_turn_runs() {
             Ok(()) => {
-                let everything = RestoreExtent::Everything { kept: Vec::new() };
-                self.start_restore(target, everything, Vec::new(), RestoreRequester::Command(reply));
+                let extent = RestoreExtent::Everything { kept: Vec::new() };
+                self.start_restore(target, extent, Vec::new(), RestoreRequester::Command(reply));
                 Ok(())
             }
             Err(error) => {
-                let told = self.tell(Err(error), self.request_retry()).await.map(|()| SendOutcome::Command);
-                respond(reply, told)
+                let result = self.tell(Err(error), self.request_retry()).await.map(|()| SendOutcome::Command);
+                respond(reply, result)
             }
         }
     }
@@ -202,10 +202,10 @@ impl Session {
         asked: RestoreRequester,
     ) {
         let (machine, store) = (self.runtime.services.time.clone(), self.runtime.base.store.clone());
-        let way = RestoreJob::new(machine, store, self.id(), self.records.loose());
+        let restore_job = RestoreJob::new(machine, store, self.id(), self.records.loose());
         let report = self.reporter();
         let job = tokio::spawn(async move {
-            let outcome = way.go(target, extent, overwrite).await;
+            let outcome = restore_job.go(target, extent, overwrite).await;
             report.send(JobReport::Arrived(RestoreDone { outcome, asked }));
         });
         self.restoring.begin(job);
@@ -216,20 +216,20 @@ impl Session {
         &mut self,
         RestoreDone { outcome, asked }: RestoreDone,
     ) -> Result<(), ApiError> {
-        let then = self.restoring.end();
-        let went = match outcome {
+        let follow_up = self.restoring.end();
+        let report = match outcome {
             Ok((report, conversation)) => self.follow(conversation).await.map(|()| report),
             Err(error) => Err(error),
         };
         match asked {
-            RestoreRequester::Client(reply) => respond(reply, went)?,
+            RestoreRequester::Client(reply) => respond(reply, report)?,
             RestoreRequester::Command(reply) => {
-                let told = self.tell(went, StoreRetry::Never).await.map(|()| SendOutcome::Command);
-                respond(reply, told)?;
+                let result = self.tell(report, StoreRetry::Never).await.map(|()| SendOutcome::Command);
+                respond(reply, result)?;
             }
-            RestoreRequester::Tool => self.tell(went, StoreRetry::Never).await?,
+            RestoreRequester::Tool => self.tell(report, StoreRetry::Never).await?,
         }
-        match then {
+        match follow_up {
             AfterRestore::WhatWaits if !self.queue.is_empty() && self.workspace.has_folder() => {
                 self.begin_queued_turn(TurnCause::ByThePerson, StoreRetry::Never).await
             }
@@ -247,10 +247,10 @@ impl Session {
 
     async fn tell(
         &mut self,
-        went: Result<RestoreReport, ApiError>,
+        outcome: Result<RestoreReport, ApiError>,
         retry: StoreRetry,
     ) -> Result<(), ApiError> {
-        let note = match went {
+        let notice = match outcome {
             Ok(report) if report.kept.is_empty() => {
                 ApiError::new("time.went").arg("task", report.active).arg("changed", report.changed)
             }
@@ -261,14 +261,14 @@ impl Session {
             Err(error) if error.is_store_error() => return Err(error),
             Err(error) => error,
         };
-        self.finish(Step::retried(retry).with(Event::CommandAnswered { note })).await
+        self.finish(Step::retried(retry).with(Event::CommandAnswered { note: notice })).await
     }
 
     /// Completes a restore after a crash: if the files were restored the conversation follows.
     pub(super) async fn recover_restore(&mut self) -> Result<(), ApiError> {
         let session = self.id();
-        let read = self.runtime.base.store.read(move |reader| reader.pending_restore(session)).await;
-        let Some(RestoreRecord { task, conversation, kept_messages: kept }) = read? else { return Ok(()) };
+        let result = self.runtime.base.store.read(move |reader| reader.pending_restore(session)).await;
+        let Some(RestoreRecord { task, conversation, kept_messages: kept }) = result? else { return Ok(()) };
         let tree = self.tree().await?;
         if tree.active == task {
             return self.show_conversation(&StepConversation::new(conversation, tree, kept)).await;
@@ -282,24 +282,24 @@ impl Session {
     }
 
     /// Shows the model the turns that lead to a step and those that asked for the restore.
-    async fn show_conversation(&mut self, shown: &StepConversation) -> Result<(), ApiError> {
+    async fn show_conversation(&mut self, conversation: &StepConversation) -> Result<(), ApiError> {
         // The running side call concerned the former conversation.
         let mut step = Step::once();
         self.end_side_call(&mut step);
         self.compaction.cancel();
         self.finish(step).await?;
         let session = self.id();
-        let undone = shown.undone();
+        let undone = conversation.undone();
         let without: HashSet<TurnId> = undone.iter().copied().collect();
-        let read =
+        let result =
             self.runtime.base.store.read(move |reader| reader.conversation_without(session, &without)).await;
-        let messages = read?;
+        let messages = result?;
         let mut step = Step::once();
         step.change(Change::NewContext(messages));
-        step.event(Event::WentTo { task: shown.task(), undone });
+        step.event(Event::WentTo { task: conversation.task(), undone });
         self.finish(step).await?;
-        let read = self.runtime.base.store.read(move |reader| reader.context_of(session)).await;
-        self.conversation.replace(read?);
+        let result = self.runtime.base.store.read(move |reader| reader.context_of(session)).await;
+        self.conversation.replace(result?);
         let tokens = self.prefix.tokens() + self.conversation.tokens();
         self.compaction.replaced(tokens, self.conversation.len());
         self.finish(Step::once().with(Event::ContextCompacted { tokens })).await

@@ -61,56 +61,58 @@ impl LastingCall {
     }
 
     /// Returns the lasting effects.
-    pub(super) async fn lasting(&self, effects: &Effects, nature: &CommandFacts) -> Vec<LastingEffect> {
-        let found = match (&effects.command, &effects.browser) {
+    pub(super) async fn lasting(&self, effects: &Effects, facts: &CommandFacts) -> Vec<LastingEffect> {
+        let effects_found = match (&effects.command, &effects.browser) {
             (Some(CommandEffect::Start { line, .. }), _) => {
-                command_effects(line, nature, self.held, &[&self.folder, &self.scratch])
+                command_effects(line, facts, self.held, &[&self.folder, &self.scratch])
             }
             (Some(CommandEffect::Input { handle, input }), _) => self.input_effects(handle, input).await,
             (_, Some(effect)) => browser_effects(effect).into_iter().collect(),
             (Some(CommandEffect::Control) | None, _) => BTreeSet::new(),
         };
-        let mark = |(kind, what)| LastingEffect { kind, what, times: 1, call: self.call, at: now() };
-        found.into_iter().map(mark).collect()
+        let to_effect =
+            |(kind, subject)| LastingEffect { kind, what: subject, times: 1, call: self.call, at: now() };
+        effects_found.into_iter().map(to_effect).collect()
     }
 
     /// Returns the effects of typed input, which depend on the program that receives it. The input itself is
     /// not recorded.
     async fn input_effects(&self, handle: &str, input: &str) -> BTreeSet<(LastingKind, String)> {
         let Some((line, cwd)) = self.shell.command_of(handle) else { return BTreeSet::new() };
-        let around = LineContext { folder: cwd, ..self.around.clone() };
-        let (shown, input, held) = (shorten(&line), input.to_owned(), self.held);
+        let line_context = LineContext { folder: cwd, ..self.around.clone() };
+        let (short_line, input, confinement) = (shorten(&line), input.to_owned(), self.held);
         // Off the async threads: parsing a long paste takes time.
         let kinds = tokio::task::spawn_blocking(move || {
-            let mut kinds = typed(&input, &around);
+            let mut kinds = typed(&input, &line_context);
             // A program that works elsewhere continues to do so.
-            kinds.extend(typed(&line, &around));
+            kinds.extend(typed(&line, &line_context));
             kinds
         });
         let mut kinds: BTreeSet<LastingKind> = kinds.await.unwrap_or_default().into_iter().collect();
-        if held == ConfinementStatus::No {
+        if confinement == ConfinementStatus::No {
             kinds.insert(LastingKind::Unheld);
         }
-        kinds.into_iter().map(|kind| (kind, shown.clone())).collect()
+        kinds.into_iter().map(|kind| (kind, short_line.clone())).collect()
     }
 }
 
 fn command_effects(
     line: &str,
-    nature: &CommandFacts,
-    held: ConfinementStatus,
+    facts: &CommandFacts,
+    confinement: ConfinementStatus,
     recorded: &[&Path],
 ) -> BTreeSet<(LastingKind, String)> {
-    let mut found: BTreeSet<_> =
-        nature.lasting.iter().map(|LastingPart { kind, part }| (*kind, shorten(part))).collect();
-    let outside = nature.writes.iter().filter(|path| !recorded.iter().any(|folder| path.starts_with(folder)));
-    found.extend(outside.map(|path| (LastingKind::Outside, path.display().to_string())));
+    let mut effects: BTreeSet<_> =
+        facts.lasting.iter().map(|LastingPart { kind, part }| (*kind, shorten(part))).collect();
+    let unrecorded =
+        facts.writes.iter().filter(|path| !recorded.iter().any(|folder| path.starts_with(folder)));
+    effects.extend(unrecorded.map(|path| (LastingKind::Outside, path.display().to_string())));
     // A line that is exactly one such command is already listed by it.
-    let named = nature.lasting.iter().any(|lasts| lasts.part.trim() == line.trim());
-    if held == ConfinementStatus::No && nature.known == KnownExtent::Part && !named {
-        found.insert((LastingKind::Unheld, shorten(line)));
+    let is_listed = facts.lasting.iter().any(|lasts| lasts.part.trim() == line.trim());
+    if confinement == ConfinementStatus::No && facts.known == KnownExtent::Part && !is_listed {
+        effects.insert((LastingKind::Unheld, shorten(line)));
     }
-    found
+    effects
 }
 
 fn browser_effects(effect: &BrowserEffect) -> Option<(LastingKind, String)> {
@@ -152,11 +154,11 @@ fn browser_effects(effect: &BrowserEffect) -> Option<(LastingKind, String)> {
 fn shorten(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut chars = line.chars();
-    let mut cut: String = chars.by_ref().take(SHOWN).collect();
+    let mut beginning: String = chars.by_ref().take(SHOWN).collect();
     if chars.next().is_some() {
-        cut.push('…');
+        beginning.push('…');
     }
-    cut
+    beginning
 }
 
 #[cfg(test)]
@@ -173,11 +175,11 @@ mod tests {
         let (folder, scratch) = (Path::new("/work"), Path::new("/octo/scratch"));
         let push = lasts(LastingKind::Pushed, "git push");
         let writes = ["/work/a", "/octo/scratch/b", "/etc/c"].map(PathBuf::from).to_vec();
-        let known = CommandFacts { known: KnownExtent::All, writes, ..CommandFacts::default() };
+        let facts = CommandFacts { known: KnownExtent::All, writes, ..CommandFacts::default() };
         let pushes = CommandFacts { lasting: vec![push], ..CommandFacts::default() };
-        for (line, nature, held, expected) in [
-            ("cp a /etc/c", &known, ConfinementStatus::No, vec![(LastingKind::Outside, "/etc/c")]),
-            ("cp a /etc/c", &known, ConfinementStatus::Yes, vec![(LastingKind::Outside, "/etc/c")]),
+        for (line, facts, confinement, expected) in [
+            ("cp a /etc/c", &facts, ConfinementStatus::No, vec![(LastingKind::Outside, "/etc/c")]),
+            ("cp a /etc/c", &facts, ConfinementStatus::Yes, vec![(LastingKind::Outside, "/etc/c")]),
             ("./build.sh", &CommandFacts::default(), ConfinementStatus::Yes, vec![]),
             (
                 "./build.sh",
@@ -194,27 +196,27 @@ mod tests {
                 vec![(LastingKind::Pushed, "git push"), (LastingKind::Unheld, "./a && git push")],
             ),
         ] {
-            let found = command_effects(line, nature, held, &[folder, scratch]);
-            let found: Vec<_> = found.iter().map(|(kind, what)| (*kind, what.as_str())).collect();
-            assert_eq!(found, expected, "{line} {held:?}");
+            let effects = command_effects(line, facts, confinement, &[folder, scratch]);
+            let pairs: Vec<_> = effects.iter().map(|(kind, subject)| (*kind, subject.as_str())).collect();
+            assert_eq!(pairs, expected, "{line} {confinement:?}");
         }
     }
 
     #[test]
     fn what_changes_a_page_is_listed_with_its_site_and_reading_is_not() {
-        let done = |deed| {
-            let place = BrowserLocation {
+        let browser_effect = |report| {
+            let location = BrowserLocation {
                 site: "https://shop.example".to_owned(),
                 access: octo_tools::LocationAccess::Open,
             };
-            let weight = BrowserAssessment { location: Some(place), ..BrowserAssessment::default() };
+            let assessment = BrowserAssessment { location: Some(location), ..BrowserAssessment::default() };
             browser_effects(&BrowserEffect {
-                request: BrowserRequest { tab: None, action: deed },
-                assessment: Some(weight),
+                request: BrowserRequest { tab: None, action: report },
+                assessment: Some(assessment),
             })
         };
         let url = || "https://shop.example/?token=secret".to_owned();
-        for (deed, expected) in [
+        for (report, expected) in [
             (BrowserAction::Open { url: url() }, Some(LastingKind::Visited)),
             (BrowserAction::Navigate { url: url() }, Some(LastingKind::Visited)),
             (BrowserAction::Page(PageInteraction::Click(1)), Some(LastingKind::Acted)),
@@ -228,7 +230,7 @@ mod tests {
             (BrowserAction::Tabs, None),
         ] {
             let expected = expected.map(|kind| (kind, "https://shop.example".to_owned()));
-            assert_eq!(done(deed.clone()), expected, "{deed:?}");
+            assert_eq!(browser_effect(report.clone()), expected, "{report:?}");
         }
     }
 }

@@ -72,13 +72,23 @@ impl CallMeter {
         message: Option<MessageId>,
         model: Option<ModelId>,
     ) -> Self {
-        let (at, began) = (now(), Instant::now());
-        Self { purpose, turn, message, model, at, began, first_byte_ms: None, asked: None, billed: None }
+        let (started_at, started) = (now(), Instant::now());
+        Self {
+            purpose,
+            turn,
+            message,
+            model,
+            at: started_at,
+            began: started,
+            first_byte_ms: None,
+            asked: None,
+            billed: None,
+        }
     }
 
     /// Records that the request was sent.
-    pub(super) fn asked(&mut self, asked: MeteredRequest) {
-        self.asked = Some(asked);
+    pub(super) fn asked(&mut self, request: MeteredRequest) {
+        self.asked = Some(request);
     }
 
     /// Records when the answer began, in milliseconds after the call's start.
@@ -97,35 +107,35 @@ impl CallMeter {
     }
 
     /// Returns the call's ledger row, or `None` if nothing was sent.
-    pub(super) fn end(self, outcome: CallOutcome, seen: &mut SentRequests) -> Option<BilledCall> {
+    pub(super) fn end(self, outcome: CallOutcome, sent_requests: &mut SentRequests) -> Option<BilledCall> {
         let usage = self.usage();
         let MeteredRequest { card, sent } = self.asked?;
-        let before = seen.sent.get(&sent.model);
-        let should = before.and_then(|before| expected(before, &card.caching));
-        let miss = match (before, &should, &usage) {
-            (Some(before), Some(should), Some(usage)) => {
-                let elapsed = u64::try_from(sent.started_at.saturating_sub(before.started_at)).unwrap_or(0);
-                explain(should, usage, before, &sent, Duration::from_millis(elapsed))
+        let previous = sent_requests.sent.get(&sent.model);
+        let expected_tokens = previous.and_then(|previous| expected(previous, &card.caching));
+        let cache_miss = match (previous, &expected_tokens, &usage) {
+            (Some(previous), Some(expected_tokens), Some(usage)) => {
+                let elapsed = u64::try_from(sent.started_at.saturating_sub(previous.started_at)).unwrap_or(0);
+                explain(expected_tokens, usage, previous, &sent, Duration::from_millis(elapsed))
             }
             _ => None,
         };
         let paid = usage.is_some() || outcome == CallOutcome::Answered;
-        let refrozen = seen.refrozen.take_if(|_| paid).filter(|_| before.is_none());
-        let miss = miss.or(refrozen.map(|_| CacheMiss::Tools));
-        let expected_read = should.map(|should| should.tokens).or(refrozen);
+        let refrozen = sent_requests.refrozen.take_if(|_| paid).filter(|_| previous.is_none());
+        let cache_miss = cache_miss.or(refrozen.map(|_| CacheMiss::Tools));
+        let expected_read = expected_tokens.map(|expected_tokens| expected_tokens.tokens).or(refrozen);
         let cost = card.prices.as_ref().zip(self.billed).and_then(|(prices, billed)| prices.cost(billed));
-        let again = paid_again(miss.and(expected_read), usage);
+        let paid_again = paid_again(cache_miss.and(expected_read), usage);
         let again_cost = match (&card.prices, self.billed) {
-            _ if again == 0 => Some(Cost::ZERO),
-            (Some(prices), Some(billed)) => prices.cost_above_cached(billed, again),
+            _ if paid_again == 0 => Some(Cost::ZERO),
+            (Some(prices), Some(billed)) => prices.cost_above_cached(billed, paid_again),
             (None, _) | (_, None) => None,
         };
         let name = sent.model.clone();
         // A request certainly reached the cache only if its answer began.
         if let (Some(usage), true) = (usage, self.first_byte_ms.is_some()) {
-            seen.remember(sent.with_usage(usage));
+            sent_requests.remember(sent.with_usage(usage));
         } else if outcome == CallOutcome::Answered {
-            seen.remember(sent);
+            sent_requests.remember(sent);
         }
         Some(BilledCall {
             turn: self.turn,
@@ -141,8 +151,8 @@ impl CallMeter {
             total_ms: millis(self.began.elapsed()),
             outcome,
             expected_read,
-            miss,
-            again,
+            miss: cache_miss,
+            again: paid_again,
             again_cost,
         })
     }

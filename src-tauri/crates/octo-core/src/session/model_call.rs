@@ -121,9 +121,9 @@ impl ModelCalls {
 
     /// Counts a rejection of the conversation as too long. Returns whether it may be compacted once more.
     fn count_overflow(&mut self) -> bool {
-        let may = self.overflows < MAX_OVERFLOWS;
-        self.overflows += u32::from(may);
-        may
+        let is_allowed = self.overflows < MAX_OVERFLOWS;
+        self.overflows += u32::from(is_allowed);
+        is_allowed
     }
 
     /// Records that the last call finally failed.
@@ -157,12 +157,12 @@ impl Session {
         self.conversation.add(message);
         let purpose = if self.sub_agent.is_some() { Purpose::SubAgent } else { Purpose::Turn };
         let meter = CallMeter::begin(purpose, Some(attempt.turn), Some(id), model);
-        let begun = self.turn.with(|turn| {
+        let begun_call = self.turn.with(|turn| {
             let cancel = turn.child_token();
             turn.model.running = Some(ModelCall { attempt, message: id, meter, cancel: cancel.clone() });
             cancel
         });
-        let Some(cancel) = begun else { return };
+        let Some(cancel) = begun_call else { return };
         step.job(move |session| session.spawn_model(attempt, id, messages, cancel));
     }
 
@@ -174,16 +174,16 @@ impl Session {
         cancel: CancellationToken,
     ) {
         let (outgoing, live, report) = (self.outgoing(), self.live.clone(), self.reporter());
-        let broken = report.clone();
+        let fallback_report = report.clone();
         let call = tokio::spawn(async move {
-            let send = |what| report.send(JobReport::Model(ModelCallReport { attempt, what }));
+            let send = |event| report.send(JobReport::Model(ModelCallReport { attempt, what: event }));
             let connection = match outgoing.connect().await {
                 Ok(connection) => connection,
                 Err(error) => return send(ModelCallEvent::Failed(error)),
             };
             let request = outgoing.request(&connection, RequestMessages::lasting(messages)).await;
-            let sent = SentRequest::new(&request, now());
-            send(ModelCallEvent::Asked(Box::new(MeteredRequest::new(connection.card, sent))));
+            let sent_request = SentRequest::new(&request, now());
+            send(ModelCallEvent::Asked(Box::new(MeteredRequest::new(connection.card, sent_request))));
             stream(connection.provider, request, cancel, message, &live, send).await;
         });
         tokio::spawn(async move {
@@ -191,7 +191,7 @@ impl Session {
                 tracing::error!(%error, "a model call broke");
                 let error =
                     ProviderError::new(ErrorClass::Invalid, "the model call itself broke; the log says more");
-                broken
+                fallback_report
                     .send(JobReport::Model(ModelCallReport { attempt, what: ModelCallEvent::Failed(error) }));
             }
         });
@@ -202,9 +202,9 @@ impl Session {
         let attempt = progress.attempt;
         let Some(call) = self.turn.model_call(attempt) else { return Ok(()) };
         match progress.what {
-            ModelCallEvent::Asked(asked) => {
-                self.warmth.asked(asked.card());
-                call.meter.asked(*asked);
+            ModelCallEvent::Asked(request) => {
+                self.warmth.asked(request.card());
+                call.meter.asked(*request);
                 Ok(())
             }
             ModelCallEvent::FirstByte(after_ms) => {
@@ -221,9 +221,9 @@ impl Session {
                     open.blocks.push(content.clone());
                 }
                 let event = Event::BlockAdded { message, index, block: content };
-                let stored = self.finish(Step::default().with(event)).await;
+                let result = self.finish(Step::default().with(event)).await;
                 self.live.close_block(message, index);
-                stored
+                result
             }
             ModelCallEvent::Finished(reason) => self.model_finished(reason).await,
             ModelCallEvent::Failed(error) => self.model_failed(error).await,
@@ -293,16 +293,16 @@ impl Session {
         let policy = RetryPolicy::default();
         if let Some(pause) = policy.next(attempt.number, &error, jitter(attempt.call, attempt.number)) {
             self.discard_message(CallOutcome::Failed, &mut step);
-            let next = attempt.next();
+            let next_attempt = attempt.next();
             let retry = Retry {
-                attempt: next.number,
+                attempt: next_attempt.number,
                 attempts: policy.attempts,
                 at: now() + i64::try_from(pause.as_millis()).unwrap_or(i64::MAX),
                 error: error.to_api(),
             };
             step.event(Event::RetryScheduled { retry });
-            self.turn.with(|turn| turn.model.retry = Some(next));
-            step.job(move |session| session.spawn_pause(next, pause));
+            self.turn.with(|turn| turn.model.retry = Some(next_attempt));
+            step.job(move |session| session.spawn_pause(next_attempt, pause));
             return self.finish(step).await;
         }
         self.turn.with(|turn| turn.model.fail(error.to_api()));
@@ -403,13 +403,13 @@ impl Session {
         }
     }
 
-    fn spawn_pause(&self, next: CallAttempt, pause: Duration) {
+    fn spawn_pause(&self, attempt: CallAttempt, pause: Duration) {
         let report = self.reporter();
         let Some(cancel) = self.turn.get().map(RunningTurn::child_token) else { return };
         let runtime = self.runtime.clone();
         tokio::spawn(async move {
             tokio::select! {
-                () = runtime.waking.pause(pause) => report.send(JobReport::RetryDue(next)),
+                () = runtime.waking.pause(pause) => report.send(JobReport::RetryDue(attempt)),
                 () = cancel.cancelled() => {}
             }
         });
@@ -417,7 +417,7 @@ impl Session {
 
     /// Continues after the pause before a retry.
     pub(super) async fn retry_due(&mut self, attempt: CallAttempt) -> Result<(), ApiError> {
-        let due = self.turn.with(|turn| turn.model.retry.take_if(|next| *next == attempt)).flatten();
+        let due = self.turn.with(|turn| turn.model.retry.take_if(|pending| *pending == attempt)).flatten();
         if due.is_none() {
             return Ok(());
         }
@@ -464,10 +464,10 @@ async fn stream(
 ) {
     let mut events = provider.stream(request, cancel);
     let mut kinds: HashMap<u32, StreamKind> = HashMap::new();
-    let mut began = Some(Instant::now());
+    let mut pending_start = Some(Instant::now());
     while let Some(event) = events.next().await {
-        if let (Ok(_), Some(began)) = (&event, began.take()) {
-            send(ModelCallEvent::FirstByte(millis(began.elapsed())));
+        if let (Ok(_), Some(started)) = (&event, pending_start.take()) {
+            send(ModelCallEvent::FirstByte(millis(started.elapsed())));
         }
         match event {
             Ok(ModelEvent::BlockStarted { block, kind }) => {

@@ -24,9 +24,9 @@ impl Observers {
 
     /// Replies to the waiting clients, because no turn is running.
     pub(super) fn tell_idle(&mut self) {
-        for waiting in self.idle.drain(..) {
+        for waiter in self.idle.drain(..) {
             // A client that no longer waits needs no reply.
-            let _gone = waiting.send(Ok(()));
+            let _gone = waiter.send(Ok(()));
         }
     }
 }

@@ -142,9 +142,9 @@ impl RequestBase {
         card: &ModelCard,
         messages: Vec<Message>,
     ) -> SentRequest {
-        let asked = Self { model: line.model, ..self };
+        let base = Self { model: line.model, ..self };
         SentRequest::new(
-            &asked.without_pictures(line.name.clone(), card, RequestMessages::lasting(messages)),
+            &base.without_pictures(line.name.clone(), card, RequestMessages::lasting(messages)),
             line.at,
         )
     }
@@ -157,7 +157,7 @@ impl RequestBase {
             RequestRecipient::Aside { .. } => card.efforts.first().copied(),
         };
         let (system, tools) = self.prefix.into_parts();
-        let shown = self.attached == AttachmentMode::Shown;
+        let with_pictures = self.attached == AttachmentMode::Shown;
         let layout = Layout::new(&messages).for_session(self.session).without_last(vanishing);
         let layout = self.model.map_or(layout, |model| layout.for_model(model));
         ModelRequest {
@@ -167,8 +167,8 @@ impl RequestBase {
             cache: plan(&layout, &card.caching, &MarkerPolicy::default()),
             messages,
             images: Arc::default(),
-            vision: shown && card.vision,
-            documents: shown && card.documents,
+            vision: with_pictures && card.vision,
+            documents: with_pictures && card.documents,
             max_output: max_output.unwrap_or(card.max_output).min(card.max_output),
             effort,
         }
@@ -182,7 +182,7 @@ fn effective_effort(effort: Option<Effort>, card: &ModelCard) -> Option<Effort> 
     if !card.known {
         return Some(effort);
     }
-    card.efforts.iter().rev().find(|known| **known <= effort).or(card.efforts.first()).copied()
+    card.efforts.iter().rev().find(|supported| **supported <= effort).or(card.efforts.first()).copied()
 }
 
 #[cfg(test)]
@@ -192,8 +192,8 @@ mod tests {
 
     #[test]
     fn a_wish_becomes_what_the_model_has() {
-        let card = |known, efforts: &[Effort]| ModelCard {
-            known,
+        let card = |model_effort, efforts: &[Effort]| ModelCard {
+            known: model_effort,
             efforts: efforts.to_vec(),
             ..ModelCard::unknown(Protocol::Anthropic)
         };

@@ -24,31 +24,32 @@ impl Prefix {
         runtime: &Runtime,
         stored: &StoredSession,
     ) -> Result<(Self, SentRequests), ApiError> {
-        let newest = runtime.services.toolset_row()?;
+        let newest_toolset = runtime.services.toolset_row()?;
         let as_stored = || -> Result<_, ApiError> {
             let (system, tools) = (stored.system.as_str().into(), schemas(&stored.toolset.tools_json)?);
             Ok((Self { system, tools }, SentRequests::default()))
         };
-        if stored.toolset.hash == newest.hash {
+        if stored.toolset.hash == newest_toolset.hash {
             return as_stored();
         }
         let (profile, folder) = (stored.info.profile.clone(), PathBuf::from(&stored.info.folder));
-        let made = async {
-            let shelf = runtime.services.library.skill_set(Some(folder.clone())).await?;
+        let new_prefix = async {
+            let skill_set = runtime.services.library.skill_set(Some(folder.clone())).await?;
             // A profile deleted since then remains in effect for this session.
-            Ok::<_, ApiError>(runtime.services.library.system_prompt(profile, folder, &shelf).await.unwrap_or_else(|error| {
+            Ok::<_, ApiError>(runtime.services.library.system_prompt(profile, folder, &skill_set).await.unwrap_or_else(|error| {
                 tracing::warn!(session = %stored.info.id, %error, "the system prompt is kept as it was");
                 stored.system.clone()
             }))
         };
-        let Ok(system) = tokio::time::timeout(LOOK, made).await else {
+        let Ok(system) = tokio::time::timeout(LOOK, new_prefix).await else {
             tracing::warn!(session = %stored.info.id, "its folder does not answer: tools and system prompt stay");
             return as_stored();
         };
         let system = system?;
-        let tools = schemas(&newest.tools_json)?;
+        let tools = schemas(&newest_toolset.tools_json)?;
         let (id, text) = (stored.info.id, system.clone());
-        let refrozen = runtime.base.store.write(move |tx| tx.replace_frozen_prompt(id, &text, &newest)).await;
+        let refrozen =
+            runtime.base.store.write(move |tx| tx.replace_frozen_prompt(id, &text, &newest_toolset)).await;
         refrozen?;
         tracing::info!(session = %id, from = stored.toolset.version, "tools and system prompt frozen anew");
         Ok((Self { system: system.into(), tools }, SentRequests::refrozen(stored.context_tokens)))

@@ -25,9 +25,9 @@ impl Session {
         answer: Answer,
         step: Step,
     ) -> Result<(), ApiError> {
-        let gone = || ApiError::new("question.gone").code(ErrorCode::Gone);
+        let gone_error = || ApiError::new("question.gone").code(ErrorCode::Gone);
         let question = self.turn.get().and_then(|turn| turn.batch.question(id));
-        let question = question.cloned().ok_or_else(gone)?;
+        let question = question.cloned().ok_or_else(gone_error)?;
         match (&question.ask, &answer) {
             (QuestionContent::Feedback { .. }, Answer::Text { text }) => {
                 let text = text.clone();
@@ -101,7 +101,7 @@ impl Session {
     ) -> Result<(), ApiError> {
         let view = match &question.ask {
             QuestionContent::Feedback { question, context, options } => {
-                let said = match &answer {
+                let text = match &answer {
                     Answer::Text { text } => Some(text.clone()),
                     Answer::No { reason } => reason.clone(),
                     Answer::Once | Answer::Session | Answer::Always => None,
@@ -110,7 +110,7 @@ impl Session {
                     question: question.clone(),
                     context: context.clone(),
                     options: options.clone(),
-                    answer: said,
+                    answer: text,
                 })
             }
             QuestionContent::Permission { .. } => None,
@@ -164,10 +164,11 @@ impl Session {
     /// Whether the place a call asks for is granted for the whole turn. Calls that ask every time are granted
     /// once.
     fn is_granted_for_turn(&self, call: CallId) -> bool {
-        let weight =
+        let assessment =
             self.ready_effects(call).and_then(|effects| effects.browser.as_ref()?.assessment.as_ref());
-        let place = weight.and_then(|weight| weight.location.as_ref());
-        place.is_some_and(|place| matches!(place.access, LocationAccess::Asks | LocationAccess::AsksEachTurn))
+        let location = assessment.and_then(|assessment| assessment.location.as_ref());
+        location
+            .is_some_and(|place| matches!(place.access, LocationAccess::Asks | LocationAccess::AsksEachTurn))
     }
 
     /// Returns the effects of a call that is ready to run.
@@ -185,7 +186,7 @@ impl Session {
 
     /// Decides again on a waiting call. If it is not ready (after a restart) it is read again first.
     fn look_again(&self, question: Question, purpose: RecheckPurpose) {
-        let (hooks, barred) = (self.hooks(), self.barred());
+        let (hooks, forbidden_tools) = (self.hooks(), self.barred());
         let (mut ground, toolset, report) =
             (self.ground(), self.runtime.services.toolset.clone(), self.reporter());
         let (runtime, folder, scope) = (self.runtime.clone(), self.info.folder.clone(), self.session_scope());
@@ -196,7 +197,7 @@ impl Session {
         let context = self.tool_context(call.id, open.message(), Approver::Policy, cancel, tasks);
         tokio::spawn(async move {
             // A separate task: a panic while reading a call must not leave its question unanswerable.
-            let looking = tokio::spawn(async move {
+            let check = tokio::spawn(async move {
                 // A rule may have been revoked meanwhile.
                 if let Ok(rules) = runtime.base.allowed(folder, scope).await {
                     ground.rules = rules;
@@ -206,22 +207,23 @@ impl Session {
                         permission::decide_off_thread(&ground, &effects).await.decision,
                     )),
                     None => {
-                        let ready = ready::ready(&toolset, &call, &ground, &hooks, &barred, &context).await;
+                        let ready =
+                            ready::ready(&toolset, &call, &ground, &hooks, &forbidden_tools, &context).await;
                         ready.map(|ready| RecheckResult::Ready(Box::new(ready))).map_err(|error| error.text)
                     }
                 }
             });
-            let seen = looking.await.unwrap_or_else(|error| {
+            let checked = check.await.unwrap_or_else(|error| {
                 tracing::error!(%error, "reading a waiting call broke");
                 Err(texts::CHANGED.to_owned())
             });
-            report.send(JobReport::LookedAgain(Recheck { turn, question, purpose, seen }));
+            report.send(JobReport::LookedAgain(Recheck { turn, question, purpose, seen: checked }));
         });
     }
 
     /// Takes the second decision on a waiting call.
-    pub(super) async fn apply_recheck(&mut self, look: Recheck) -> Result<(), ApiError> {
-        let Recheck { turn, question, purpose, seen } = look;
+    pub(super) async fn apply_recheck(&mut self, report: Recheck) -> Result<(), ApiError> {
+        let Recheck { turn, question, purpose, seen } = report;
         let Some(running) = self.turn.of(turn) else { return Ok(()) };
         if running.batch.question(question.id).is_none() {
             return Ok(());

@@ -6,8 +6,8 @@ use octo_protocol::{ApiError, Block, ChatService, ErrorCode, Event, QueuedId, Qu
 pub(super) struct Queue(Vec<QueuedMessage>);
 
 impl Queue {
-    pub(super) fn new(waiting: Vec<QueuedMessage>) -> Self {
-        Self(waiting)
+    pub(super) fn new(messages: Vec<QueuedMessage>) -> Self {
+        Self(messages)
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -40,9 +40,9 @@ impl Queue {
 
     /// Removes a waiting message.
     pub(super) fn remove(&mut self, id: QueuedId) -> Result<(), ApiError> {
-        let before = self.0.len();
+        let count = self.0.len();
         self.0.retain(|queued| queued.id != id);
-        if self.0.len() == before { Err(gone()) } else { Ok(()) }
+        if self.0.len() == count { Err(gone()) } else { Ok(()) }
     }
 
     /// Empties the queue and returns its messages.

@@ -49,12 +49,12 @@ pub(super) async fn ready(
     call: &ToolCall,
     ground: &PermissionContext,
     hooks: &Hooks,
-    barred: &[String],
+    forbidden_tools: &[String],
     context: &ToolContext,
 ) -> Result<ReadyCall, ToolError> {
     let ResolvedCall { name: tool, arguments, call: prepared } =
         toolset.prepare(&call.name, &call.arguments)?;
-    if barred.iter().any(|name| name == tool) {
+    if forbidden_tools.iter().any(|name| name == tool) {
         // The call is not examined. The model's tool list never changes, so the refusal is stated here.
         return Ok(ReadyCall {
             tool,
@@ -71,15 +71,15 @@ pub(super) async fn ready(
         });
     }
     let effects = prepared.effects(&ground.folder).with_resolved_sites(&context.http).await;
-    let standing = permission::entry_permissions(ground);
+    let entry = permission::entry_permissions(ground);
     // Attaching to a browser may wait for the person; Stop ends the wait.
     let effects = tokio::select! {
         biased;
         () = context.cancel.cancelled() => return Err(ToolError::new(super::texts::STOPPED)),
-        weighed = effects.assessed(&*context.browser, &standing) => weighed?,
+        weighed = effects.assessed(&*context.browser, &entry) => weighed?,
     };
-    let decided = permission::decide_off_thread(ground, &effects).await;
-    if let Some(entry) = decided.log_entry(&effects, context.session, now()) {
+    let decision_result = permission::decide_off_thread(ground, &effects).await;
+    if let Some(entry) = decision_result.log_entry(&effects, context.session, now()) {
         let log = octo_policy::DecisionLog::new(&ground.home.join("logs"));
         // In parallel with the call: a log that cannot be written stops nothing.
         tokio::task::spawn_blocking(move || {
@@ -88,7 +88,7 @@ pub(super) async fn ready(
             }
         });
     }
-    let CallDecision { decision, rewritten, nature } = decided;
+    let CallDecision { decision, rewritten, nature } = decision_result;
     let decision = match decision {
         Decision::Ask { reason: AskReason::EmptiesTrash { days, .. }, rule } => {
             let totals = context.trash.count(days).await?;
@@ -113,8 +113,8 @@ pub(super) async fn ready(
     if matches!(ready.decision, Decision::Deny { .. }) {
         return Ok(ready);
     }
-    let looking = ToolContext { files: context.files.for_person(), ..context.clone() };
-    let preview = match (ready.prepared.preview(&looking).await, &ready.decision) {
+    let view_context = ToolContext { files: context.files.for_person(), ..context.clone() };
+    let preview = match (ready.prepared.preview(&view_context).await, &ready.decision) {
         (Ok(preview), _) => preview,
         // An error about a file the model may not see yet is shown to the person who is asked, not to the
         // model.
@@ -126,24 +126,31 @@ pub(super) async fn ready(
             "{tool} asks the person but has no question; nothing was asked."
         )));
     }
-    let about = facts(tool, call.id, &ready.arguments);
-    let HookVerdict { deny, context: told } = hooks.run_all(HookMoment::BeforeTool, Some(tool), about).await;
+    let call_facts = facts(tool, call.id, &ready.arguments);
+    let HookVerdict { deny, context: told } =
+        hooks.run_all(HookMoment::BeforeTool, Some(tool), call_facts).await;
     let decision = match deny {
-        Some(why) => Decision::Deny { refusal: Refusal::Hook, subject: tool.to_owned(), part: Some(why) },
+        Some(reason) => {
+            Decision::Deny { refusal: Refusal::Hook, subject: tool.to_owned(), part: Some(reason) }
+        }
         None => ready.decision,
     };
     Ok(ReadyCall { decision, preview, told, ..ready })
 }
 
 /// Adds the hooks' text to a result.
-fn with_hook_context(outcome: Result<ToolOutput, ToolError>, told: &str) -> Result<ToolOutput, ToolError> {
-    if told.is_empty() {
+fn with_hook_context(
+    outcome: Result<ToolOutput, ToolError>,
+    hook_context: &str,
+) -> Result<ToolOutput, ToolError> {
+    if hook_context.is_empty() {
         return outcome;
     }
-    let with = |text: String| format!("{}\n\n[A hook of the person's adds: {told}]", text.trim_end());
+    let add_context =
+        |text: String| format!("{}\n\n[A hook of the person's adds: {hook_context}]", text.trim_end());
     match outcome {
-        Ok(output) => Ok(ToolOutput { text: with(output.text.clone()), ..output }),
-        Err(error) => Err(ToolError::new(with(error.text))),
+        Ok(output) => Ok(ToolOutput { text: add_context(output.text.clone()), ..output }),
+        Err(error) => Err(ToolError::new(add_context(error.text))),
     }
 }
 
@@ -154,9 +161,9 @@ impl ReadyCall {
         {
             return self;
         }
-        let refused =
+        let refusal =
             Decision::Deny { refusal: Refusal::SubAgent, subject: self.tool.to_owned(), part: None };
-        Self { decision: refused, ..self }
+        Self { decision: refusal, ..self }
     }
 
     /// Returns the tool's canonical name.
@@ -210,8 +217,8 @@ impl ReadyCall {
     }
 
     /// Returns the confinement of its command.
-    pub(super) fn confinement(&self, fence: &SessionConfinement) -> Option<Confinement> {
-        fence.confinement(&self.decision, &self.nature)
+    pub(super) fn confinement(&self, confinement: &SessionConfinement) -> Option<Confinement> {
+        confinement.confinement(&self.decision, &self.nature)
     }
 
     /// Adds the grants of the decision to the call's context.
@@ -234,8 +241,8 @@ impl ReadyCall {
     }
 
     /// Whether the call would no longer do what the person approved: files change while a question waits.
-    pub(super) async fn has_changed(&self, looking: &ToolContext) -> bool {
-        self.was_shown() && !self.is_still_shown(looking).await
+    pub(super) async fn has_changed(&self, view_context: &ToolContext) -> bool {
+        self.was_shown() && !self.is_still_shown(view_context).await
     }
 
     /// Whether the person approved a change they saw.
@@ -245,15 +252,15 @@ impl ReadyCall {
             && (changes || matches!(self.preview, ToolView::Diff(_)))
     }
 
-    async fn is_still_shown(&self, looking: &ToolContext) -> bool {
-        self.prepared.preview(looking).await.is_ok_and(|now| now == self.preview)
+    async fn is_still_shown(&self, view_context: &ToolContext) -> bool {
+        self.prepared.preview(view_context).await.is_ok_and(|now| now == self.preview)
     }
 
     /// Whether a call allowed by an earlier mode must not run in the present one.
-    pub(super) fn is_forbidden_by_now(&self, ground: &PermissionContext) -> bool {
+    pub(super) fn is_forbidden_by_now(&self, context: &PermissionContext) -> bool {
         matches!(self.decision, Decision::Run(_))
-            && ground.mode.is_stricter_than(self.mode)
-            && permission::is_forbidden_now(ground, &self.effects)
+            && context.mode.is_stricter_than(self.mode)
+            && permission::is_forbidden_now(context, &self.effects)
     }
 
     /// Returns the effects of the call.
@@ -284,11 +291,11 @@ impl ReadyCall {
         context: ToolContext,
     ) -> Result<ToolOutput, ToolError> {
         let outcome = self.prepared.run(context).await;
-        let mut about = facts(self.tool, call, &self.arguments);
-        about.insert("failed".to_owned(), outcome.is_err().into());
-        let heard = hooks.run_all(HookMoment::AfterTool, Some(self.tool), about).await;
-        let told = [self.told, heard.context].into_iter().flatten().collect::<Vec<_>>().join("\n");
-        with_hook_context(outcome, &told)
+        let mut call_facts = facts(self.tool, call, &self.arguments);
+        call_facts.insert("failed".to_owned(), outcome.is_err().into());
+        let verdict = hooks.run_all(HookMoment::AfterTool, Some(self.tool), call_facts).await;
+        let notes = [self.told, verdict.context].into_iter().flatten().collect::<Vec<_>>().join("\n");
+        with_hook_context(outcome, &notes)
     }
 }
 

@@ -10,15 +10,15 @@ impl Session {
     /// longer in the model's context (because of a compaction) says nothing about the next one.
     pub(super) fn recall(&mut self, lines: &[BilledCall]) {
         for line in lines {
-            let place = self.conversation.iter().position(|message| Some(message.id) == line.message);
+            let index = self.conversation.iter().position(|message| Some(message.id) == line.message);
             let card = line.model.and_then(|model| self.runtime.services.models.card_of(model));
-            let (Some(before), Some(card), Some(usage)) =
-                (place.and_then(|place| self.conversation.get(..place)), card, line.usage)
+            let (Some(earlier), Some(card), Some(usage)) =
+                (index.and_then(|index| self.conversation.get(..index)), card, line.usage)
             else {
                 continue;
             };
-            let sent = self.outgoing().sent_before(line, &card, paired(before).into_owned());
-            self.warmth.remember(sent.with_usage(usage));
+            let sent_request = self.outgoing().sent_before(line, &card, paired(earlier).into_owned());
+            self.warmth.remember(sent_request.with_usage(usage));
         }
     }
 }

@@ -22,8 +22,8 @@ pub(crate) enum RestAnswer {
 
 impl Session {
     /// Whether the session is idle and everything it contains is in the store.
-    pub(super) fn may_rest(&self, unused: Duration, after: Duration) -> RestAnswer {
-        let goes_on = self.turn.is_running()
+    pub(super) fn may_rest(&self, unused: Duration, idle_after: Duration) -> RestAnswer {
+        let is_busy = self.turn.is_running()
             || self.side.is_some()
             || self.compaction.is_swapping()
             || self.restoring.is_under_way()
@@ -31,8 +31,8 @@ impl Session {
             || self.after.is_at_work()
             || self.background.go_on();
         // Budget allowances that last while it is open, its browser tab, and a warm cache.
-        let holds = self.budget.is_raised() || self.seat.was_used() || self.warmth.warm_card().is_some();
-        if unused < after || goes_on || holds { RestAnswer::StaysOpen } else { RestAnswer::Rests }
+        let has_state = self.budget.is_raised() || self.seat.was_used() || self.warmth.warm_card().is_some();
+        if unused < idle_after || is_busy || has_state { RestAnswer::StaysOpen } else { RestAnswer::Rests }
     }
 }
 
@@ -45,20 +45,20 @@ impl SessionHandle {
 
     /// Ends the actor if no other handle exists. After this returns an ending actor takes no messages: a
     /// message sent now would be lost.
-    pub(super) async fn rest(&self, after: Duration) {
+    pub(super) async fn rest(&self, idle_after: Duration) {
         let (reply, mut answer) = tokio::sync::oneshot::channel();
-        if self.inbox.send(Inbox::Rest(after, reply)).is_err() {
+        if self.inbox.send(Inbox::Rest(idle_after, reply)).is_err() {
             return;
         }
-        let said = match tokio::time::timeout(ANSWER_TIMEOUT, &mut answer).await {
-            Ok(said) => said.ok(),
+        let reply = match tokio::time::timeout(ANSWER_TIMEOUT, &mut answer).await {
+            Ok(reply) => reply.ok(),
             // A busy session continues, unless it has just answered.
             Err(_) => {
                 answer.close();
                 answer.try_recv().ok()
             }
         };
-        if said == Some(RestAnswer::Rests) {
+        if reply == Some(RestAnswer::Rests) {
             self.inbox.closed().await;
         }
     }

@@ -51,24 +51,24 @@ impl Session {
         }
         // The process that was working here before has died.
         recover(&runtime.services.time, id).await;
-        let stored = runtime.base.store.read(move |reader| reader.resume(id)).await?;
-        let stored =
-            stored.ok_or_else(|| ApiError::new("session.unknown").code(ErrorCode::UnknownSession))?;
+        let result = runtime.base.store.read(move |reader| reader.resume(id)).await?;
+        let stored_session =
+            result.ok_or_else(|| ApiError::new("session.unknown").code(ErrorCode::UnknownSession))?;
         // The session it shares state with, for a sub-agent.
-        let root = stored.sub_agent.as_ref().map_or(id, |fork| fork.origin.session);
+        let root = stored_session.sub_agent.as_ref().map_or(id, |sub_agent| sub_agent.origin.session);
         let ancestors = runtime.base.store.read(move |reader| reader.ancestors(id)).await?;
         let parent = runtime.sub_agents.take(id);
         let scope = format!("session/{root}");
-        let rules = runtime.base.allowed(stored.info.folder.clone(), scope).await?;
-        let folder = PathBuf::from(&stored.info.folder);
-        let (prefix, seen) = Prefix::load(&runtime, &stored).await?;
-        let is_same_prefix = seen.is_same_prefix();
-        let mut unfinished = stored.unfinished;
-        if stored.sub_agent.is_some() && parent.is_none() {
+        let rules = runtime.base.allowed(stored_session.info.folder.clone(), scope).await?;
+        let folder = PathBuf::from(&stored_session.info.folder);
+        let (prefix, sent_requests) = Prefix::load(&runtime, &stored_session).await?;
+        let is_same_prefix = sent_requests.is_same_prefix();
+        let mut unfinished = stored_session.unfinished;
+        if stored_session.sub_agent.is_some() && parent.is_none() {
             // No parent waits for its summary any more.
             unfinished = unfinished.map(|turn| StoredTurn { stopping: true, ..turn });
         }
-        let todos = TodoState { items: stored.todos, last_id: stored.todo_last_id };
+        let todos = TodoState { items: stored_session.todos, last_id: stored_session.todo_last_id };
         let mut session = Self {
             workspace: Workspace::open(&runtime, Owner::new(id, root, ancestors), folder, &actor)?,
             seat: runtime.services.browser.session(id, root),
@@ -76,37 +76,45 @@ impl Session {
             runtime,
             actor,
             live,
-            info: stored.info,
+            info: stored_session.info,
             prefix,
-            compaction: Compaction::new(ContextSize::restored(stored.context_tokens, &stored.context)),
-            conversation: Conversation::new(stored.context),
-            queue: Queue::new(stored.queue),
-            background: BackgroundCommands::restored(&stored.commands),
+            compaction: Compaction::new(ContextSize::restored(
+                stored_session.context_tokens,
+                &stored_session.context,
+            )),
+            conversation: Conversation::new(stored_session.context),
+            queue: Queue::new(stored_session.queue),
+            background: BackgroundCommands::restored(&stored_session.commands),
             todos: TodoList(Arc::new(Mutex::new(todos))),
             shelf: None,
             grants: Grants::new(rules),
             turn: CurrentTurn::default(),
-            warmth: Warmth::new(seen),
+            warmth: Warmth::new(sent_requests),
             side: None,
             budget: Budget::default(),
             fallback: Fallback::default(),
             attached: AttachmentMode::default(),
             records: TurnRecords::default(),
             restoring: Restoring::default(),
-            sub_agent: stored.sub_agent.map(SubAgent::new),
+            sub_agent: stored_session.sub_agent.map(SubAgent::new),
             after: LookBackState::default(),
         };
         if let Some(parent) = parent {
             session.inherit(parent);
         }
         if is_same_prefix {
-            session.recall(&stored.last_calls);
+            session.recall(&stored_session.last_calls);
         }
-        session.store_restored(&stored.commands).await?;
+        session.store_restored(&stored_session.commands).await?;
         session.recover_restore().await?;
         if let Some(turn) = unfinished {
             session
-                .resume_turn(turn, stored.questions, stored.retry.is_some(), stored.budget.is_some())
+                .resume_turn(
+                    turn,
+                    stored_session.questions,
+                    stored_session.retry.is_some(),
+                    stored_session.budget.is_some(),
+                )
                 .await?;
         }
         // A turn that was being stopped ended just now: its step ends before any other request.
@@ -133,14 +141,14 @@ impl Session {
         if let Some(open) = stored.open_message {
             self.close_cut_message(open, &mut step);
         }
-        let made = self.conversation.calls_of(stored.turn.id);
-        let open_message = made.open_message();
+        let turn_calls = self.conversation.calls_of(stored.turn.id);
+        let open_message = turn_calls.open_message();
         let is_cut = open_message.is_some() && open_message == stored.open_message;
-        let known: HashMap<_, _> = stored.calls.iter().map(|call| (call.view.id, call)).collect();
+        let stored_calls: HashMap<_, _> = stored.calls.iter().map(|call| (call.view.id, call)).collect();
         let (mut calls, mut states) = (Vec::new(), Vec::new());
-        for (message, call) in made.open() {
+        for (message, call) in turn_calls.open() {
             let (id, key) = (call.id, CallKey::of(call));
-            let (restored, state) = match known.get(&id) {
+            let (restored, state) = match stored_calls.get(&id) {
                 Some(stored) => OpenCall::restored(message, call.clone(), stored, &questions),
                 None => {
                     let planned = OpenCall::planned(stored.turn.id, message, call.clone());
@@ -152,8 +160,8 @@ impl Session {
             calls.push(restored);
         }
         let restored = StoredTurnState {
-            model_calls: u32::try_from(made.answers()).unwrap_or(u32::MAX),
-            past: made.closed().iter().map(CallKey::of).collect(),
+            model_calls: u32::try_from(turn_calls.answers()).unwrap_or(u32::MAX),
+            past: turn_calls.closed().iter().map(CallKey::of).collect(),
             open: states,
             message_ended: !is_cut,
             queued: self.waiting(),
@@ -181,8 +189,8 @@ impl Session {
             step.event(Event::MessageDiscarded { message: open });
             return;
         }
-        if let Some(last) = self.conversation.last_mut(open) {
-            last.meta.end = Some(MessageEnd::Cut);
+        if let Some(last_message) = self.conversation.last_mut(open) {
+            last_message.meta.end = Some(MessageEnd::Cut);
         }
         step.event(Event::MessageEnded { message: open, end: MessageEnd::Cut, usage: None });
         if self.conversation.ends_without_calls(open) {
@@ -203,8 +211,8 @@ impl Session {
 }
 
 /// Returns the sources of sessions that a process of this kind resumes at its start.
-pub(crate) fn resumes_at_start(own: Source) -> &'static [Source] {
-    match own {
+pub(crate) fn resumes_at_start(source: Source) -> &'static [Source] {
+    match source {
         // Sub-agents are then ended, as no parent waits for them.
         Source::Window | Source::Demo | Source::SubAgent | Source::Task | Source::Chat => {
             &[Source::SubAgent, Source::Window, Source::Demo, Source::Task, Source::Chat]

@@ -98,8 +98,8 @@ impl Session {
     /// the price of another, and never exceeds a budget.
     pub(super) async fn suggest(&mut self, turn: TurnId) -> Result<(), ApiError> {
         let settings = self.runtime.base.preferences();
-        let wanted = settings.suggestions == Switch::On && self.info.source == Source::Window;
-        let (true, Some(model)) = (wanted && !self.turn.is_running(), settings.light_model) else {
+        let is_wanted = settings.suggestions == Switch::On && self.info.source == Source::Window;
+        let (true, Some(model)) = (is_wanted && !self.turn.is_running(), settings.light_model) else {
             return Ok(());
         };
         // A failed lookup is not worth ending a session for.
@@ -122,9 +122,9 @@ impl Session {
         cancel: CancellationToken,
     ) {
         let (outgoing, report) = (self.outgoing().to(&request), self.reporter());
-        let broken = report.clone();
+        let fallback_report = report.clone();
         let call = tokio::spawn(async move {
-            let send = |what| report.send(JobReport::Beside(SideCallReport { id, what }));
+            let send = |event| report.send(JobReport::Beside(SideCallReport { id, what: event }));
             if cancel.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
                 let error = ProviderError::new(ErrorClass::Cancelled, "it was stopped before it began");
                 return send(SideCallEvent::Ended(Err(error)));
@@ -134,14 +134,14 @@ impl Session {
                 Err(error) => return send(SideCallEvent::Ended(Err(error))),
             };
             let request = outgoing.request(&connection, request).await;
-            let sent = SentRequest::new(&request, now());
-            send(SideCallEvent::Asked(Box::new(MeteredRequest::new(connection.card, sent))));
-            let mut began = Some(Instant::now());
+            let sent_request = SentRequest::new(&request, now());
+            send(SideCallEvent::Asked(Box::new(MeteredRequest::new(connection.card, sent_request))));
+            let mut pending_start = Some(Instant::now());
             let mut answer = SideAnswer { text: String::new(), calls: 0, finish: FinishReason::Stop };
             let mut events = connection.provider.stream(request, cancel);
             while let Some(event) = events.next().await {
-                if let (Ok(_), Some(began)) = (&event, began.take()) {
-                    send(SideCallEvent::FirstByte(millis(began.elapsed())));
+                if let (Ok(_), Some(started)) = (&event, pending_start.take()) {
+                    send(SideCallEvent::FirstByte(millis(started.elapsed())));
                 }
                 match event {
                     Ok(ModelEvent::BlockFinished { content: Block::Text { text }, .. }) => {
@@ -160,27 +160,30 @@ impl Session {
                     Err(error) => return send(SideCallEvent::Ended(Err(error))),
                 }
             }
-            let cut = ProviderError::new(ErrorClass::CutOff, "the stream ended without its last event");
-            send(SideCallEvent::Ended(Err(cut)));
+            let cut_off = ProviderError::new(ErrorClass::CutOff, "the stream ended without its last event");
+            send(SideCallEvent::Ended(Err(cut_off)));
         });
         tokio::spawn(async move {
             if let Err(error) = call.await {
                 tracing::error!(%error, "a side call broke");
                 let error =
                     ProviderError::new(ErrorClass::Invalid, "the model call itself broke; the log says more");
-                broken.send(JobReport::Beside(SideCallReport { id, what: SideCallEvent::Ended(Err(error)) }));
+                fallback_report
+                    .send(JobReport::Beside(SideCallReport { id, what: SideCallEvent::Ended(Err(error)) }));
             }
         });
     }
 
     /// Takes a report of a side call's job. Reports of an ended call are ignored.
     pub(super) async fn side_progressed(&mut self, progress: SideCallReport) -> Result<(), ApiError> {
-        let Some(side) = self.side.as_mut().filter(|side| side.id == progress.id) else { return Ok(()) };
-        let Some(meter) = &mut side.meter else { return Ok(()) };
+        let Some(side_call) = self.side.as_mut().filter(|side_call| side_call.id == progress.id) else {
+            return Ok(());
+        };
+        let Some(meter) = &mut side_call.meter else { return Ok(()) };
         let answer = match progress.what {
-            SideCallEvent::Asked(asked) => {
-                meter.asked(*asked);
-                match side.aim {
+            SideCallEvent::Asked(request) => {
+                meter.asked(*request);
+                match side_call.aim {
                     SideCallAim::Compaction(_) | SideCallAim::Warmth => self.warmth.cache_used(),
                     SideCallAim::Suggestion(_) => {}
                 }
@@ -198,18 +201,16 @@ impl Session {
         };
         let mut step = Step::default();
         let outcome = if answer.is_ok() { CallOutcome::Answered } else { CallOutcome::Failed };
-        if let Some(meter) = side.meter.take() {
+        if let Some(meter) = side_call.meter.take() {
             self.bill(meter, outcome, &mut step);
         }
         match self.side.take().map(|side| side.aim) {
-            Some(SideCallAim::Compaction(compacting)) => {
-                self.compaction_answered(compacting, answer, &mut step)
-            }
+            Some(SideCallAim::Compaction(running)) => self.compaction_answered(running, answer, &mut step),
             Some(SideCallAim::Warmth) => self.refreshed(answer.is_ok()),
             // A failed guess is no loss.
             Some(SideCallAim::Suggestion(turn)) => {
-                let guess = answer.ok().and_then(|answer| suggestion::parse_guess(&answer.text));
-                if let Some(text) = guess {
+                let suggestion = answer.ok().and_then(|answer| suggestion::parse_guess(&answer.text));
+                if let Some(text) = suggestion {
                     let suggestion = Suggestion { turn, text };
                     step.event(Event::Suggested { suggestion });
                 }
@@ -221,9 +222,9 @@ impl Session {
 
     /// Ends the running side call and drops its purpose. Returns whether there was one.
     pub(super) fn end_side_call(&mut self, step: &mut Step) -> bool {
-        let Some(side) = self.side.take() else { return false };
-        side.cancel.cancel();
-        if let Some(meter) = side.meter {
+        let Some(side_call) = self.side.take() else { return false };
+        side_call.cancel.cancel();
+        if let Some(meter) = side_call.meter {
             self.bill(meter, CallOutcome::Stopped, step);
         }
         true

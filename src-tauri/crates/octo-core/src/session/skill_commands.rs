@@ -49,12 +49,12 @@ pub(super) struct CallRunner {
 }
 
 impl Session {
-    pub(super) fn policy_runner(&self, mut ground: PermissionContext) -> PolicyRunner {
-        if ground.mode == Mode::Autonomous {
-            ground.mode = Mode::AskRisky;
+    pub(super) fn policy_runner(&self, mut context: PermissionContext) -> PolicyRunner {
+        if context.mode == Mode::Autonomous {
+            context.mode = Mode::AskRisky;
         }
         PolicyRunner {
-            ground,
+            ground: context,
             fence: self.workspace.fence(&self.runtime),
             shell: self.workspace.shell().clone(),
             hooks: self.hooks(),
@@ -71,50 +71,50 @@ impl PolicyRunner {
 impl SkillCommands for CallRunner {
     fn run(&self, lines: Vec<String>) -> BoxFuture<'_, Vec<SkillCommandOutcome>> {
         Box::pin(async move {
-            let until = Instant::now() + TOTAL_TIMEOUT;
-            let mut ends = Vec::with_capacity(lines.len());
+            let deadline = Instant::now() + TOTAL_TIMEOUT;
+            let mut outcomes = Vec::with_capacity(lines.len());
             for line in lines {
-                ends.push(self.run_one(line, until).await);
+                outcomes.push(self.run_one(line, deadline).await);
             }
-            ends
+            outcomes
         })
     }
 }
 
 impl CallRunner {
-    async fn run_one(&self, line: String, until: Instant) -> SkillCommandOutcome {
-        let left = |why: &str| SkillCommandOutcome::Left(why.to_owned());
+    async fn run_one(&self, line: String, deadline: Instant) -> SkillCommandOutcome {
+        let left_to_model = |reason: &str| SkillCommandOutcome::Left(reason.to_owned());
         let PolicyRunner { ground, fence, hooks, .. } = &self.runner;
         if self.cancel.is_cancelled() {
-            return left(STOPPED);
+            return left_to_model(STOPPED);
         }
-        let patience = until.saturating_duration_since(Instant::now()).min(COMMAND_TIMEOUT);
-        if patience.is_zero() {
-            return left(LATE);
+        let timeout = deadline.saturating_duration_since(Instant::now()).min(COMMAND_TIMEOUT);
+        if timeout.is_zero() {
+            return left_to_model(LATE);
         }
         let start = CommandEffect::Start { line, cwd: Some(ground.folder.clone()), env: Vec::new() };
         let effects = Effects { command: Some(start), ..Effects::none() };
         let CallDecision { decision, rewritten, nature } =
             permission::decide_off_thread(ground, &effects).await;
-        let Some(CommandEffect::Start { line, .. }) = effects.command else { return left(LEFT) };
+        let Some(CommandEffect::Start { line, .. }) = effects.command else { return left_to_model(LEFT) };
         if decision != Decision::Run(RunBasis::Policy) || !nature.only_reads || rewritten.is_some() {
-            return left(LEFT);
+            return left_to_model(LEFT);
         }
-        let about =
+        let hook_facts =
             || facts(TERMINAL, self.call, &Map::from_iter([("command".to_owned(), line.as_str().into())]));
-        let before = hooks.run_all(HookMoment::BeforeTool, Some(TERMINAL), about()).await;
-        if let Some(why) = before.deny {
-            return SkillCommandOutcome::Left(format!("{HOOK}: {why})"));
+        let before_hooks = hooks.run_all(HookMoment::BeforeTool, Some(TERMINAL), hook_facts()).await;
+        if let Some(reason) = before_hooks.deny {
+            return SkillCommandOutcome::Left(format!("{HOOK}: {reason})"));
         }
-        let report = self.output(&line, fence.confinement(&decision, &nature), patience).await;
-        let mut facts = about();
+        let report = self.output(&line, fence.confinement(&decision, &nature), timeout).await;
+        let mut facts = hook_facts();
         facts.insert("failed".to_owned(), report.is_err().into());
-        let after = hooks.run_all(HookMoment::AfterTool, Some(TERMINAL), facts).await;
+        let after_hooks = hooks.run_all(HookMoment::AfterTool, Some(TERMINAL), facts).await;
         match report {
             Ok(report) => {
-                let told = [before.context, after.context].into_iter().flatten();
+                let notes = [before_hooks.context, after_hooks.context].into_iter().flatten();
                 SkillCommandOutcome::Ran(
-                    std::iter::once(outcome_text(&report)).chain(told).collect::<Vec<_>>().join("\n"),
+                    std::iter::once(outcome_text(&report)).chain(notes).collect::<Vec<_>>().join("\n"),
                 )
             }
             Err(error) => SkillCommandOutcome::Left(format!("(not run: {error})")),
@@ -125,7 +125,7 @@ impl CallRunner {
         &self,
         line: &str,
         confinement: Option<Confinement>,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<CommandReport, ShellError> {
         let PolicyRunner { ground, shell, .. } = &self.runner;
         let cancel = self.cancel.child_token();
@@ -146,7 +146,7 @@ impl CallRunner {
         let mut running = std::pin::pin!(shell.run(run));
         let report = tokio::select! {
             report = &mut running => report?,
-            () = tokio::time::sleep(patience) => {
+            () = tokio::time::sleep(timeout) => {
                 cancel.cancel();
                 running.await?
             }
@@ -162,7 +162,7 @@ impl CallRunner {
 /// Returns the text for the instructions: the output, and the status unless it succeeded.
 fn outcome_text(report: &CommandReport) -> String {
     let output = report.output_model.trim_end();
-    let end = match report.state {
+    let status = match report.state {
         CommandState::Exited { code: 0 } => return output.to_owned(),
         CommandState::Exited { code } => format!("(exit code {code})"),
         CommandState::Signalled { signal } => format!("(ended by signal {signal})"),
@@ -177,5 +177,5 @@ fn outcome_text(report: &CommandReport) -> String {
             )
         }
     };
-    if output.is_empty() { end } else { format!("{output}\n{end}") }
+    if output.is_empty() { status } else { format!("{output}\n{status}") }
 }

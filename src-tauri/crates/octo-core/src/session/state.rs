@@ -129,8 +129,8 @@ impl Session {
         // Until then the lease is held: a restore cannot be stopped half-way.
         self.restoring.wait().await;
         let (id, token) = (self.id(), self.runtime.base.lease.token.clone());
-        let released = self.runtime.base.store.write(move |tx| tx.release_lease(id, &token)).await;
-        if let Err(error) = released {
+        let result = self.runtime.base.store.write(move |tx| tx.release_lease(id, &token)).await;
+        if let Err(error) = result {
             // The next start recognises a remaining lease as dead.
             tracing::warn!(session = %id, %error, "lease not released");
         }

@@ -146,11 +146,11 @@ impl Session {
     /// retried for as long as necessary. Any other step fails at once.
     async fn store(&mut self, changes: Arc<Vec<Change>>, retry: StoreRetry) -> Result<(), ApiError> {
         let id = self.id();
-        let mut wait = FIRST_WAIT;
+        let mut delay = FIRST_WAIT;
         loop {
             let attempt = Arc::clone(&changes);
             let error = match self.runtime.base.store.write(move |tx| write(tx, id, &attempt)).await {
-                Ok(()) if wait > FIRST_WAIT => {
+                Ok(()) if delay > FIRST_WAIT => {
                     self.runtime.troubles.over(id);
                     return Ok(());
                 }
@@ -162,18 +162,18 @@ impl Session {
             if !may_pass || retry == StoreRetry::Never {
                 return Err(error);
             }
-            if wait == FIRST_WAIT {
+            if delay == FIRST_WAIT {
                 tracing::warn!(session = %id, %error, "session waits until it can be stored");
             }
             self.runtime.troubles.begin(id, error.clone(), TroubleStage::Waiting);
             let is_cancelled = self.turn.is_cancelled();
             tokio::select! {
-                () = tokio::time::sleep(wait) => {}
+                () = tokio::time::sleep(delay) => {}
                 () = self.actor.stop().closing() => return Err(error),
                 // The stop is taken once the changes are stored; until then no other action may follow.
                 () = self.actor.stop().pressed(), if !is_cancelled => self.cancel_turn(),
             }
-            wait = (wait * 2).min(LONGEST_WAIT);
+            delay = (delay * 2).min(LONGEST_WAIT);
         }
     }
 }

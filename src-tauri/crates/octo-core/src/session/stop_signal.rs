@@ -18,19 +18,19 @@ impl StopSignal {
 
     /// Requests a stop of the turn.
     pub(super) fn press(&self) {
-        self.stops.send_modify(|stops| *stops += 1);
+        self.stops.send_modify(|count| *count += 1);
     }
 
     /// Waits until a stop is requested and not taken yet.
     pub(super) async fn pressed(&self) {
         // `self` owns the sender, so only a stop ends the wait.
-        let mut stops = self.stops.subscribe();
-        let _ours = stops.wait_for(|stops| *stops > 0).await;
+        let mut receiver = self.stops.subscribe();
+        let _ours = receiver.wait_for(|count| *count > 0).await;
     }
 
     /// Takes one stop.
     pub(super) fn take(&self) {
-        self.stops.send_modify(|stops| *stops = stops.saturating_sub(1));
+        self.stops.send_modify(|count| *count = count.saturating_sub(1));
     }
 
     /// Requests the end of the actor.

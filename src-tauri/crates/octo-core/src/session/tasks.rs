@@ -63,8 +63,8 @@ pub(super) struct PendingRecords {
 
 impl TurnRecords {
     /// Creates the records of a sub-agent: its parent's step waits for the changes of its commands.
-    pub(super) fn beside(looking: TaskTracker) -> Self {
-        Self { looking, ..Self::default() }
+    pub(super) fn beside(scans: TaskTracker) -> Self {
+        Self { looking: scans, ..Self::default() }
     }
 
     /// Returns the tracker of scans for ended commands.
@@ -93,11 +93,11 @@ impl TurnRecords {
     }
 
     /// Scans for the changes of an ended command.
-    fn look_after(&self, machine: TimeMachine, session: SessionId, watched: RunningCommand) {
+    fn look_after(&self, machine: TimeMachine, session: SessionId, running_command: RunningCommand) {
         self.looking.spawn_blocking(move || {
             // The file changed while it was read, or the folder vanished for a moment: scan again.
             for attempt in 0..SCAN_ATTEMPTS {
-                match machine.after_command(&watched) {
+                match machine.after_command(&running_command) {
                     Ok(_) => return,
                     Err(error) => tracing::warn!(%session, %error, attempt, "what a command changed is not recorded yet"),
                 }
@@ -117,8 +117,8 @@ impl PendingRecords {
     /// Waits until that is done and the last turn's step has ended.
     pub(super) async fn over(&self) {
         self.looked().await;
-        if let Some(settled) = &self.settled {
-            settled.cancelled().await;
+        if let Some(last_step) = &self.settled {
+            last_step.cancelled().await;
         }
     }
 }
@@ -150,13 +150,13 @@ impl TurnStep {
 
     /// Returns the step, beginning it if necessary.
     async fn begun(&self, summary: String) -> Result<StepId, ApiError> {
-        let begin = || async {
+        let begin_step = || async {
             self.before.cancelled().await;
             let (machine, session, turn, folder) =
                 (self.machine.clone(), self.session, self.turn, self.folder.clone());
             beside(move || machine.begin_step(session, turn, &folder, &summary)).await
         };
-        self.begun.get_or_try_init(begin).await.copied()
+        self.begun.get_or_try_init(begin_step).await.copied()
     }
 
     /// Records the state a call needs before it may run. A call that could not be undone because this failed
@@ -164,32 +164,32 @@ impl TurnStep {
     pub(super) async fn before(
         &self,
         effects: &Effects,
-        nature: &CommandFacts,
+        facts: &CommandFacts,
         lasting: Vec<LastingEffect>,
         summary: String,
     ) -> Result<Option<RunningCommand>, ToolError> {
-        let failed = |error: ApiError| {
+        let record_error = |error: ApiError| {
             ToolError::new(format!(
                 "Not run: what it changes could not be recorded, so it could not be undone ({error})."
             ))
         };
         let starts = match &effects.command {
-            Some(CommandEffect::Start { .. }) => !nature.only_reads,
+            Some(CommandEffect::Start { .. }) => !facts.only_reads,
             Some(CommandEffect::Input { .. } | CommandEffect::Control) | None => false,
         };
         if !starts && effects.writes.is_empty() && lasting.is_empty() {
             return Ok(None);
         }
-        let task = self.begun(summary).await.map_err(failed)?;
+        let task = self.begun(summary).await.map_err(record_error)?;
         if !lasting.is_empty() {
             let machine = self.machine.clone();
-            beside(move || machine.record_lasting(task, lasting)).await.map_err(failed)?;
+            beside(move || machine.record_lasting(task, lasting)).await.map_err(record_error)?;
         }
         if !starts {
             return Ok(None);
         }
         let (machine, folder) = (self.machine.clone(), self.folder.clone());
-        beside(move || machine.before_command(task, &folder)).await.map(Some).map_err(failed)
+        beside(move || machine.before_command(task, &folder)).await.map(Some).map_err(record_error)
     }
 }
 
@@ -207,8 +207,8 @@ pub(super) fn goes_on(outcome: &Result<ToolOutput, ToolError>) -> Option<String>
 impl Session {
     /// Returns the person's message of a turn, or of the turn it continues, as the summary of its step.
     pub(super) fn summary_of(&self, turn: TurnId) -> String {
-        let kept = self.turn.get().filter(|running| running.id() == turn).and_then(RunningTurn::summary);
-        if let Some(summary) = self.summary_of_parent().or(kept) {
+        let summary = self.turn.get().filter(|running| running.id() == turn).and_then(RunningTurn::summary);
+        if let Some(summary) = self.summary_of_parent().or(summary) {
             return summary.to_owned();
         }
         self.conversation.request_of(turn).unwrap_or_default()
@@ -221,31 +221,31 @@ impl Session {
     }
 
     /// Records that a call's command has ended or continues in the background.
-    pub(super) fn command_returned(&mut self, watched: RunningCommand, handle: Option<String>) {
+    pub(super) fn command_returned(&mut self, running_command: RunningCommand, handle: Option<String>) {
         match handle.filter(|handle| self.background.is_running(handle)) {
             Some(handle) => {
-                self.records.running.insert(handle, watched);
+                self.records.running.insert(handle, running_command);
             }
-            None => self.look_after(watched),
+            None => self.look_after(running_command),
         }
     }
 
     /// Records the end of a background command.
     pub(super) fn command_over(&mut self, handle: &str) {
-        if let Some(watched) = self.records.running.remove(handle) {
-            self.look_after(watched);
+        if let Some(running_command) = self.records.running.remove(handle) {
+            self.look_after(running_command);
         }
     }
 
-    fn look_after(&self, watched: RunningCommand) {
-        self.records.look_after(self.runtime.services.time.clone(), self.id(), watched);
+    fn look_after(&self, running_command: RunningCommand) {
+        self.records.look_after(self.runtime.services.time.clone(), self.id(), running_command);
     }
 
     /// Records the changes of the commands that end with the session, so that later changes by the person are
     /// not attributed to them.
     pub(super) async fn record_last(&mut self) {
-        for (_handle, watched) in std::mem::take(&mut self.records.running) {
-            self.look_after(watched);
+        for (_handle, running_command) in std::mem::take(&mut self.records.running) {
+            self.look_after(running_command);
         }
         self.end_step();
         if tokio::time::timeout(LAST_SCAN_TIMEOUT, self.records.loose().over()).await.is_err() {
@@ -266,28 +266,28 @@ impl Session {
     /// Begins to end the step of the turn that has just ended; the restores its tools requested follow.
     pub(super) fn end_step(&mut self) {
         let Some(EndingStep { task, summary }) = self.records.ending.take() else { return };
-        let loose = self.records.loose();
-        let settled = CancellationToken::new();
-        self.records.settled = Some(settled.clone());
+        let pending = self.records.loose();
+        let ended = CancellationToken::new();
+        self.records.settled = Some(ended.clone());
         let (machine, session, report) = (task.machine.clone(), self.id(), self.reporter());
-        if let Some(wish) = task.tools.take_restore() {
-            let target = match wish {
+        if let Some(request) = task.tools.take_restore() {
+            let target = match request {
                 RestoreRequest::Undo { task, to } => RestoreTarget::Undone { task, to },
-                RestoreRequest::Redo { to } => RestoreTarget::Task(to),
+                RestoreRequest::Redo { to: target } => RestoreTarget::Task(target),
             };
             // Nothing may begin before the restore; the turns that asked for it stay visible to the model.
-            let kept = self.conversation.turns_asking(task.turn);
+            let kept_turns = self.conversation.turns_asking(task.turn);
             self.start_restore(
                 target,
-                RestoreExtent::Everything { kept },
+                RestoreExtent::Everything { kept: kept_turns },
                 Vec::new(),
                 RestoreRequester::Tool,
             );
         }
         tokio::spawn(async move {
             // Also fired on a panic, so no waiter blocks forever.
-            let settled = settled.drop_guard();
-            loose.looked().await;
+            let guard = ended.drop_guard();
+            pending.looked().await;
             let ended = async {
                 let id = task.begun(summary).await?;
                 beside(move || machine.end_step(id)).await
@@ -296,7 +296,7 @@ impl Session {
                 // The step is ended before the next one begins.
                 tracing::warn!(%session, %error, "a task was not ended");
             }
-            drop(settled);
+            drop(guard);
             report.send(JobReport::Settled);
         });
     }
@@ -313,15 +313,15 @@ impl Session {
 
 /// Returns a signal that has already fired.
 fn over() -> CancellationToken {
-    let over = CancellationToken::new();
-    over.cancel();
-    over
+    let fired = CancellationToken::new();
+    fired.cancel();
+    fired
 }
 
 /// Runs work of the time machine off the async threads.
 pub(super) async fn beside<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, TimeError> + Send + 'static,
+    job: impl FnOnce() -> Result<T, TimeError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| ApiError::new("internal").detail(error))?.map_err(ApiError::from)
+    let result = tokio::task::spawn_blocking(job).await;
+    result.map_err(|error| ApiError::new("internal").detail(error))?.map_err(ApiError::from)
 }

@@ -7,8 +7,8 @@ use octo_tools::SkillTask;
 use std::path::Path;
 
 /// Returns status and text of a call that gets its result without having run to its end.
-pub(super) fn settled(how: SettleReason) -> (CallStatus, &'static str) {
-    match how {
+pub(super) fn settled(reason: SettleReason) -> (CallStatus, &'static str) {
+    match reason {
         SettleReason::Stopped => {
             (CallStatus::Stopped, "Not run: the person stopped the work before this call began.")
         }
@@ -52,17 +52,17 @@ pub(super) const MODE_CHANGED: &str =
     "Not run: the person changed the mode before this call began. Make the call again; they will be asked.";
 
 /// Returns the result of a denied call, with the hook's reason.
-pub(super) fn refused_with(why: Refusal, part: Option<&str>) -> String {
-    match (why, part) {
-        (Refusal::Hook, Some(said)) => format!("{} It said: {said}", refused(why)),
-        (Refusal::Address, Some(because)) => format!("{} Why: {because}.", refused(why)),
-        _ => refused(why).to_owned(),
+pub(super) fn refused_with(refusal: Refusal, part: Option<&str>) -> String {
+    match (refusal, part) {
+        (Refusal::Hook, Some(detail)) => format!("{} It said: {detail}", refused(refusal)),
+        (Refusal::Address, Some(detail)) => format!("{} Why: {detail}.", refused(refusal)),
+        _ => refused(refusal).to_owned(),
     }
 }
 
 /// Returns the result of a call that is denied whatever the mode and the rules.
-fn refused(why: Refusal) -> &'static str {
-    match why {
+fn refused(refusal: Refusal) -> &'static str {
+    match refusal {
         Refusal::Wipes => {
             "Refused, nothing was done: this would wipe a system folder or a home. It cannot be allowed in any mode. Name the exact files inside the session's folder instead."
         }
@@ -122,21 +122,21 @@ pub(super) fn skill_loaded(name: &str) -> String {
 }
 
 /// Returns the text after a message that calls a skill and was sent while a turn was running.
-pub(super) fn skill_called(wish: &SkillTask) -> String {
-    let task = if wish.task.is_empty() {
+pub(super) fn skill_called(skill_task: &SkillTask) -> String {
+    let task = if skill_task.task.is_empty() {
         "no task of its own".to_owned()
     } else {
-        format!("the task {:?}", wish.task)
+        format!("the task {:?}", skill_task.task)
     };
     format!(
         "By this message the person calls the skill {}. Invoke it now with invoke_skill, with {task}.",
-        wish.name
+        skill_task.name
     )
 }
 
 /// Returns the text after instructions that were too long.
-pub(super) fn skill_cut(whole: Option<&Path>) -> String {
-    match whole {
+pub(super) fn skill_cut(path: Option<&Path>) -> String {
+    match path {
         Some(path) => format!("\n\n[Cut here. The whole is in {}; read on there.]", path.display()),
         None => "\n\n[Cut here: the instructions are too long, and the rest could not be kept.]".to_owned(),
     }

@@ -38,24 +38,24 @@ pub(super) enum TurnCause {
 
 impl Session {
     /// Begins a turn with a message of the person, preceded by the queued messages.
-    pub(super) async fn begin_turn(&mut self, said: UserMessage) -> Result<(), ApiError> {
+    pub(super) async fn begin_turn(&mut self, message: UserMessage) -> Result<(), ApiError> {
         let turn = TurnId::new();
         let mut step = Step::once();
         self.open_turn(turn, TurnCause::ByThePerson, &mut step);
         self.drain_queue(turn, &mut step);
-        self.add_user_message(turn, said, &mut step);
+        self.add_user_message(turn, message, &mut step);
         self.feed_with(Input::Begin, step).await
     }
 
     /// Begins a turn with the commands that ended and the messages that waited.
     pub(super) async fn begin_queued_turn(
         &mut self,
-        began: TurnCause,
+        cause: TurnCause,
         retry: StoreRetry,
     ) -> Result<(), ApiError> {
         let turn = TurnId::new();
         let mut step = Step::retried(retry);
-        self.open_turn(turn, began, &mut step);
+        self.open_turn(turn, cause, &mut step);
         self.drain_queue(turn, &mut step);
         self.feed_with(Input::Begin, step).await
     }
@@ -69,11 +69,12 @@ impl Session {
             return Err(ApiError::new("time.going"));
         }
         self.must_be_own()?;
-        let Some(last) = self.conversation.last() else {
+        let Some(last_message) = self.conversation.last() else {
             return Err(ApiError::new("session.nothing_to_retry"));
         };
-        let (role, id, has_calls) = (last.role, last.id, last.calls().next().is_some());
-        let was_cut = matches!(last.meta.end, Some(MessageEnd::Cut) | None);
+        let (role, id, has_calls) =
+            (last_message.role, last_message.id, last_message.calls().next().is_some());
+        let was_cut = matches!(last_message.meta.end, Some(MessageEnd::Cut) | None);
         let turn = TurnId::new();
         let mut step = Step::once();
         self.open_turn(turn, TurnCause::ByThePerson, &mut step);
@@ -94,8 +95,8 @@ impl Session {
         self.feed_with(Input::Begin, step).await
     }
 
-    pub(super) fn open_turn(&mut self, turn: TurnId, began: TurnCause, step: &mut Step) {
-        self.background.turn_began(began);
+    pub(super) fn open_turn(&mut self, turn: TurnId, cause: TurnCause, step: &mut Step) {
+        self.background.turn_began(cause);
         // New work, however it begins: the grants to the previous work expire.
         self.grants.begin_turn();
         // Side calls between turns give way to the turn.
@@ -165,21 +166,22 @@ impl Session {
         }
         for QueuedMessage { mut blocks, via, .. } in self.queue.take() {
             // A call cannot be inserted between those of the model, so a text asks the model to make it.
-            let wish = self.shelf.as_ref().and_then(|shelf| shelf.called_skill(&blocks, &self.info.profile));
-            blocks.extend(
-                wish.filter(|_| self.sub_agent.is_none())
-                    .map(|wish| Block::Notice { kind: NoticeKind::Skill, text: texts::skill_called(&wish) }),
-            );
+            let skill_task =
+                self.shelf.as_ref().and_then(|skill_set| skill_set.called_skill(&blocks, &self.info.profile));
+            blocks.extend(skill_task.filter(|_| self.sub_agent.is_none()).map(|skill_task| Block::Notice {
+                kind: NoticeKind::Skill,
+                text: texts::skill_called(&skill_task),
+            }));
             self.add_person_message(turn, blocks, via, step);
         }
         step.event(self.queue.event());
     }
 
     /// Adds what the person says now; an inbound message is handled in the same step.
-    pub(super) fn add_user_message(&mut self, turn: TurnId, said: UserMessage, step: &mut Step) {
-        step.extend(said.inbound_handled());
-        let service = said.service();
-        self.add_person_message(turn, said.into_blocks(), service, step);
+    pub(super) fn add_user_message(&mut self, turn: TurnId, message: UserMessage, step: &mut Step) {
+        step.extend(message.inbound_handled());
+        let service = message.service();
+        self.add_person_message(turn, message.into_blocks(), service, step);
     }
 
     /// Adds the person's message, with a notice of the surroundings if they changed, and names the session
@@ -199,23 +201,23 @@ impl Session {
             self.info.title = title;
             step.change(self.head());
         }
-        let mut all = Vec::with_capacity(blocks.len() + 1);
+        let mut result = Vec::with_capacity(blocks.len() + 1);
         let notice = self.surroundings_notice();
         if self.conversation.surroundings() != Some(&notice) {
-            all.push(notice);
+            result.push(notice);
         }
-        all.extend(self.new_skills());
-        all.extend(blocks);
-        let mut message = self.message(turn, Role::User, Origin::Person, all);
+        result.extend(self.new_skills());
+        result.extend(blocks);
+        let mut message = self.message(turn, Role::User, Origin::Person, result);
         message.meta.via = via;
         self.add_message(message, step);
     }
 
     /// Returns the notice of skills added since the model's last notice of skills.
     fn new_skills(&self) -> Option<Block> {
-        let shelf = self.shelf.as_ref().filter(|_| self.sub_agent.is_none())?;
-        let told = std::iter::once(self.prefix.system()).chain(self.conversation.skill_notices());
-        let text = shelf.news_for(self.info.profile.name(), told)?;
+        let skill_set = self.shelf.as_ref().filter(|_| self.sub_agent.is_none())?;
+        let sent_texts = std::iter::once(self.prefix.system()).chain(self.conversation.skill_notices());
+        let text = skill_set.news_for(self.info.profile.name(), sent_texts)?;
         Some(Block::Notice { kind: NoticeKind::NewSkills, text })
     }
 
@@ -234,31 +236,31 @@ impl Session {
 
     fn end_turn(&mut self, ending: TurnEnding, step: &mut Step) {
         let Some(mut running) = self.turn.take() else { return };
-        let failed = |key: &str| TurnEnd::Failed { error: ApiError::new(key) };
-        let end = match ending {
+        let failure = |key: &str| TurnEnd::Failed { error: ApiError::new(key) };
+        let turn_end = match ending {
             TurnEnding::Finished => TurnEnd::Finished,
             TurnEnding::Stopped => TurnEnd::Stopped,
             TurnEnding::ModelFailed => TurnEnd::Failed {
                 error: running.model.failure().unwrap_or_else(|| ApiError::new("internal")),
             },
-            TurnEnding::Refused => failed("turn.refused"),
-            TurnEnding::Truncated => failed("turn.truncated"),
-            TurnEnding::Looping => failed("turn.looping"),
-            TurnEnding::TooLong => failed("turn.too_long"),
+            TurnEnding::Refused => failure("turn.refused"),
+            TurnEnding::Truncated => failure("turn.truncated"),
+            TurnEnding::Looping => failure("turn.looping"),
+            TurnEnding::TooLong => failure("turn.too_long"),
         };
-        self.background.turn_ended(&end);
+        self.background.turn_ended(&turn_end);
         self.budget.end_turn();
-        let at = now();
-        self.info.status = match &end {
+        let ended_at = now();
+        self.info.status = match &turn_end {
             TurnEnd::Failed { .. } => SessionStatus::Failed,
             TurnEnd::Finished | TurnEnd::Stopped => SessionStatus::Idle,
         };
-        self.info.updated_at = at;
+        self.info.updated_at = ended_at;
         self.info.usage += running.view().usage;
-        let (id, is_finished) = (running.id(), end == TurnEnd::Finished);
-        self.note_end(id, &end);
+        let (id, is_finished) = (running.id(), turn_end == TurnEnd::Finished);
+        self.note_end(id, &turn_end);
         let task = running.task().clone();
-        let (turn, finished) = running.end(end, at, self.summary_of(id));
+        let (turn, finished) = running.end(turn_end, ended_at, self.summary_of(id));
         step.event(Event::TurnEnded { turn: turn.clone() });
         self.step_ends(task);
         // The finished work of a sub-agent is part of its parent's turn.

@@ -42,9 +42,9 @@ impl Moment {
     }
 
     /// Whether it is less than this time ago, by both clocks.
-    fn is_within(self, life: Duration) -> bool {
-        let slept = u64::try_from(now() - self.1).map(Duration::from_millis);
-        self.elapsed() < life && slept.is_ok_and(|slept| slept < life)
+    fn is_within(self, lifetime: Duration) -> bool {
+        let slept_for = u64::try_from(now() - self.1).map(Duration::from_millis);
+        self.elapsed() < lifetime && slept_for.is_ok_and(|slept_for| slept_for < lifetime)
     }
 }
 
@@ -57,8 +57,8 @@ impl Pause {
 
 impl Warmth {
     /// Creates the state for these last requests.
-    pub(super) fn new(seen: SentRequests) -> Self {
-        Self { seen, ..Self::default() }
+    pub(super) fn new(sent_requests: SentRequests) -> Self {
+        Self { seen: sent_requests, ..Self::default() }
     }
 
     /// Ends the pause, because the person is back or other work began.
@@ -121,13 +121,13 @@ impl Warmth {
     }
 
     /// Takes over the last requests of a sub-agent's parent.
-    pub(super) fn inherit(&mut self, seen: SentRequests) {
-        self.seen = seen;
+    pub(super) fn inherit(&mut self, sent_requests: SentRequests) {
+        self.seen = sent_requests;
     }
 
     /// Records the last request a model saw.
-    pub(super) fn remember(&mut self, sent: SentRequest) {
-        self.seen.remember(sent);
+    pub(super) fn remember(&mut self, request: SentRequest) {
+        self.seen.remember(request);
     }
 
     /// Ends the measurement of a call. Returns its ledger row.

@@ -123,7 +123,8 @@ impl Workspace {
         readable.push(runtime.base.paths.outputs(session));
         if root != session {
             readable.push(runtime.base.paths.outputs(root));
-            readable.extend(runtime.base.paths.shell(root).ok().map(|place| place.join("logs")));
+            readable
+                .extend(runtime.base.paths.shell(root).ok().map(|shell_folder| shell_folder.join("logs")));
         }
         readable
     }

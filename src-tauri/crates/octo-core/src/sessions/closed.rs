@@ -31,8 +31,8 @@ impl Sessions {
         if is_read || info.source == Source::SubAgent {
             return Ok(());
         }
-        let marked = self.change_head(id, |info| info.read_at = Some(now().max(info.updated_at))).await;
-        match marked {
+        let result = self.change_head(id, |info| info.read_at = Some(now().max(info.updated_at))).await;
+        match result {
             Err(error) if error.code == Some(ErrorCode::InUse) => Ok(()),
             other => other,
         }
@@ -40,27 +40,27 @@ impl Sessions {
 
     /// Fails for a sub-agent's session: it belongs to its parent and has no entry in the list.
     pub(crate) async fn must_be_own(&self, id: SessionId) -> Result<(), ApiError> {
-        let fork = self.runtime.base.store.read(move |reader| reader.sub_agent(id)).await?;
-        match fork {
-            Some(fork) => Err(ApiError::new("fork.belongs").arg("title", fork.origin.title)),
+        let sub_agent = self.runtime.base.store.read(move |reader| reader.sub_agent(id)).await?;
+        match sub_agent {
+            Some(sub_agent) => Err(ApiError::new("fork.belongs").arg("title", sub_agent.origin.title)),
             None => Ok(()),
         }
     }
 
     /// Ends the work of the session's sub-agents and releases them.
     async fn rest_forks(&self, id: SessionId) -> Result<(), ApiError> {
-        let forks = self.runtime.base.store.read(move |reader| reader.sub_agents(id)).await?;
-        for fork in forks {
-            let handle = self.runtime.open.get(fork).await;
+        let sub_agents = self.runtime.base.store.read(move |reader| reader.sub_agents(id)).await?;
+        for sub_agent in sub_agents {
+            let handle = self.runtime.open.get(sub_agent).await;
             if let Some(handle) = handle {
                 if handle.is_open() {
                     handle.stop().await?;
                     handle.ask(ActorRequest::WhenIdle).await?;
                 }
                 handle.shut_down().await;
-                self.runtime.open.remove(fork).await;
+                self.runtime.open.remove(sub_agent).await;
             }
-            self.runtime.troubles.over(fork);
+            self.runtime.troubles.over(sub_agent);
         }
         Ok(())
     }

@@ -42,8 +42,9 @@ impl Sessions {
                 return;
             }
             let holder = self.runtime.base.lease.clone();
-            let taken = self.runtime.base.store.write(move |tx| tx.take_lease(session, &holder, probe)).await;
-            match taken {
+            let result =
+                self.runtime.base.store.write(move |tx| tx.take_lease(session, &holder, probe)).await;
+            match result {
                 Ok(LeaseOutcome::Taken | LeaseOutcome::TakenOver(_)) => {}
                 Ok(LeaseOutcome::HeldBy(_)) => return,
                 Err(error) => {
@@ -57,8 +58,8 @@ impl Sessions {
         // A session opened meanwhile keeps the lease.
         if open.get(session).is_none() {
             let token = self.runtime.base.lease.token.clone();
-            let released = self.runtime.base.store.write(move |tx| tx.release_lease(session, &token)).await;
-            if let Err(error) = released {
+            let result = self.runtime.base.store.write(move |tx| tx.release_lease(session, &token)).await;
+            if let Err(error) = result {
                 tracing::warn!(%session, %error, "lease not released");
             }
         }

@@ -26,7 +26,7 @@ impl Sessions {
         let mending = self.mending.clone();
         tokio::spawn(async move {
             // Kept until it was processed: a write is signalled once.
-            let mut written = false;
+            let mut has_changed = false;
             loop {
                 tokio::select! {
                     () = closing.cancelled() => return,
@@ -36,8 +36,8 @@ impl Sessions {
                 let Some(runtime) = weak.upgrade() else { return };
                 let settings = LiveSettings::new(Arc::clone(&runtime));
                 let sessions = Self { runtime, settings, mending: mending.clone() };
-                match sessions.look_beside(&mut written).await {
-                    Ok(()) => written = false,
+                match sessions.look_beside(&mut has_changed).await {
+                    Ok(()) => has_changed = false,
                     Err(StoreError::Closed) => return,
                     Err(error) => {
                         tracing::warn!(%error, "other processes could not be looked at; it is tried again");
@@ -47,20 +47,22 @@ impl Sessions {
         });
     }
 
-    async fn look_beside(&self, written: &mut bool) -> Result<(), StoreError> {
-        *written |= self.runtime.base.store.has_foreign_writes().await?;
-        if !*written {
+    async fn look_beside(&self, has_changed: &mut bool) -> Result<(), StoreError> {
+        *has_changed |= self.runtime.base.store.has_foreign_writes().await?;
+        if !*has_changed {
             return Ok(());
         }
         self.runtime.base.neighbours.notify();
         self.runtime.board.change().notify();
         let token = self.runtime.base.lease.token.clone();
-        let asked = token.clone();
-        if !self.runtime.base.store.read(move |reader| reader.has_stop_requests(&asked)).await? {
+        let owner = token.clone();
+        if !self.runtime.base.store.read(move |reader| reader.has_stop_requests(&owner)).await? {
             return Ok(());
         }
-        for (session, wish) in self.runtime.base.store.write(move |tx| tx.take_stop_requests(&token)).await? {
-            let ended = match wish {
+        for (session, request) in
+            self.runtime.base.store.write(move |tx| tx.take_stop_requests(&token)).await?
+        {
+            let ended = match request {
                 StopRequest::Turn(turn) if self.runtime.board.is_in(session, turn) => {
                     self.stop(session).await
                 }
@@ -97,19 +99,20 @@ impl Sessions {
         session: SessionId,
         handle: String,
     ) -> Result<Asked, ApiError> {
-        let runs = |work: &OtherProcessSession| work.commands.iter().any(|command| command.handle == handle);
+        let runs =
+            |other: &OtherProcessSession| other.commands.iter().any(|command| command.handle == handle);
         self.wish(session, |work| runs(work).then(|| StopRequest::Command(handle.clone()))).await
     }
 
     async fn wish(
         &self,
         session: SessionId,
-        of: impl FnOnce(&OtherProcessSession) -> Option<StopRequest>,
+        pick: impl FnOnce(&OtherProcessSession) -> Option<StopRequest>,
     ) -> Result<Asked, ApiError> {
-        let works = self.neighbours().await?;
-        let work = works.iter().find(|work| work.info.id == session);
-        let Some(wish) = work.and_then(of) else { return Ok(Asked::Nobody) };
-        self.runtime.base.store.write(move |tx| tx.request_stop(session, &wish)).await?;
+        let others = self.neighbours().await?;
+        let work = others.iter().find(|work| work.info.id == session);
+        let Some(request) = work.and_then(pick) else { return Ok(Asked::Nobody) };
+        self.runtime.base.store.write(move |tx| tx.request_stop(session, &request)).await?;
         Ok(Asked::Yes)
     }
 }

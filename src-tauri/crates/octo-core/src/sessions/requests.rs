@@ -33,8 +33,8 @@ impl Sessions {
             }
             SessionRequest::SearchSessions(call) => {
                 let limit = call.limit.min(100);
-                let found = store.read(move |reader| reader.search(&call.query, &call.filter, limit)).await;
-                json(SessionHits { hits: found? })
+                let matches = store.read(move |reader| reader.search(&call.query, &call.filter, limit)).await;
+                json(SessionHits { hits: matches? })
             }
             SessionRequest::StartSession(call) => {
                 self.runtime.services.browser.person_acted();
@@ -70,8 +70,8 @@ impl Sessions {
             SessionRequest::SetFolder(call) => json(self.call(call.session, call).await?),
             SessionRequest::GetPicture(call) => json(self.picture(call.session, call.path).await?),
             SessionRequest::SetDraft(call) => {
-                let kept = store.write(move |tx| tx.set_draft(call.session, &call.draft)).await;
-                done(kept.map_err(ApiError::from))
+                let result = store.write(move |tx| tx.set_draft(call.session, &call.draft)).await;
+                done(result.map_err(ApiError::from))
             }
             SessionRequest::SetNewDraft(call) => {
                 done(store.write(move |tx| tx.set_new_draft(&call.draft)).await.map_err(ApiError::from))

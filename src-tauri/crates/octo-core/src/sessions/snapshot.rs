@@ -13,8 +13,8 @@ impl Sessions {
         // below; in the opposite order it could be in neither.
         let live = self.runtime.open.get(id).await.map(|handle| handle.live().clone());
         let streaming = live.map(|live| live.now()).unwrap_or_default();
-        let read = self.runtime.base.store.read(move |reader| reader.snapshot(id, SNAPSHOT_MESSAGES)).await;
-        let mut snapshot = read?.ok_or_else(unknown_session)?;
+        let result = self.runtime.base.store.read(move |reader| reader.snapshot(id, SNAPSHOT_MESSAGES)).await;
+        let mut snapshot = result?.ok_or_else(unknown_session)?;
         snapshot.streaming = streaming
             .into_iter()
             .filter(|stream| {

@@ -33,8 +33,8 @@ impl Sessions {
         let mut skill_task = None;
         match slash::parse(&blocks) {
             ParsedMessage::Message => {}
-            ParsedMessage::Unknown { name, near } => {
-                skill_task = Some(skills.find_called(&blocks, &name, &near, &profile)?)
+            ParsedMessage::Unknown { name, near: similar } => {
+                skill_task = Some(skills.find_called(&blocks, &name, &similar, &profile)?)
             }
             ParsedMessage::Command(_) | ParsedMessage::Misused { .. } => {
                 return Err(ApiError::new("command.needs_session"));
@@ -59,7 +59,7 @@ impl Sessions {
         };
         let system =
             self.runtime.services.library.system_prompt(profile.clone(), folder.clone(), &skills).await?;
-        let at = now();
+        let created_at = now();
         let folder = folder.display().to_string();
         let info = SessionInfo {
             title,
@@ -68,10 +68,10 @@ impl Sessions {
             model,
             effort,
             status: SessionStatus::Running,
-            ..SessionInfo::new(id, folder.clone(), source, at)
+            ..SessionInfo::new(id, folder.clone(), source, created_at)
         };
         let vendor = model.and_then(|id| self.runtime.services.models.vendor_name(id));
-        let turn = TurnView::new(TurnId::new(), at);
+        let turn = TurnView::new(TurnId::new(), created_at);
         let mut all = vec![Surroundings::now(vendor, folder.clone()).notice()];
         let facts = serde_json::Map::from_iter([("session".to_owned(), info.id.to_string().into())]);
         let hook_result = self
@@ -83,7 +83,7 @@ impl Sessions {
         all.extend(hook_result.context.map(|text| Block::Notice { kind: NoticeKind::Hook, text }));
         all.extend(blocks);
         let via = chat.map(|(_, via)| via.service());
-        let meta = Meta { via, ..Meta::new(Origin::Person, at) };
+        let meta = Meta { via, ..Meta::new(Origin::Person, created_at) };
         let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks: all, meta };
         // A slash command's skill is the first step, before any model call.
         let call = skill_task.map(|skill_task| asked_call(turn.id, &skill_task));

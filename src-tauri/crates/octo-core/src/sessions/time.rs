@@ -22,8 +22,8 @@ impl Sessions {
             }
             TimeRequest::CompareFile(call) => {
                 let compared = self.look(move |machine| {
-                    let named = machine.paths_named(call.session, std::slice::from_ref(&call.path))?;
-                    let path = named
+                    let paths = machine.paths_named(call.session, std::slice::from_ref(&call.path))?;
+                    let path = paths
                         .into_iter()
                         .next()
                         .ok_or_else(|| TimeError::UnknownPath(PathBuf::from(&call.path)))?;
@@ -54,10 +54,10 @@ impl Sessions {
 
     async fn look<T: Send + 'static>(
         &self,
-        look: impl FnOnce(&TimeMachine) -> Result<T, TimeError> + Send + 'static,
+        query: impl FnOnce(&TimeMachine) -> Result<T, TimeError> + Send + 'static,
     ) -> Result<T, ApiError> {
         let machine = self.runtime.services.time.clone();
-        let looked = tokio::task::spawn_blocking(move || look(&machine)).await;
-        looked.map_err(|error| ApiError::new("internal").detail(error))?.map_err(ApiError::from)
+        let result = tokio::task::spawn_blocking(move || query(&machine)).await;
+        result.map_err(|error| ApiError::new("internal").detail(error))?.map_err(ApiError::from)
     }
 }

@@ -19,12 +19,12 @@ impl Sessions {
         match request {
             TranscriptRequest::ReadTranscript(call) => {
                 let limit = call.limit.clamp(1, 500);
-                let read = self
+                let result = self
                     .runtime
                     .base
                     .store
                     .read(move |reader| reader.transcript_part(call.session, call.place, limit));
-                json(read.await?)
+                json(result.await?)
             }
             TranscriptRequest::BranchSession(call) => json(self.branch(call.session, call.at).await?),
             TranscriptRequest::PreviewExport(call) => {
@@ -46,27 +46,27 @@ impl Sessions {
     }
 
     /// Creates a session that continues from a point in another one's conversation.
-    async fn branch(&self, from: SessionId, at: BranchPoint) -> Result<SessionInfo, ApiError> {
+    async fn branch(&self, from: SessionId, point: BranchPoint) -> Result<SessionInfo, ApiError> {
         self.must_be_own(from).await?;
-        let known = self.runtime.base.store.read(move |reader| reader.session(from)).await;
-        let known = known?.ok_or_else(unknown_session)?;
-        if known.source == Source::Demo {
+        let result = self.runtime.base.store.read(move |reader| reader.session(from)).await;
+        let original = result?.ok_or_else(unknown_session)?;
+        if original.source == Source::Demo {
             return Err(ApiError::new("session.branch_demo"));
         }
         let source = self.runtime.base.config.source;
         let created = self.runtime.base.store.write(move |tx| {
             let origin = tx.session(from)?.ok_or(StoreError::UnknownSession(from))?;
-            let moment = now();
+            let created_at = now();
             let info = SessionInfo {
                 title: tx.free_title(&origin.title)?,
                 profile: origin.profile,
                 mode: origin.mode,
                 model: origin.model,
                 effort: origin.effort,
-                read_at: Some(moment),
-                ..SessionInfo::new(SessionId::new(), origin.folder, source, moment)
+                read_at: Some(created_at),
+                ..SessionInfo::new(SessionId::new(), origin.folder, source, created_at)
             };
-            tx.create_branch(&NewBranch { info: info.clone(), from, at })?;
+            tx.create_branch(&NewBranch { info: info.clone(), from, at: point })?;
             Ok(info)
         });
         created.await.map_err(|error| match error {
@@ -76,41 +76,42 @@ impl Sessions {
         })
     }
 
-    async fn inspect_file(&self, from: String) -> Result<ImportPreview, ApiError> {
-        Ok(read_file(from).await?.preview)
+    async fn inspect_file(&self, source: String) -> Result<ImportPreview, ApiError> {
+        Ok(read_file(source).await?.preview)
     }
 
     /// Creates a session with the conversation of a file.
-    async fn import_session(&self, from: String, folder: &str) -> Result<SessionInfo, ApiError> {
+    async fn import_session(&self, source: String, folder: &str) -> Result<SessionInfo, ApiError> {
         let folder = session_folder(Path::new(folder))?;
         let model = self.model_or_default(None).await?;
-        let file = Path::new(&from).file_name().map(|name| name.to_string_lossy().into_owned());
-        let incoming = read_file(from).await?;
+        let file = Path::new(&source).file_name().map(|name| name.to_string_lossy().into_owned());
+        let incoming = read_file(source).await?;
         let agents = self.runtime.services.library.agents().clone();
-        let listed = tokio::task::spawn_blocking(move || agents.profiles()).await;
-        let listed = listed.map_err(|error| ApiError::new("internal").detail(error))?;
-        let profile = incoming.profile.filter(|profile| listed.iter().any(|info| info.profile == *profile));
+        let profiles = tokio::task::spawn_blocking(move || agents.profiles()).await;
+        let profiles = profiles.map_err(|error| ApiError::new("internal").detail(error))?;
+        let profile = incoming.profile.filter(|profile| profiles.iter().any(|info| info.profile == *profile));
         let profile = profile.unwrap_or_default();
-        let shelf = self.runtime.services.library.skill_set(Some(folder.clone())).await?;
+        let skill_set = self.runtime.services.library.skill_set(Some(folder.clone())).await?;
         let system =
-            self.runtime.services.library.system_prompt(profile.clone(), folder.clone(), &shelf).await?;
+            self.runtime.services.library.system_prompt(profile.clone(), folder.clone(), &skill_set).await?;
         let (blobs, pictures) = (self.runtime.base.blobs.clone(), incoming.pictures);
-        let kept = tokio::task::spawn_blocking(move || {
+        let result = tokio::task::spawn_blocking(move || {
             pictures.iter().try_for_each(|bytes| blobs.put(bytes).map(|_| ()))
         });
-        kept.await
+        result
+            .await
             .map_err(|error| ApiError::new("internal").detail(error))?
             .map_err(|error| ApiError::new("blob.not_kept").detail(error))?;
-        let moment = now();
+        let created_at = now();
         let info = SessionInfo {
             title: incoming.title,
             profile,
             // Whatever its mode was at its origin.
             mode: Mode::AskRisky,
             model: Some(model),
-            created_at: incoming.created_at.clamp(0, moment),
-            read_at: Some(moment),
-            ..SessionInfo::new(SessionId::new(), folder.display().to_string(), incoming.source, moment)
+            created_at: incoming.created_at.clamp(0, created_at),
+            read_at: Some(created_at),
+            ..SessionInfo::new(SessionId::new(), folder.display().to_string(), incoming.source, created_at)
         };
         let session =
             NewSession { info: info.clone(), system, toolset: self.runtime.services.toolset_row()? };
@@ -122,8 +123,8 @@ impl Sessions {
     }
 }
 
-async fn read_file(from: String) -> Result<ImportedSession, ApiError> {
+async fn read_file(source: String) -> Result<ImportedSession, ApiError> {
     let read =
-        tokio::task::spawn_blocking(move || octo_transfer::read(Path::new(&from), naming::given_title));
+        tokio::task::spawn_blocking(move || octo_transfer::read(Path::new(&source), naming::given_title));
     read.await.map_err(|error| ApiError::new("internal").detail(error))?
 }

@@ -38,11 +38,11 @@ impl LiveSettings {
             BrowserRequest::ListSiteSecrets(_) => {
                 let settings = self.base.store.read(|reader| reader.settings_state()).await;
                 let mut secrets = settings?.settings.site_secrets;
-                secrets.sort_by(|one, other| (&one.site, &one.name).cmp(&(&other.site, &other.name)));
+                secrets.sort_by(|left, right| (&left.site, &left.name).cmp(&(&right.site, &right.name)));
                 json(SiteSecrets { secrets })
             }
             BrowserRequest::SaveSiteSecret(call) => {
-                let before = self.site_secret(&call.name).await?;
+                let previous = self.site_secret(&call.name).await?;
                 let saved = browser.secrets().save(&call.name, &call.site, call.value).await?;
                 let listed = saved.clone();
                 self.change(move |_, settings| {
@@ -52,8 +52,8 @@ impl LiveSettings {
                 })
                 .await?;
                 // Once another site's value is in effect the former one is of no use.
-                if let Some(before) = before.filter(|before| before.site != saved.site) {
-                    browser.secrets().forget(&before).await?;
+                if let Some(previous) = previous.filter(|previous| previous.site != saved.site) {
+                    browser.secrets().forget(&previous).await?;
                 }
                 json(saved)
             }
@@ -75,15 +75,15 @@ impl LiveSettings {
                 let rules = self.base.store.read(|reader| reader.site_rules()).await?;
                 let mut sites: Vec<GrantedSite> =
                     rules.into_iter().map(|(folder, site)| GrantedSite { site, folder }).collect();
-                sites.sort_by(|one, other| (&one.site, &one.folder).cmp(&(&other.site, &other.folder)));
+                sites.sort_by(|left, right| (&left.site, &left.folder).cmp(&(&right.site, &right.folder)));
                 json(GrantedSites { sites })
             }
             BrowserRequest::ForgetSite(call) => {
                 let GrantedSite { site, folder } = call.site;
                 let rule = Rule::Site { site };
                 let (scope, dropped) = (folder.clone(), rule.clone());
-                let written = self.base.store.write(move |tx| tx.remove_rule(&scope, &dropped)).await;
-                written?;
+                let result = self.base.store.write(move |tx| tx.remove_rule(&scope, &dropped)).await;
+                result?;
                 // Sessions running in that folder must not continue with it.
                 let handles: Vec<_> = self.runtime.open.all().await;
                 for handle in handles {
@@ -101,15 +101,19 @@ impl LiveSettings {
         Ok(settings.settings.site_secrets.into_iter().find(|secret| secret.name == name))
     }
 
-    fn hand(&self, session: SessionId, hand: PageController) -> Result<Value, ApiError> {
-        let seat = self.services.browser.existing_session(session).filter(|seat| seat.live().is_some());
-        match seat {
-            Some(seat) => {
-                seat.set_controller(hand);
+    fn hand(&self, session: SessionId, controller: PageController) -> Result<Value, ApiError> {
+        let browser_session = self
+            .services
+            .browser
+            .existing_session(session)
+            .filter(|browser_session| browser_session.live().is_some());
+        match browser_session {
+            Some(browser_session) => {
+                browser_session.set_controller(controller);
                 json(Acknowledgement {})
             }
             // Handing back a page that was released meanwhile is not an error.
-            None if hand == PageController::Agent => json(Acknowledgement {}),
+            None if controller == PageController::Agent => json(Acknowledgement {}),
             None => Err(ApiError::new("browser.no_page").code(ErrorCode::Gone)),
         }
     }

@@ -20,8 +20,8 @@ impl LiveSettings {
             CertificateSource::Nothing => (None, None),
             CertificateSource::Text { pem } => (Some(pem), None),
             CertificateSource::File { path } => {
-                let place = path.clone();
-                let reading = tokio::task::spawn_blocking(move || read(&place)).await;
+                let target = path.clone();
+                let reading = tokio::task::spawn_blocking(move || read(&target)).await;
                 let text = reading.map_err(|error| ApiError::new("internal").detail(error))??;
                 (Some(text), Some(path))
             }
@@ -39,14 +39,14 @@ fn read(path: &str) -> Result<String, ApiError> {
     let unreadable = |detail: &dyn std::fmt::Display| {
         ApiError::new("certificates.unreadable").arg("path", path).detail(detail)
     };
-    let place = Path::new(path);
+    let file = Path::new(path);
     // Opening a pipe or a device could block forever.
-    let kind = std::fs::metadata(place).map_err(|error| unreadable(&error))?;
-    if !place.is_absolute() || !kind.is_file() {
+    let kind = std::fs::metadata(file).map_err(|error| unreadable(&error))?;
+    if !file.is_absolute() || !kind.is_file() {
         return Err(unreadable(&"not a file"));
     }
     let mut bytes = Vec::new();
-    let file = File::open(place).map_err(|error| unreadable(&error))?;
+    let file = File::open(file).map_err(|error| unreadable(&error))?;
     file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
     if bytes.len() as u64 > LARGEST_FILE {
         return Err(too_large());
@@ -62,15 +62,15 @@ fn certificates(text: &str, file: Option<String>) -> Result<TrustedCertificates,
     }
     let mut pem = String::new();
     let mut count = 0;
-    let mut inside = false;
+    let mut is_inside = false;
     for line in text.lines().map(str::trim) {
-        inside |= line == BEGIN;
-        if inside {
+        is_inside |= line == BEGIN;
+        if is_inside {
             pem.push_str(line);
             pem.push('\n');
         }
-        if inside && line == END {
-            inside = false;
+        if is_inside && line == END {
+            is_inside = false;
             count += 1;
         }
     }
@@ -82,7 +82,7 @@ fn certificates(text: &str, file: Option<String>) -> Result<TrustedCertificates,
     }
     let network = Network { extra_ca: Some(pem.clone().into_bytes()), ..Network::default() };
     match network.check() {
-        Ok(()) if !inside => Ok(TrustedCertificates { pem, count, file }),
+        Ok(()) if !is_inside => Ok(TrustedCertificates { pem, count, file }),
         Ok(()) => Err(ApiError::new("certificates.broken").detail("the last one has no end")),
         Err(error) => Err(ApiError::new("certificates.broken").detail(error.message)),
     }

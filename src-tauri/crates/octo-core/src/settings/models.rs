@@ -43,9 +43,9 @@ impl LiveSettings {
     }
 
     /// Connects the companion of a model, unless it is connected, and chooses it.
-    async fn add_companion(&self, beside: ModelId, role: CompanionRole) -> Result<ModelEntry, ApiError> {
+    async fn add_companion(&self, model: ModelId, role: CompanionRole) -> Result<ModelEntry, ApiError> {
         let models = &self.services.models;
-        let companion = match models.companion(beside, role).await? {
+        let companion = match models.companion(model, role).await? {
             Companion::Connected(id) => id,
             Companion::Draft(draft) => self.save_model(models.accept(draft).await?).await?.id,
         };
@@ -57,22 +57,22 @@ impl LiveSettings {
                 })
                 .await?;
             }
-            CompanionRole::Fallback => self.choose_fallback(beside, Some(companion)).await?,
+            CompanionRole::Fallback => self.choose_fallback(model, Some(companion)).await?,
         }
         let entry = models.entries().into_iter().find(|entry| entry.id == companion);
         entry.ok_or_else(|| ApiError::new("model.unknown"))
     }
 
     async fn save_model(&self, entry: ModelEntry) -> Result<ModelEntry, ApiError> {
-        let stored = entry.clone();
+        let stored_entry = entry.clone();
         // A headless run that only passes a key through names its own model: it makes no choice for the person,
         // who may never have opened Octo.
         let config = &self.base.config;
         let chooses = config.source != Source::Headless || !self.services.models.keys().is_pass_through();
         self.change(move |tx, settings| {
-            tx.put_model(&stored)?;
+            tx.put_model(&stored_entry)?;
             if chooses {
-                settings.default_model.get_or_insert(stored.id);
+                settings.default_model.get_or_insert(stored_entry.id);
                 settings.welcomed = true;
             }
             Ok(())
@@ -86,14 +86,14 @@ impl LiveSettings {
     async fn remove_model(&self, model: ModelId) -> Result<(), ApiError> {
         self.change(move |tx, settings| {
             tx.remove_model(model)?;
-            let left = tx.models()?;
+            let remaining = tx.models()?;
             if settings.default_model == Some(model) {
-                settings.default_model = left.first().map(|entry| entry.id);
+                settings.default_model = remaining.first().map(|entry| entry.id);
             }
             if settings.light_model == Some(model) {
                 settings.light_model = None;
             }
-            for entry in left.into_iter().filter(|entry| entry.fallback == Some(model)) {
+            for entry in remaining.into_iter().filter(|entry| entry.fallback == Some(model)) {
                 tx.put_model(&ModelEntry { fallback: None, ..entry })?;
             }
             Ok(())

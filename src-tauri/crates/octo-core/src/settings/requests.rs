@@ -45,8 +45,8 @@ impl LiveSettings {
             AppRequest::ListCommands(call) => json(self.commands(call.folder).await?),
             AppRequest::ListProfiles(_) => {
                 let agents = self.services.library.agents().clone();
-                let listed = tokio::task::spawn_blocking(move || agents.profiles()).await;
-                let profiles = listed.map_err(|error| ApiError::new("internal").detail(error))?;
+                let profiles = tokio::task::spawn_blocking(move || agents.profiles()).await;
+                let profiles = profiles.map_err(|error| ApiError::new("internal").detail(error))?;
                 json(Profiles { profiles })
             }
             AppRequest::PutBlob(call) => {
@@ -60,9 +60,9 @@ impl LiveSettings {
     /// counts.
     async fn commands(&self, folder: Option<String>) -> Result<Commands, ApiError> {
         let mut commands = slash::commands();
-        let shelf = self.services.library.skill_set(absolute(folder)).await?;
-        let own: Vec<String> = commands.iter().map(|command| command.name.clone()).collect();
-        commands.extend(shelf.commands().filter(|command| !own.contains(&command.name)));
+        let skill_set = self.services.library.skill_set(absolute(folder)).await?;
+        let builtin: Vec<String> = commands.iter().map(|command| command.name.clone()).collect();
+        commands.extend(skill_set.commands().filter(|command| !builtin.contains(&command.name)));
         Ok(Commands { commands })
     }
 

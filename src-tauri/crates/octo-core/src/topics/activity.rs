@@ -13,18 +13,18 @@ impl Topics {
     pub(crate) async fn activity(&self) -> Result<ActivityState, ApiError> {
         let lines = self.runtime.board.lines();
         let neighbours = self.sessions.neighbours().await?;
-        let theirs =
+        let other_turns =
             neighbours.iter().filter_map(|work| Some((work.info.id, work.fork.is_some(), work.turn?.0)));
         let turns: Vec<_> = lines
             .iter()
-            .filter_map(|(session, doing)| Some((*session, doing.fork.is_some(), doing.turn?.turn)))
-            .chain(theirs)
+            .filter_map(|(session, activity)| Some((*session, activity.fork.is_some(), activity.turn?.turn)))
+            .chain(other_turns)
             .collect();
         let ahead =
             turns.iter().filter_map(|(_, _, turn)| Some((*turn, self.runtime.admission.ahead(*turn)?)));
-        let (ahead, places) = (ahead.collect(), self.runtime.admission.permits());
+        let (queue_positions, places) = (ahead.collect(), self.runtime.admission.permits());
         let (token, now) = (self.base.lease.token.clone(), self.base.clock.now());
-        let known = self.base.store.read(move |reader| {
+        let result = self.base.store.read(move |reader| {
             let mut spent = HashMap::new();
             for (session, is_fork, turn) in turns {
                 // A sub-agent has one turn, and the ledger records its calls under its session.
@@ -39,10 +39,17 @@ impl Topics {
                     Err(error) => return Err(error),
                 }
             }
-            let tends = reader.schedule_lease()?.filter(|holder| holder.token == token).map(|_| now);
+            let is_scheduling = reader.schedule_lease()?.filter(|holder| holder.token == token).map(|_| now);
             let runs = reader.open_runs()?.into_iter().map(|row| row.run).collect();
-            Ok(ActivityInputs { runs, spent, ahead, places, tends, neighbours })
+            Ok(ActivityInputs {
+                runs,
+                spent,
+                ahead: queue_positions,
+                places,
+                tends: is_scheduling,
+                neighbours,
+            })
         });
-        Ok(state(&lines, &known.await?))
+        Ok(state(&lines, &result.await?))
     }
 }

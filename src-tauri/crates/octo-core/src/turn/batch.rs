@@ -75,8 +75,8 @@ impl Batch {
     pub(super) fn restore(open: &[(CallId, CallKey, StoredCallState)]) -> (Self, Vec<TurnAction>) {
         let mut batch = Self::new();
         let mut actions = Vec::new();
-        for (call, _, known) in open {
-            let state = match known {
+        for (call, _, stored) in open {
+            let state = match stored {
                 StoredCallState::Planned => State::Planned,
                 // Its order is unknown until it is prepared again; running alone is the cautious guess.
                 StoredCallState::Asking => State::Asking(CallOrder::Alone),
@@ -191,8 +191,8 @@ impl Batch {
             return actions;
         }
         for index in 0..self.slots.len() {
-            let (before, rest) = self.slots.split_at_mut(index);
-            let slot = &mut rest[0];
+            let (before, following) = self.slots.split_at_mut(index);
+            let slot = &mut following[0];
             let all_ended = before.iter().all(|earlier| earlier.state == State::Ended);
             let all_pass = before.iter().all(|earlier| earlier.state.allows_next());
             match slot.state {

@@ -67,33 +67,33 @@ fn told(rows: &[(&str, ActivityStatus)]) -> Vec<(String, ActivityStatus)> {
 }
 
 /// Returns the list as a window receives it, once it matches.
-async fn heard(rig: &Rig, what: &str, fits: impl Fn(&ActivityState) -> bool) -> ActivityState {
-    let mut watched = rig.octo.subscribe(LiveTopic::Activity).await.unwrap();
+async fn heard(rig: &Rig, description: &str, predicate: impl Fn(&ActivityState) -> bool) -> ActivityState {
+    let mut running_command = rig.octo.subscribe(LiveTopic::Activity).await.unwrap();
     let mut last = None;
-    let waiting = async {
+    let wait = async {
         loop {
-            for update in watched.next().await.expect("it goes on") {
+            for update in running_command.next().await.expect("it goes on") {
                 let state = match update {
                     Update::Snapshot { snapshot: Snapshot::Activity { state } }
                     | Update::Activity { state } => state,
                     other => panic!("not of what runs: {other:?}"),
                 };
-                if fits(&state) {
+                if predicate(&state) {
                     return state;
                 }
                 last = Some(state);
             }
         }
     };
-    match timeout(PATIENCE, waiting).await {
+    match timeout(PATIENCE, wait).await {
         Ok(state) => state,
-        Err(_) => panic!("never {what}: {last:#?}"),
+        Err(_) => panic!("never {description}: {last:#?}"),
     }
 }
 
-async fn rows_when(rig: &Rig, what: &str, expected: &[(&str, ActivityStatus)]) {
+async fn rows_when(rig: &Rig, description: &str, expected: &[(&str, ActivityStatus)]) {
     let expected = told(expected);
-    heard(rig, what, |state| {
+    heard(rig, description, |state| {
         let rows: Vec<_> = state.rows.iter().map(|row| (row.name.clone(), row.status)).collect();
         rows == expected
     })
@@ -235,12 +235,12 @@ async fn a_turn_that_waits_for_the_person_gives_its_place_to_others() {
 #[tokio::test]
 async fn all_questions_of_a_batch_are_asked_while_the_place_is_another_turns() {
     let gate = Gate::new();
-    let held = gate.clone();
+    let held_gate = gate.clone();
     let script = Script::from_fn(move |request| match (asked(request).as_str(), request.results().len()) {
         ("ask me", 0) => Reply::nothing()
             .and_call("write", json!({ "path": "a.txt", "content": "x\n" }))
             .and_call("write", json!({ "path": "b.txt", "content": "y\n" })),
-        ("long", _) => Reply::text("long work").hold_after(1, &held),
+        ("long", _) => Reply::text("long work").hold_after(1, &held_gate),
         _ => Reply::text("done"),
     });
     let mut rig = Rig::new(script).await;
@@ -322,10 +322,10 @@ async fn a_higher_limit_counts_at_once_and_the_demo_takes_no_place() {
 #[tokio::test]
 async fn everything_is_in_one_list_and_stopped_by_its_row_or_all_at_once() {
     let gate = Gate::new();
-    let held = gate.clone();
+    let held_gate = gate.clone();
     let endless = json!({ "command": "while :; do sleep 1; done", "async": true });
     let script = Script::from_fn(move |request| match (asked(request).as_str(), request.results().len()) {
-        _ if is_sub_agent(request) => Reply::text("looking around").hold_after(1, &held),
+        _ if is_sub_agent(request) => Reply::text("looking around").hold_after(1, &held_gate),
         ("serve", 0) => Reply::nothing()
             .and_call("terminal", endless.clone())
             .and_call("terminal", json!({ "command": "exec sleep 4000", "async": true })),
@@ -337,11 +337,11 @@ async fn everything_is_in_one_list_and_stopped_by_its_row_or_all_at_once() {
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let serve = rig.start(Mode::Autonomous, "serve").await;
     assert_eq!(end_of(&mut rig, serve).await, TurnEnd::Finished);
-    let fork = rig.start(Mode::Autonomous, "fork").await;
+    let sub_agent = rig.start(Mode::Autonomous, "fork").await;
     reached(&gate).await;
     let all = heard(&rig, "four rows", |state| state.rows.len() == 4).await;
     let [turn, agent, first, second] = &all.rows[..] else { panic!("{all:#?}") };
-    assert_eq!(turn.id, ActivityId::Session { session: fork });
+    assert_eq!(turn.id, ActivityId::Session { session: sub_agent });
     assert_eq!((agent.name.as_str(), agent.of.as_ref().unwrap().title.as_str()), ("explore", "fork"));
     assert_eq!((first.name.as_str(), first.session), ("while :; do sleep 1; done", Some(serve)));
     assert_eq!(first.of.as_ref().unwrap().title, "serve");
@@ -351,7 +351,7 @@ async fn everything_is_in_one_list_and_stopped_by_its_row_or_all_at_once() {
 
     // Only the sub-agent stops: its parent continues.
     rig.octo.call(StopActivity { id: agent.id.clone() }).await.unwrap();
-    assert_eq!(end_of(&mut rig, fork).await, TurnEnd::Finished);
+    assert_eq!(end_of(&mut rig, sub_agent).await, TurnEnd::Finished);
     rig.octo.call(StopActivity { id: first.id.clone() }).await.unwrap();
     let left = heard(&rig, "one row", |state| state.rows.len() == 1).await;
     assert_eq!(left.rows[0].id, second.id);
@@ -377,8 +377,8 @@ async fn a_watcher_hears_of_each_change_and_a_session_that_is_deleted_leaves_the
     let (script, [a]) = gated(["a"]);
     let rig = Rig::new(script).await;
     limit(&rig, 1).await;
-    let mut watched = rig.octo.subscribe(LiveTopic::Activity).await.unwrap();
-    let first = watched.next().await.unwrap();
+    let mut running_command = rig.octo.subscribe(LiveTopic::Activity).await.unwrap();
+    let first = running_command.next().await.unwrap();
     assert_eq!(
         first,
         [Update::Snapshot {
@@ -394,7 +394,7 @@ async fn a_watcher_hears_of_each_change_and_a_session_that_is_deleted_leaves_the
     a.open();
     let mut last = None;
     while last.as_ref().is_none_or(|state: &ActivityState| !state.rows.is_empty()) {
-        for update in timeout(PATIENCE, watched.next()).await.unwrap().unwrap() {
+        for update in timeout(PATIENCE, running_command.next()).await.unwrap().unwrap() {
             if let Update::Activity { state } = update {
                 last = Some(state);
             }
@@ -424,8 +424,8 @@ async fn what_is_said_while_a_turn_waits_is_part_of_what_is_asked_then() {
     for (session, expected) in [(kept, ["kept", "and more"].as_slice()), (waits, &["b", "and c", "and d"])] {
         let snapshot = rig.snapshot(session).await;
         let texts: Vec<String> = snapshot.page.messages.iter().map(Message::text).collect();
-        let (answer, said) = texts.split_last().unwrap();
-        assert_eq!(said, expected, "each once");
+        let (answer, earlier) = texts.split_last().unwrap();
+        assert_eq!(earlier, expected, "each once");
         assert_eq!(*answer, format!("answer to {}", expected.last().unwrap()), "with one answer");
         assert!(snapshot.queue.is_empty());
     }

@@ -28,7 +28,7 @@ enum SubAgentAim {
 
 fn aim(request: &RecordedRequest) -> SubAgentAim {
     let text = String::from_utf8_lossy(&request.raw);
-    let asks = |words: &str| text.contains(words);
+    let asks = |content: &str| text.contains(content);
     match () {
         () if asks("is to be remembered in later sessions") => SubAgentAim::Remember,
         () if asks("whether that skill should be better") => SubAgentAim::Reflect,
@@ -192,7 +192,7 @@ async fn a_long_turn_may_be_remembered_unasked_from_the_parents_cache_and_the_pe
     }
     assert!(bare(child.messages()).starts_with(&bare(parent.messages())));
     assert_eq!(child.messages().len(), parent.messages().len() + 2);
-    let billed = rig.seen.iter().find_map(|one| match &one.event {
+    let billed = rig.seen.iter().find_map(|event| match &event.event {
         Event::CallBilled { call } if call.purpose == Purpose::SubAgent => Some(call.clone()),
         _ => None,
     });

@@ -40,16 +40,16 @@ async fn pictures_are_kept_and_everything_else_is_named_in_order() {
     let picture = file("no picture's name.dat", PNG);
     let (lie, svg) = (file("lie.png", b"hello"), file("b.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>"));
     let empty = file("\u{4e2d}\u{6587}.md", b"");
-    let attached = attach(&rig, &[&text, &picture, &lie, &work, &svg, &empty]).await;
-    let Block::Image { blob, media_type, name } = &attached.blocks[1] else {
-        panic!("{:?}", attached.blocks[1])
+    let attachments = attach(&rig, &[&text, &picture, &lie, &work, &svg, &empty]).await;
+    let Block::Image { blob, media_type, name } = &attachments.blocks[1] else {
+        panic!("{:?}", attachments.blocks[1])
     };
     assert_eq!((media_type.as_str(), name.as_str()), ("image/png", "no picture's name.dat"));
     assert_eq!(rig.octo.blob(blob).await.unwrap().bytes, PNG);
     let rest: Vec<&Block> =
-        attached.blocks.iter().filter(|block| !matches!(block, Block::Image { .. })).collect();
+        attachments.blocks.iter().filter(|block| !matches!(block, Block::Image { .. })).collect();
     assert_eq!(rest, [&named(&text), &named(&lie), &named(&work), &named(&svg), &named(&empty)]);
-    assert_eq!((attached.refused, attached.remarks), (Vec::new(), Vec::new()));
+    assert_eq!((attachments.refused, attachments.remarks), (Vec::new(), Vec::new()));
 }
 
 #[tokio::test]
@@ -58,22 +58,22 @@ async fn what_cannot_be_attached_is_told_and_keeps_nothing_else_from_it() {
     let work = rig.home.work();
     let good = work.join("good.txt");
     fs::write(&good, "x").unwrap();
-    let attached = attach(
+    let attachments = attach(
         &rig,
         &[&work.join("gone"), Path::new("relative.txt"), Path::new("/dev/zero"), &good, &good.join("below")],
     )
     .await;
-    assert_eq!(attached.blocks, [named(&good)]);
+    assert_eq!(attachments.blocks, [named(&good)]);
     assert_eq!(
-        keys(&attached.refused),
+        keys(&attachments.refused),
         ["attach.missing", "attach.missing", "attach.no_file", "attach.unreadable"]
     );
-    assert!(attached.refused[0].args["path"].ends_with("gone"));
+    assert!(attachments.refused[0].args["path"].ends_with("gone"));
 
-    let many = vec![good.as_path(); 203];
-    let attached = attach(&rig, &many).await;
-    assert_eq!((attached.blocks.len(), keys(&attached.refused)), (200, vec!["attach.too_many"]));
-    assert_eq!(attached.refused[0].args["left_out"], "3");
+    let count = vec![good.as_path(); 203];
+    let attachments = attach(&rig, &count).await;
+    assert_eq!((attachments.blocks.len(), keys(&attachments.refused)), (200, vec!["attach.too_many"]));
+    assert_eq!(attachments.refused[0].args["left_out"], "3");
 }
 
 #[tokio::test]
@@ -83,13 +83,13 @@ async fn a_picture_is_shown_to_the_model_up_to_its_limit_and_named_beyond() {
     let mut bytes = PNG.to_vec();
     bytes.resize(LARGEST_PICTURE, 0);
     fs::write(&picture, &bytes).unwrap();
-    let attached = attach(&rig, &[&picture]).await;
-    assert!(matches!(attached.blocks[..], [Block::Image { .. }]), "{attached:?}");
+    let attachments = attach(&rig, &[&picture]).await;
+    assert!(matches!(attachments.blocks[..], [Block::Image { .. }]), "{attachments:?}");
     bytes.push(0);
     fs::write(&picture, &bytes).unwrap();
-    let attached = attach(&rig, &[&picture]).await;
-    assert_eq!(attached.blocks, [named(&picture)]);
-    assert_eq!(keys(&attached.remarks), ["attach.picture_as_file"]);
+    let attachments = attach(&rig, &[&picture]).await;
+    assert_eq!(attachments.blocks, [named(&picture)]);
+    assert_eq!(keys(&attachments.remarks), ["attach.picture_as_file"]);
 }
 
 #[tokio::test]
@@ -119,16 +119,16 @@ async fn a_document_is_kept_as_it_was_and_named_where_a_provider_would_refuse_it
     let mut bytes = PDF.to_vec();
     bytes.resize(4_500_001, b' ');
     fs::write(&large, bytes).unwrap();
-    let attached = attach(&rig, &[&plain, &locked, &large]).await;
+    let attachments = attach(&rig, &[&plain, &locked, &large]).await;
     let remarks: Vec<_> =
-        attached.remarks.iter().map(|remark| (&*remark.key, &*remark.args["name"])).collect();
+        attachments.remarks.iter().map(|remark| (&*remark.key, &*remark.args["name"])).collect();
     assert_eq!(
         remarks,
         [("attach.locked_as_file", "locked.pdf"), ("attach.document_as_file", "large.pdf")],
         "the person is told that the model is not shown it"
     );
-    let [Block::Document { blob, media_type, name, path }, rest @ ..] = &attached.blocks[..] else {
-        panic!("{:?}", attached.blocks)
+    let [Block::Document { blob, media_type, name, path }, rest @ ..] = &attachments.blocks[..] else {
+        panic!("{:?}", attachments.blocks)
     };
     assert_eq!((media_type.as_str(), name.as_str()), ("application/pdf", "plan"));
     assert_eq!(path, &plain.display().to_string());
@@ -185,11 +185,11 @@ async fn a_refused_attachment_does_not_end_the_conversation() {
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     rig.send(session, "and now?").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let held: Vec<bool> =
+    let is_stored: Vec<bool> =
         rig.server.requests().iter().map(|request| request.body.to_string().contains("base64")).collect();
-    assert_eq!(held, [true, false, false], "refused once, it is named from then on");
-    let noted = rig.seen.iter().any(
+    assert_eq!(is_stored, [true, false, false], "refused once, it is named from then on");
+    let result = rig.seen.iter().any(
         |envelope| matches!(&envelope.event, Event::CommandAnswered { note } if note.key == "attach.refused"),
     );
-    assert!(noted, "the person is told");
+    assert!(result, "the person is told");
 }

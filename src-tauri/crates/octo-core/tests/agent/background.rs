@@ -18,28 +18,28 @@ fn until(file: &str, then: &str) -> serde_json::Value {
 /// The list of commands, once it fits.
 async fn commands(
     rig: &mut Rig,
-    what: &str,
-    fits: impl Fn(&[BackgroundCommand]) -> bool,
+    description: &str,
+    predicate: impl Fn(&[BackgroundCommand]) -> bool,
 ) -> Vec<BackgroundCommand> {
-    rig.event(what, |event| match event {
-        Event::CommandsChanged { commands } if fits(commands) => Some(commands.clone()),
+    rig.event(description, |event| match event {
+        Event::CommandsChanged { commands } if predicate(commands) => Some(commands.clone()),
         _ => None,
     })
     .await
 }
 
 async fn running(rig: &mut Rig) -> BackgroundCommand {
-    commands(rig, "running command", |all| all.iter().any(|one| !one.state.is_over())).await.remove(0)
+    commands(rig, "running command", |all| all.iter().any(|command| !command.state.is_over())).await.remove(0)
 }
 
 /// Returns the messages that reported ends, in order.
 async fn notices(rig: &Rig, session: SessionId) -> Vec<(Message, Vec<BackgroundCommand>)> {
     let messages = rig.snapshot(session).await.page.messages;
-    let told = |message: Message| match message.blocks.as_slice() {
+    let reported = |message: Message| match message.blocks.as_slice() {
         [Block::CommandsEnded { commands, .. }] => Some((message.clone(), commands.clone())),
         _ => None,
     };
-    messages.into_iter().filter_map(told).collect()
+    messages.into_iter().filter_map(reported).collect()
 }
 
 /// Counts the reported ends in a request to the model.
@@ -61,8 +61,8 @@ async fn one_that_ends_while_nothing_runs_begins_a_turn_with_a_notice() {
     rig.home.write("go", "");
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
 
-    let told = notices(&rig, session).await;
-    let [(message, ended)] = told.as_slice() else { panic!("one notice: {told:?}") };
+    let notice_messages = notices(&rig, session).await;
+    let [(message, ended)] = notice_messages.as_slice() else { panic!("one notice: {notice_messages:?}") };
     assert_eq!((message.role, message.meta.origin), (Role::User, Origin::Octo));
     assert_eq!((&ended[0].handle, ended[0].state), (&command.handle, CommandState::Exited { code: 3 }));
     let snapshot = rig.snapshot(session).await;
@@ -97,11 +97,12 @@ async fn several_that_end_while_a_turn_runs_are_told_in_one_notice_at_its_next_s
     let session = rig.start(Mode::Autonomous, "run both").await;
     reached(&gate).await;
     rig.home.write("go", "");
-    commands(&mut rig, "two ends", |all| all.iter().filter(|one| one.state.is_over()).count() == 2).await;
+    commands(&mut rig, "two ends", |all| all.iter().filter(|command| command.state.is_over()).count() == 2)
+        .await;
     gate.open();
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = notices(&rig, session).await;
-    assert_eq!(told.iter().map(|(_, ended)| ended.len()).collect::<Vec<_>>(), [2]);
+    let notice_messages = notices(&rig, session).await;
+    assert_eq!(notice_messages.iter().map(|(_, ended)| ended.len()).collect::<Vec<_>>(), [2]);
     let snapshot = rig.snapshot(session).await;
     assert_eq!((snapshot.page.turns.len(), snapshot.commands.len()), (1, 0), "the same turn");
     let requests = rig.server.requests();
@@ -170,7 +171,7 @@ async fn one_the_person_stops_is_told_with_their_next_message_and_begins_no_turn
     let command = running(&mut rig).await;
     rig.turn_end().await;
     rig.octo.call(StopCommand { session, handle: command.handle.clone() }).await.unwrap();
-    let killed = |all: &[BackgroundCommand]| all.iter().any(|one| one.state == CommandState::Killed);
+    let killed = |all: &[BackgroundCommand]| all.iter().any(|command| command.state == CommandState::Killed);
     commands(&mut rig, "stopped command", killed).await;
     let again = StopCommand { session, handle: command.handle.clone() };
     assert_eq!(rig.octo.call(again).await.unwrap_err().key, "background.gone");
@@ -200,7 +201,7 @@ async fn stop_ends_the_turn_and_not_the_command_and_its_end_waits_for_the_person
     let [command] = rig.snapshot(session).await.commands.try_into().unwrap();
     assert_eq!(command.state, CommandState::Running, "it goes on");
     rig.home.write("go", "");
-    commands(&mut rig, "end", |all| all.iter().all(|one| one.state.is_over())).await;
+    commands(&mut rig, "end", |all| all.iter().all(|command| command.state.is_over())).await;
     rig.send(session, "go on").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let snapshot = rig.snapshot(session).await;
@@ -250,13 +251,14 @@ async fn an_end_octo_had_no_time_to_tell_is_told_once_after_the_restart() {
     let session = rig.start(Mode::Autonomous, "run").await;
     reached(&gate).await;
     rig.home.write("go", "");
-    commands(&mut rig, "end", |all| all.iter().any(|one| one.state.is_over())).await;
+    commands(&mut rig, "end", |all| all.iter().any(|command| command.state.is_over())).await;
     rig.restart().await;
     while rig.snapshot(session).await.info.status != octo_protocol::SessionStatus::Idle {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
-    let told = notices(&rig, session).await;
-    let ends: Vec<_> = told.iter().flat_map(|(_, ended)| ended).map(|one| one.state).collect();
+    let notice_messages = notices(&rig, session).await;
+    let ends: Vec<_> =
+        notice_messages.iter().flat_map(|(_, ended)| ended).map(|command| command.state).collect();
     assert_eq!(ends, [CommandState::Exited { code: 9 }]);
     assert_eq!(told_in(rig.server.requests().last().unwrap()), 1);
     assert_eq!(rig.snapshot(session).await.commands, []);
@@ -308,7 +310,10 @@ async fn the_background_is_asked_about_like_the_foreground_and_goes_on_when_the_
     rig.octo.call(octo_protocol::SetFolder { session, folder }).await.unwrap();
     rig.home.write("go", "");
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = notices(&rig, session).await;
-    assert_eq!(told[0].1[0].last_line, rig.home.work().canonicalize().unwrap().display().to_string());
+    let notice_messages = notices(&rig, session).await;
+    assert_eq!(
+        notice_messages[0].1[0].last_line,
+        rig.home.work().canonicalize().unwrap().display().to_string()
+    );
     rig.assert_sound();
 }

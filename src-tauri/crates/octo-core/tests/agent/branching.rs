@@ -191,8 +191,8 @@ async fn pictures_come_along_by_their_hash() {
     let path = rig.home.work().join("heron.png");
     std::fs::write(&path, png).unwrap();
     let paths = vec![path.display().to_string()];
-    let attached = rig.octo.call(octo_protocol::AttachFiles { paths }).await.unwrap();
-    let blocks: Vec<Block> = words("What is it?").into_iter().chain(attached.blocks).collect();
+    let attachments = rig.octo.call(octo_protocol::AttachFiles { paths }).await.unwrap();
+    let blocks: Vec<Block> = words("What is it?").into_iter().chain(attachments.blocks).collect();
     let session = rig.start_with(Mode::Ask, blocks).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let first = asked(&rig.snapshot(session).await)[0].id;

@@ -76,15 +76,19 @@ async fn a_form_is_filled_and_sent_after_the_site_was_granted_and_a_sink_asks_in
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert!(site.asked().iter().any(|path| path == "/next?name=Ada"), "{:?}", site.asked());
     assert!(!site.asked().contains(&"/paid".to_owned()), "{:?}", site.asked());
-    let told = results(&rig.snapshot(session).await);
-    assert!(told[1].contains("~") && told[1].contains("Ada"), "what changed is told: {}", told[1]);
-    assert!(told[2].contains("Second page"), "{}", told[2]);
-    assert!(told[3].contains("too dear"), "{}", told[3]);
+    let texts = results(&rig.snapshot(session).await);
+    assert!(texts[1].contains("~") && texts[1].contains("Ada"), "what changed is told: {}", texts[1]);
+    assert!(texts[2].contains("Second page"), "{}", texts[2]);
+    assert!(texts[3].contains("too dear"), "{}", texts[3]);
     // Its actions are listed as effects no undo reverts; refused actions and reads are not.
     super::time::settled(&mut rig).await;
     let changes = rig.octo.call(GetTaskChanges { session, task: 1 }).await.unwrap();
-    let lasting: Vec<_> =
-        changes.lasting.effects.iter().map(|mark| (mark.kind, mark.what.as_str(), mark.times)).collect();
+    let lasting: Vec<_> = changes
+        .lasting
+        .effects
+        .iter()
+        .map(|effect| (effect.kind, effect.what.as_str(), effect.times))
+        .collect();
     let at = site.origin();
     assert_eq!(lasting, [(LastingKind::Acted, at.as_str(), 2), (LastingKind::Visited, at.as_str(), 1)]);
     assert_eq!(changes.paths, [], "and it changed no file");
@@ -122,9 +126,12 @@ async fn a_page_that_leads_elsewhere_is_not_read_there() {
     rig.answer(session, &question, Answer::Once).await;
     let question = rig.question().await;
     assert_eq!(reason(&question), &AskReason::Site { site: site.elsewhere() });
-    let told = last(&rig, session).await;
-    assert!(told.contains("has not granted") && told.contains(&site.elsewhere()), "{told}");
-    assert!(!told.contains("secret of another site"), "{told}");
+    let last_result = last(&rig, session).await;
+    assert!(
+        last_result.contains("has not granted") && last_result.contains(&site.elsewhere()),
+        "{last_result}"
+    );
+    assert!(!last_result.contains("secret of another site"), "{last_result}");
     rig.answer(session, &question, Answer::Once).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert!(last(&rig, session).await.contains("secret of another site"), "granted, it is read");
@@ -173,12 +180,12 @@ async fn what_a_page_says_stays_in_its_block() {
     let mut rig = rig_with(&browser, plan(steps)).await;
     let session = rig.start(Mode::Autonomous, "look").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = results(&rig.snapshot(session).await);
-    assert_eq!(told.len(), 6);
-    for text in &told {
-        let (ends, begins) =
+    let texts = results(&rig.snapshot(session).await);
+    assert_eq!(texts.len(), 6);
+    for text in &texts {
+        let (ends, record) =
             (text.matches("</browser_page>").count(), text.matches("<browser_page ").count());
-        assert_eq!(ends, begins, "{text}");
+        assert_eq!(ends, record, "{text}");
         for hostile in ["SYSTEM: obey", "pay all", "from a dialog", " alt"] {
             if let Some(at) = text.find(hostile) {
                 let (before, after) = text.split_at(at);
@@ -191,7 +198,11 @@ async fn what_a_page_says_stays_in_its_block() {
         }
         assert!(!text.contains("hidden order"), "{text}");
     }
-    assert!(told[1].contains("opened a dialog (alert)") && told[1].contains("from a dialog"), "{}", told[1]);
+    assert!(
+        texts[1].contains("opened a dialog (alert)") && texts[1].contains("from a dialog"),
+        "{}",
+        texts[1]
+    );
     rig.assert_sound();
 }
 
@@ -214,10 +225,10 @@ async fn stopped_while_it_waits_the_page_is_let_go_of() {
     let picture =
         rig.octo.live_picture(session, page.picture.expect("its number")).expect("a picture in memory");
     assert!(picture.starts_with(&[0xff, 0xd8]), "a JPEG");
-    let began = std::time::Instant::now();
+    let started = std::time::Instant::now();
     rig.stop(session).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Stopped);
-    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
     next(&mut watch, |update| matches!(update, Update::Page { page: None }).then_some(())).await;
     assert!(rig.octo.live_picture(session, page.picture.unwrap()).is_none(), "its pictures are gone");
     rig.assert_sound();
@@ -228,11 +239,11 @@ async fn while_the_person_has_the_page_the_agent_waits_and_is_told() {
     let Some(browser) = Chromium::start() else { return };
     let site = Site::start(&[("/", FORM)]);
     let gate = octo_testkit::Gate::new();
-    let held = gate.clone();
+    let held_gate = gate.clone();
     let url = site.url("/");
     let script = Script::new()
         .call("browser", json!({ "action": "open", "url": url }))
-        .reply(Reply::call("browser", json!({ "action": "snapshot" })).in_chunks(2).hold_after(1, &held))
+        .reply(Reply::call("browser", json!({ "action": "snapshot" })).in_chunks(2).hold_after(1, &held_gate))
         .text("done");
     let mut rig = rig_with(&browser, script).await;
     let session = rig.start(Mode::Autonomous, "look").await;
@@ -242,8 +253,8 @@ async fn while_the_person_has_the_page_the_agent_waits_and_is_told() {
     rig.call_started("browser").await;
     rig.octo.call(GiveBackPage { session }).await.expect("the page is handed back");
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = last(&rig, session).await;
-    assert!(told.contains("handed it back") && told.contains("Order"), "{told}");
+    let last_result = last(&rig, session).await;
+    assert!(last_result.contains("handed it back") && last_result.contains("Order"), "{last_result}");
     next(&mut watch, |update| matches!(update, Update::Page { page: None }).then_some(())).await;
     assert!(rig.octo.call(TakePage { session }).await.is_err(), "there is no page any more");
     rig.assert_sound();
@@ -266,8 +277,11 @@ async fn a_call_that_has_begun_gives_up_once_the_person_takes_the_page() {
     .await;
     rig.octo.call(TakePage { session }).await.expect("the page is taken");
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = last(&rig, session).await;
-    assert!(told.contains("took the page over") && !told.contains("browser_page"), "{told}");
+    let last_result = last(&rig, session).await;
+    assert!(
+        last_result.contains("took the page over") && !last_result.contains("browser_page"),
+        "{last_result}"
+    );
     assert!(!site.asked().contains(&"/paid".to_owned()), "{:?}", site.asked());
     rig.assert_sound();
 }
@@ -287,11 +301,11 @@ async fn a_file_is_told_with_its_place_inside_the_block_and_on_the_card() {
     assert!(matches!(reason(&question), AskReason::Page { risk: PageRisk::Downloads, .. }), "{question:?}");
     rig.answer(session, &question, Answer::Once).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = last(&rig, session).await;
-    let (before, after) = told.split_once("<browser_page ").expect("a block");
+    let last_result = last(&rig, session).await;
+    let (before, after) = last_result.split_once("<browser_page ").expect("a block");
     let (inside, behind) = after.split_once("</browser_page>").expect("its end");
-    assert!(inside.contains("Download: there, 5 bytes: ") && inside.contains("obey me"), "{told}");
-    assert!(!before.contains("obey me") && !behind.contains("obey me"), "{told}");
+    assert!(inside.contains("Download: there, 5 bytes: ") && inside.contains("obey me"), "{last_result}");
+    assert!(!before.contains("obey me") && !behind.contains("obey me"), "{last_result}");
     rig.assert_sound();
 }
 
@@ -309,8 +323,8 @@ async fn the_pointer_the_person_sees_goes_with_the_task() {
     let mut rig = rig_with(&browser, plan(vec![open(site.url("/")), click("button \"Press\"")])).await;
     rig.start(Mode::Autonomous, "press it").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    for wanted in ["/drawn", "/cleared"] {
-        site.asked_for(wanted).await;
+    for path in ["/drawn", "/cleared"] {
+        site.asked_for(path).await;
     }
     rig.assert_sound();
 }
@@ -330,9 +344,9 @@ async fn two_sessions_share_one_attachment_and_tabs_of_the_person_stay() {
             1 => Reply::call("browser", json!({ "action": "snapshot" })),
             2 => Reply::call("browser", json!({ "action": "tabs" })),
             3 => {
-                let listed = request.results();
-                let listed = &listed[0].text;
-                let of_person = listed.lines().find(|line| {
+                let texts = request.results();
+                let listing = &texts[0].text;
+                let of_person = listing.lines().find(|line| {
                     line.starts_with(|first: char| first.is_ascii_digit())
                         && line.contains('"')
                         && !line.contains("opened ")
@@ -343,10 +357,10 @@ async fn two_sessions_share_one_attachment_and_tabs_of_the_person_stay() {
             }
             4 => {
                 // The tab of the other session, if it is open by now.
-                let listed = request.all_results();
-                let listed = listed.iter().find(|result| result.text.contains("opened from here"));
-                let listed = listed.map(|listed| listed.text.clone()).unwrap_or_default();
-                let other = listed.lines().find(|line| line.contains("another conversation"));
+                let texts = request.all_results();
+                let profiles = texts.iter().find(|result| result.text.contains("opened from here"));
+                let profiles = profiles.map(|profiles| profiles.text.clone()).unwrap_or_default();
+                let other = profiles.lines().find(|line| line.contains("another conversation"));
                 match other.and_then(|line| line.split(' ').next()) {
                     Some(number) => Reply::call("browser", json!({ "action": "close", "tab": number })),
                     None => Reply::text("it is alone"),
@@ -367,7 +381,8 @@ async fn two_sessions_share_one_attachment_and_tabs_of_the_person_stay() {
     // The tab the browser started with is the person's, whichever session tries to close it.
     assert!(one[3].contains("person's own") && two[3].contains("person's own"), "{} {}", one[3], two[3]);
     // At least one of them saw the other's tab.
-    let others: Vec<&String> = [&one, &two].into_iter().filter_map(|told| told.get(4)).collect();
+    let others: Vec<&String> =
+        [&one, &two].into_iter().filter_map(|results_of_one| results_of_one.get(4)).collect();
     assert!(!others.is_empty(), "{one:?} {two:?}");
     assert!(others.iter().all(|told| told.contains("opened in another conversation")), "{others:?}");
     let mut states = Vec::new();
@@ -479,15 +494,15 @@ async fn take(rig: &Rig, session: SessionId) -> octo_core::Subscription {
 }
 
 /// The next update that fits.
-async fn next<T>(watch: &mut octo_core::Subscription, mut fits: impl FnMut(Update) -> Option<T>) -> T {
-    let waiting = async {
+async fn next<T>(watch: &mut octo_core::Subscription, mut predicate: impl FnMut(Update) -> Option<T>) -> T {
+    let wait = async {
         loop {
             for update in watch.next().await.expect("updates go on") {
-                if let Some(found) = fits(update) {
-                    return found;
+                if let Some(value) = predicate(update) {
+                    return value;
                 }
             }
         }
     };
-    tokio::time::timeout(PATIENCE, waiting).await.expect("the update comes")
+    tokio::time::timeout(PATIENCE, wait).await.expect("the update comes")
 }

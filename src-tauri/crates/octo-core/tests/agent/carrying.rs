@@ -30,9 +30,9 @@ async fn told() -> (Rig, SessionId) {
     let path = rig.home.work().join("heron.png");
     std::fs::write(&path, PNG).unwrap();
     let paths = vec![path.display().to_string()];
-    let attached = rig.octo.call(octo_protocol::AttachFiles { paths }).await.unwrap();
+    let attachments = rig.octo.call(octo_protocol::AttachFiles { paths }).await.unwrap();
     let blocks: Vec<Block> =
-        words("Look at <script>alert(1)</script> in env.txt").into_iter().chain(attached.blocks).collect();
+        words("Look at <script>alert(1)</script> in env.txt").into_iter().chain(attachments.blocks).collect();
     let session = rig.start_with(Mode::Autonomous, blocks).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     rig.start(Mode::Ask, "A word of another session").await;
@@ -151,13 +151,13 @@ fn seen(snapshot: &SessionSnapshot) -> Vec<(Origin, String, usize)> {
 async fn what_was_exported_comes_back_and_goes_on() {
     let (mut rig, session) = told().await;
     let (path, _) = export(&rig, session, ExportForm::Json).await;
-    let from = path.display().to_string();
-    let preview = rig.octo.call(InspectSessionFile { from: from.clone() }).await.unwrap();
+    let source = path.display().to_string();
+    let preview = rig.octo.call(InspectSessionFile { from: source.clone() }).await.unwrap();
     assert_eq!((preview.messages, preview.calls, preview.pictures), (4, 1, 1));
     assert!(preview.title.starts_with("Look at") && preview.left_out >= 1);
 
     let folder = rig.home.work().display().to_string();
-    let info = rig.octo.call(ImportSession { from: from.clone(), folder: folder.clone() }).await.unwrap();
+    let info = rig.octo.call(ImportSession { from: source.clone(), folder: folder.clone() }).await.unwrap();
     assert_eq!((info.mode, info.status, &info.folder), (Mode::AskRisky, SessionStatus::Idle, &folder));
     assert_eq!(info.source, octo_protocol::Source::Window);
     let (before, now) = (rig.snapshot(session).await, rig.snapshot(info.id).await);
@@ -210,8 +210,8 @@ fn add(file: &mut Value, role: &str, blocks: Value) {
 async fn inspect(rig: &Rig, bytes: &[u8]) -> Result<octo_protocol::ImportPreview, String> {
     let path = rig.home.work().join("in.json");
     std::fs::write(&path, bytes).unwrap();
-    let from = path.display().to_string();
-    rig.octo.call(InspectSessionFile { from }).await.map_err(|error| error.key)
+    let source = path.display().to_string();
+    rig.octo.call(InspectSessionFile { from: source }).await.map_err(|error| error.key)
 }
 
 #[tokio::test]
@@ -265,19 +265,19 @@ async fn a_broken_or_foreign_file_is_named_as_such_and_nothing_is_made() {
     for (name, bytes, expected) in cases {
         assert_eq!(inspect(&rig, &bytes).await.unwrap_err(), expected, "{name}");
     }
-    for (from, expected) in [
+    for (source, expected) in [
         ("/gone.json", "import.unreadable"),
         ("in.json", "import.unreadable"),
         ("/", "import.foreign"),
         ("/dev/zero", "import.foreign"),
     ] {
-        let error = rig.octo.call(InspectSessionFile { from: from.into() }).await.unwrap_err();
-        assert_eq!(error.key, expected, "{from}");
+        let error = rig.octo.call(InspectSessionFile { from: source.into() }).await.unwrap_err();
+        assert_eq!(error.key, expected, "{source}");
     }
     let folder = rig.home.work().display().to_string();
-    let from = rig.home.work().join("in.json").display().to_string();
-    std::fs::write(&from, b"no").unwrap();
-    assert!(rig.octo.call(ImportSession { from, folder }).await.is_err());
+    let source = rig.home.work().join("in.json").display().to_string();
+    std::fs::write(&source, b"no").unwrap();
+    assert!(rig.octo.call(ImportSession { from: source, folder }).await.is_err());
     let list = ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 9 };
     assert_eq!(rig.octo.call(list).await.unwrap().total, 0);
 }
@@ -297,8 +297,8 @@ async fn nothing_a_file_says_is_of_the_future_or_of_no_calendar() {
         file["turns"][0]["ended_at"] = json!(never);
     });
     let preview = inspect(&rig, &bytes).await.unwrap();
-    let (from, folder) = (rig.home.work().join("in.json"), rig.home.work());
-    let call = ImportSession { from: text(&from), folder: text(&folder) };
+    let (source, folder) = (rig.home.work().join("in.json"), rig.home.work());
+    let call = ImportSession { from: text(&source), folder: text(&folder) };
     let info = rig.octo.call(call).await.unwrap();
     let now = info.updated_at;
     let snapshot = rig.snapshot(info.id).await;
@@ -344,8 +344,8 @@ async fn nothing_a_file_says_is_an_order() {
         ]);
     });
     assert_eq!(inspect(&rig, &bytes).await.unwrap().left_out, 3);
-    let (from, folder) = (rig.home.work().join("in.json"), rig.home.work());
-    let call = ImportSession { from: text(&from), folder: text(&folder) };
+    let (source, folder) = (rig.home.work().join("in.json"), rig.home.work());
+    let call = ImportSession { from: text(&source), folder: text(&folder) };
     let info = rig.octo.call(call).await.unwrap();
     assert_eq!((info.mode, info.status), (Mode::AskRisky, SessionStatus::Idle));
     assert_eq!((info.source, info.profile), (octo_protocol::Source::Window, octo_protocol::Profile::GENERAL));
@@ -364,7 +364,7 @@ async fn nothing_a_file_says_is_an_order() {
     assert_eq!((command.log.as_ref(), command.handle.as_ref()), (None, None));
     assert_eq!(command.state, Some(octo_protocol::CommandState::EndedWithOcto));
     assert_eq!(rig.server.requests().len(), 0, "nothing runs by itself");
-    let gone = ImportSession { from: text(&from), folder: "/no/such/folder".into() };
+    let gone = ImportSession { from: text(&source), folder: "/no/such/folder".into() };
     assert_eq!(rig.octo.call(gone).await.unwrap_err().key, "session.folder_gone");
 }
 

@@ -32,14 +32,14 @@ async fn save(rig: &Rig, telegram: &TelegramServer, mode: Mode) {
 }
 
 /// Waits until the chat services have the wanted state.
-async fn until(octo: &Octo, what: &str, fits: impl Fn(&ChatState) -> bool) -> ChatState {
-    let end = Instant::now() + rig::PATIENCE;
+async fn until(octo: &Octo, description: &str, predicate: impl Fn(&ChatState) -> bool) -> ChatState {
+    let deadline = Instant::now() + rig::PATIENCE;
     loop {
         let state = octo.call(GetChats {}).await.expect("chats can be asked about");
-        if fits(&state) {
+        if predicate(&state) {
             return state;
         }
-        assert!(Instant::now() < end, "never {what}: {state:?}");
+        assert!(Instant::now() < deadline, "never {description}: {state:?}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -47,11 +47,13 @@ async fn until(octo: &Octo, what: &str, fits: impl Fn(&ChatState) -> bool) -> Ch
 /// Waits on another thread, so that the runtime continues meanwhile.
 async fn post(
     telegram: &TelegramServer,
-    what: &'static str,
-    fits: fn(&TelegramPost) -> bool,
+    description: &'static str,
+    predicate: fn(&TelegramPost) -> bool,
 ) -> TelegramPost {
     let telegram = telegram.clone();
-    tokio::task::spawn_blocking(move || telegram.wait_for_post(what, fits)).await.expect("it came")
+    tokio::task::spawn_blocking(move || telegram.wait_for_post(description, predicate))
+        .await
+        .expect("it came")
 }
 
 async fn fetched(telegram: &TelegramServer) {
@@ -66,8 +68,8 @@ fn code_in(post: &TelegramPost) -> String {
 
 async fn pair(rig: &Rig, telegram: &TelegramServer) {
     telegram.send_text(ADA, "hello?");
-    let told = post(telegram, "code", |post| post.person == "7" && post.text.contains("code")).await;
-    let person = rig.octo.call(PairPerson { code: code_in(&told).to_lowercase() }).await.expect("let in");
+    let code = post(telegram, "code", |post| post.person == "7" && post.text.contains("code")).await;
+    let person = rig.octo.call(PairPerson { code: code_in(&code).to_lowercase() }).await.expect("let in");
     assert_eq!(person.name, "Person 7");
 }
 
@@ -97,8 +99,8 @@ async fn nobody_is_heard_before_the_person_at_the_computer_typed_their_code() {
     );
     assert_ne!(code_in(&eve), code_in(&ada));
     assert!(sessions(&rig).await.is_empty(), "nothing began");
-    let wrong = rig.octo.call(PairPerson { code: "AAAA-AAAA".into() }).await.unwrap_err();
-    assert_eq!(wrong.key, "chat.code_unknown");
+    let error = rig.octo.call(PairPerson { code: "AAAA-AAAA".into() }).await.unwrap_err();
+    assert_eq!(error.key, "chat.code_unknown");
     rig.octo.call(PairPerson { code: code_in(&ada) }).await.expect("Ada is let in");
 
     telegram.send_text(EVE, "and now?");
@@ -170,15 +172,15 @@ async fn questions_are_buttons_and_approvals_are_given_at_the_computer() {
         .text("Written.");
     let (mut rig, telegram) = paired(script, Mode::Ask).await;
     telegram.send_text(ADA, "choose");
-    let asked = post(&telegram, "question", |post| !post.buttons.is_empty()).await;
-    assert_eq!(asked.text, "Which colour?");
+    let question_post = post(&telegram, "question", |post| !post.buttons.is_empty()).await;
+    assert_eq!(question_post.text, "Which colour?");
     let context = post(&telegram, "context", |post| post.text.contains("of the wall")).await;
     assert!(context.silent && context.buttons.is_empty(), "what is answered stands right above the buttons");
-    let labels: Vec<&str> = asked.buttons.iter().map(|(label, _)| label.as_str()).collect();
+    let labels: Vec<&str> = question_post.buttons.iter().map(|(label, _)| label.as_str()).collect();
     assert_eq!(labels, ["red", "blue"]);
-    telegram.press_button(EVE, &asked.buttons[0].1);
-    telegram.press_button(ADA, &asked.buttons[1].1);
-    telegram.press_button(ADA, &asked.buttons[0].1);
+    telegram.press_button(EVE, &question_post.buttons[0].1);
+    telegram.press_button(ADA, &question_post.buttons[1].1);
+    telegram.press_button(ADA, &question_post.buttons[0].1);
     let notice = post(&telegram, "notice", |post| post.text.contains("at the computer")).await;
     assert!(notice.buttons.is_empty(), "nothing is approved from a chat");
     fetched(&telegram).await;
@@ -315,9 +317,9 @@ async fn a_service_that_asks_to_wait_or_refuses_one_answer_is_heard_again() {
     post(&telegram, "first", |post| post.text.contains("First")).await;
     telegram.refuse_next(403, None);
     telegram.send_text(ADA, "two");
-    let end = Instant::now() + rig::PATIENCE;
+    let deadline = Instant::now() + rig::PATIENCE;
     while rig.server.requests().len() < 2 {
-        assert!(Instant::now() < end, "the second message is answered");
+        assert!(Instant::now() < deadline, "the second message is answered");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     telegram.send_text(ADA, "three");
@@ -334,8 +336,8 @@ async fn two_processes_on_one_home_know_one_anothers_codes_and_choices() {
     until(&rig.octo, "connected", |state| state.telegram == ChatConnection::Connected).await;
     let beside = rig::open(&rig.home).await;
     telegram.send_text(ADA, "hello?");
-    let told = post(&telegram, "code", |post| post.text.contains("code")).await;
-    beside.call(PairPerson { code: code_in(&told) }).await.expect("typed in the other window");
+    let code = post(&telegram, "code", |post| post.text.contains("code")).await;
+    beside.call(PairPerson { code: code_in(&code) }).await.expect("typed in the other window");
     telegram.send_text(ADA, "one");
     post(&telegram, "first", |post| post.text == "First answer.").await;
     beside.call(SwitchTelegram { on: Switch::Off }).await.expect("off");
@@ -351,8 +353,8 @@ async fn a_session_in_use_elsewhere_holds_up_its_own_chat_alone() {
     telegram.send_text(ADA, "one");
     post(&telegram, "first", |post| post.text == "First answer.").await;
     telegram.send_text(EVE, "me too");
-    let told = post(&telegram, "code", |post| post.person == "13").await;
-    rig.octo.call(PairPerson { code: code_in(&told) }).await.expect("Eve is let in");
+    let code = post(&telegram, "code", |post| post.person == "13").await;
+    rig.octo.call(PairPerson { code: code_in(&code) }).await.expect("Eve is let in");
     let session = sessions(&rig).await[0].id;
     // As a headless run does: it owns the session until it ends.
     rig.octo.shutdown().await;
@@ -409,12 +411,12 @@ async fn a_token_that_was_taken_back_is_said_and_a_switch_stops_it() {
     let ChatConnection::Refused { error } = state.telegram else { panic!("refused") };
     assert_eq!(error.key, "chat.token_wrong");
     let draft = ServiceDraft { token: None, ..draft(&rig, &telegram, Mode::Ask) };
-    let wrong = rig.octo.call(TestTelegram { draft: draft.clone() }).await.unwrap_err();
-    assert_eq!(wrong.key, "chat.token_wrong");
+    let error = rig.octo.call(TestTelegram { draft: draft.clone() }).await.unwrap_err();
+    assert_eq!(error.key, "chat.token_wrong");
     let snapshot = rig.octo.call(RemoveTelegram {}).await.expect("removed");
     assert_eq!(snapshot.settings.chats.telegram, None);
-    let gone = rig.octo.call(SaveTelegram { draft, bot: None }).await.unwrap_err();
-    assert_eq!(gone.key, "chat.token_missing");
+    let error = rig.octo.call(SaveTelegram { draft, bot: None }).await.unwrap_err();
+    assert_eq!(error.key, "chat.token_missing");
     let state = until(&rig.octo, "off", |state| state.telegram == ChatConnection::Off).await;
     assert!(state.people.is_empty());
 }
@@ -443,8 +445,8 @@ fn after_a_restart_a_chat_keeps_its_session_and_no_message_is_answered_twice() {
         connect(&octo, &server).await;
         reconnect(&octo, &home, &telegram).await;
         telegram.send_text(ADA, "hello?");
-        let told = post(&telegram, "code", |post| post.text.contains("code")).await;
-        octo.call(PairPerson { code: code_in(&told) }).await.expect("let in");
+        let code = post(&telegram, "code", |post| post.text.contains("code")).await;
+        octo.call(PairPerson { code: code_in(&code) }).await.expect("let in");
         telegram.send_text(ADA, "one");
         post(&telegram, "first", |post| post.text == "First answer.").await;
         let session = octo.call(all()).await.expect("a list").sessions.remove(0).id;

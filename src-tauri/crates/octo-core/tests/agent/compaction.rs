@@ -87,8 +87,8 @@ async fn a_long_turn_is_compacted_reads_the_cache_for_it_and_goes_on() {
     let (text, covers, archive) = &found[0];
     assert!(text.contains("The person wants the numbers added.") && text.contains(archive.as_str()));
     // Nothing left the store: every message is in the transcript, and the compacted ones can be read and found.
-    let read = std::fs::read_to_string(archive).unwrap();
-    assert!(read.contains("beginning with the first") && read.contains("The number of file 1."));
+    let result = std::fs::read_to_string(archive).unwrap();
+    assert!(result.contains("beginning with the first") && result.contains("The number of file 1."));
     assert_eq!(
         std::fs::read_to_string(archive.replace(".md", ".jsonl")).unwrap().lines().count(),
         *covers as usize
@@ -115,8 +115,10 @@ async fn a_long_turn_is_compacted_reads_the_cache_for_it_and_goes_on() {
     let requests = rig.server.requests();
     let after = requests.iter().position(is_instruction).unwrap() + 1;
     assert!(requests[after].messages().len() < requests[after - 2].messages().len() / 2);
-    let said = requests[after].messages()[0].to_string();
-    assert!(said.contains("The person wants the numbers added.") && said.contains("Today is"));
+    let messages_there = requests[after].messages()[0].to_string();
+    assert!(
+        messages_there.contains("The person wants the numbers added.") && messages_there.contains("Today is")
+    );
     assert!(snapshot.context_tokens < 14_000);
     rig.assert_sound();
 
@@ -141,8 +143,8 @@ async fn a_compaction_that_fails_changes_nothing_and_is_not_asked_for_again_and_
         let mut rig = rig(reader(8, move |_| failing.clone()), 8).await;
         let session = start(&rig).await;
         assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-        let asked = rig.server.requests().iter().filter(|request| is_instruction(request)).count();
-        assert_eq!(asked, 1, "asked once until it has grown by a quarter");
+        let request_count = rig.server.requests().iter().filter(|request| is_instruction(request)).count();
+        assert_eq!(request_count, 1, "asked once until it has grown by a quarter");
         assert_eq!(count(&rig, |event| matches!(event, Event::CompactionFailed { .. })), 1);
         let snapshot = rig.snapshot(session).await;
         assert_eq!(summaries(&snapshot), []);
@@ -151,21 +153,21 @@ async fn a_compaction_that_fails_changes_nothing_and_is_not_asked_for_again_and_
         assert!(!rig.home.octo().join("archives").exists());
         rig.assert_sound();
         // The reason is still shown when the session is opened again.
-        let told = rig.seen.iter().find_map(|envelope| match &envelope.event {
+        let events = rig.seen.iter().find_map(|envelope| match &envelope.event {
             Event::CompactionFailed { error } => Some((envelope.seq, error.clone())),
             _ => None,
         });
         rig.restart().await;
         let notes = rig.snapshot(session).await.notes;
         assert!(notes.iter().all(|note| note.kind == NoteKind::NotCompacted), "{notes:?}");
-        assert_eq!(notes.into_iter().map(|note| (note.seq, note.note)).next(), told);
+        assert_eq!(notes.into_iter().map(|note| (note.seq, note.note)).next(), events);
     }
 }
 
 #[tokio::test]
 async fn a_compaction_that_meets_a_moments_trouble_is_tried_again() {
     let busy = Reply::error(529, "overloaded_error", "Overloaded");
-    let script = reader(9, move |asked| if asked == 1 { busy.clone() } else { Reply::text(SUMMARY) });
+    let script = reader(9, move |attempt| if attempt == 1 { busy.clone() } else { Reply::text(SUMMARY) });
     let mut rig = rig(script, 9).await;
     let session = start(&rig).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
@@ -224,8 +226,8 @@ async fn a_task_is_called_after_its_message_though_that_was_summed_up_before_its
 #[tokio::test]
 async fn stopped_while_it_is_compacted_everything_is_as_it_was() {
     let gate = Gate::new();
-    let held = Reply::text(SUMMARY).in_chunks(3).hold_after(1, &gate);
-    let mut rig = rig(reader(9, move |_| held.clone()), 9).await;
+    let held_reply = Reply::text(SUMMARY).in_chunks(3).hold_after(1, &gate);
+    let mut rig = rig(reader(9, move |_| held_reply.clone()), 9).await;
     let session = start(&rig).await;
     super::rig::reached(&gate).await;
     rig.stop(session).await;
@@ -233,9 +235,9 @@ async fn stopped_while_it_is_compacted_everything_is_as_it_was() {
     let snapshot = rig.snapshot(session).await;
     assert_eq!((summaries(&snapshot), snapshot.info.status), (vec![], SessionStatus::Idle));
     assert_eq!(lines(&rig, Purpose::Compaction)[0].outcome, CallOutcome::Stopped);
-    let told = snapshot.page.messages.iter().flat_map(|message| &message.blocks);
+    let matching = snapshot.page.messages.iter().flat_map(|message| &message.blocks);
     let instructed =
-        told.filter(|block| matches!(block, Block::Notice { kind: NoticeKind::Compaction, .. })).count();
+        matching.filter(|block| matches!(block, Block::Notice { kind: NoticeKind::Compaction, .. })).count();
     assert_eq!(instructed, 0, "the instruction is nobody's message");
     gate.open();
     rig.assert_sound();
@@ -244,8 +246,9 @@ async fn stopped_while_it_is_compacted_everything_is_as_it_was() {
 #[tokio::test]
 async fn closed_while_it_is_compacted_the_next_start_compacts_again() {
     let gate = Gate::new();
-    let held = Reply::text(SUMMARY).in_chunks(3).hold_after(1, &gate);
-    let script = reader(9, move |asked| if asked == 1 { held.clone() } else { Reply::text(SUMMARY) });
+    let held_reply = Reply::text(SUMMARY).in_chunks(3).hold_after(1, &gate);
+    let script =
+        reader(9, move |attempt| if attempt == 1 { held_reply.clone() } else { Reply::text(SUMMARY) });
     let mut rig = rig(script, 9).await;
     let session = start(&rig).await;
     super::rig::reached(&gate).await;

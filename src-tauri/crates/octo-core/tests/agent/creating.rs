@@ -36,10 +36,10 @@ impl Trial {
             .expect("a sub-agent was told what it is");
         let task = all[begun].to_string().replace("\\n", "\n");
         let part = |name: &str| {
-            let (_, rest) = task
+            let (_, tail) = task
                 .rsplit_once(&format!("{name}: "))
                 .unwrap_or_else(|| panic!("{name} in the task: {task}"));
-            rest.split(['\n', '"']).next().unwrap_or_default().to_owned()
+            tail.split(['\n', '"']).next().unwrap_or_default().to_owned()
         };
         let instructions = part("Instructions");
         Self {
@@ -89,8 +89,8 @@ fn trials(work: &Path, side: &str, instructions: &str) -> Reply {
 /// Returns the path the skill gives for one of its files.
 fn beside(request: &RecordedRequest, file: &str) -> String {
     let text = String::from_utf8_lossy(&request.raw);
-    let (_, rest) = text.split_once("SKILL_DIR is ").expect("the skill says where it lies");
-    let (folder, _) = rest.split_once(". Paths").expect("a folder");
+    let (_, tail) = text.split_once("SKILL_DIR is ").expect("the skill says where it lies");
+    let (folder, _) = tail.split_once(". Paths").expect("a folder");
     format!("{folder}/{file}")
 }
 
@@ -118,14 +118,14 @@ fn creator(work: PathBuf) -> Script {
             ),
             7 => {
                 let found = request.messages().last().expect("what was found").to_string();
-                let met = |side: &str| {
+                let situations = |side: &str| {
                     found.matches(&format!("{side}/1/")).count()
                         + found.matches(&format!("{side}/2/")).count()
                 };
                 let table = format!(
                     "| | Without | With |\n| Expectations met | {} of 4 | {} of 4 |\n",
-                    met("/without"),
-                    met("/with")
+                    situations("/without"),
+                    situations("/with")
                 );
                 Reply::call(
                     "write",
@@ -149,14 +149,17 @@ async fn a_skill_is_tried_without_and_with_compared_and_proposed() {
     let session = rig.start(Mode::Autonomous, "/skill-creator notes with a date and a list").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let snapshot = rig.snapshot(session).await;
-    let told = results(&snapshot);
+    let tool_results = results(&snapshot);
 
     // The instructions led to the file in the skill's folder, and that to the runs: two of each side, in
     // parallel.
-    assert!(told[0].contains("# Skill creator") && told[1].contains("Comparing runs"), "{told:?}");
+    assert!(
+        tool_results[0].contains("# Skill creator") && tool_results[1].contains("Comparing runs"),
+        "{tool_results:?}"
+    );
     let runs = cards(&rig, session).await;
     let ends: Vec<_> = runs.iter().map(|run| (run.name.as_str(), run.status)).collect();
-    assert_eq!(ends, [("skill-trial", SubAgentStatus::Done); 4], "{told:?}");
+    assert_eq!(ends, [("skill-trial", SubAgentStatus::Done); 4], "{tool_results:?}");
     assert!(runs.iter().all(|run| run.summary.as_ref().is_some_and(|words| words.contains("**Made**"))));
     for (at, prompt) in PROMPTS.iter().enumerate() {
         let of = |side: &str| {
@@ -166,7 +169,7 @@ async fn a_skill_is_tried_without_and_with_compared_and_proposed() {
         assert_eq!(of("with"), format!("2026-01-02\n\n- {prompt}\n"), "a run with it reads it first");
     }
     let comparison = fs::read_to_string(work.join("trials/round-1/comparison.md")).unwrap();
-    assert!(comparison.contains("| Expectations met | 0 of 4 | 4 of 4 |"), "{comparison}\n{told:?}");
+    assert!(comparison.contains("| Expectations met | 0 of 4 | 4 of 4 |"), "{comparison}\n{tool_results:?}");
 
     let [suggestion] = rig.octo.call(ListSuggestions {}).await.unwrap().suggestions.try_into().unwrap();
     assert_eq!((suggestion.name.as_str(), suggestion.kind), ("tidy-notes", SuggestionKind::New));

@@ -24,11 +24,11 @@ fn own_model(rig: &Rig) -> ModelId {
 }
 
 fn notes(rig: &Rig) -> Vec<String> {
-    let said = rig.seen.iter().filter_map(|envelope| match &envelope.event {
+    let notices = rig.seen.iter().filter_map(|envelope| match &envelope.event {
         Event::CommandAnswered { note } => Some(note.key.clone()),
         _ => None,
     });
-    said.collect()
+    notices.collect()
 }
 
 #[tokio::test]
@@ -37,8 +37,8 @@ async fn after_three_failures_of_the_service_the_other_model_takes_over_and_the_
     let mut rig = Rig::new(Script::new().times(3, &busy)).await;
     let other = ModelServer::start(Script::new().text("I stand in").text("and again"));
     let second = second_model(&rig, &other).await;
-    let own = own_model(&rig);
-    rig.octo.call(ChooseFallback { model: own, fallback: Some(second) }).await.unwrap();
+    let own_model = own_model(&rig);
+    rig.octo.call(ChooseFallback { model: own_model, fallback: Some(second) }).await.unwrap();
     let session = rig.start(Mode::Ask, "hello").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert_eq!(notes(&rig), ["fallback.began.overloaded"]);
@@ -50,14 +50,14 @@ async fn after_three_failures_of_the_service_the_other_model_takes_over_and_the_
         "what the provider said is a detail: {note:?}"
     );
     assert_eq!(answers(&snapshot), "I stand in");
-    assert_eq!(snapshot.info.model, Some(own), "the session's model is what the person chose");
+    assert_eq!(snapshot.info.model, Some(own_model), "the session's model is what the person chose");
     assert_eq!(snapshot.page.messages.last().unwrap().meta.model, Some(second));
     // It stays until the first model is due for another attempt.
     rig.send(session, "more").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert_eq!((rig.server.requests().len(), other.requests().len()), (3, 2));
     // Choosing a model ends it.
-    rig.octo.call(SetModel { session, model: own }).await.unwrap();
+    rig.octo.call(SetModel { session, model: own_model }).await.unwrap();
     rig.server.push(Reply::text("back"));
     rig.send(session, "and you?").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
@@ -93,8 +93,8 @@ async fn a_light_model_guesses_the_next_message_and_nothing_else_does() {
     assert_eq!(snapshot.suggestion, Some(guess.clone()));
     let turn = snapshot.page.turns[0].id;
     assert_eq!(guess, Suggestion { turn, text: "Merge it".into() });
-    let asked = light.requests()[0].clone();
-    assert!(asked.tools().is_empty() && asked.user_text().contains("Person: Run the tests"));
+    let light_request = light.requests()[0].clone();
+    assert!(light_request.tools().is_empty() && light_request.user_text().contains("Person: Run the tests"));
 
     rig.send(session, "Merge it").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
@@ -162,8 +162,8 @@ async fn effort_and_a_switch_apply_at_the_next_call_and_their_cost_is_told_befor
 async fn another_model_that_is_no_use_is_asked_once() {
     let busy = Reply::error(529, "overloaded_error", "busy").header("retry-after", "0");
     let mut rig = Rig::new(Script::new().times(3, &busy).text("well again")).await;
-    let refused = Reply::error(401, "authentication_error", "invalid x-api-key");
-    let other = ModelServer::start(Script::new().reply(refused));
+    let refusal = Reply::error(401, "authentication_error", "invalid x-api-key");
+    let other = ModelServer::start(Script::new().reply(refusal));
     let second = second_model(&rig, &other).await;
     rig.octo.call(ChooseFallback { model: own_model(&rig), fallback: Some(second) }).await.unwrap();
     let session = rig.start(Mode::Ask, "hello").await;

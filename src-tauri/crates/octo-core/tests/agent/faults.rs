@@ -36,8 +36,8 @@ async fn an_overloaded_server_is_tried_again() {
 
 #[tokio::test]
 async fn a_stream_that_is_cut_is_never_taken_for_an_answer() {
-    let cut = Reply::text("Only the first").cut_after(400, StreamCut::End);
-    let mut rig = Rig::new(Script::new().reply(cut).text("The whole of it")).await;
+    let cut_reply = Reply::text("Only the first").cut_after(400, StreamCut::End);
+    let mut rig = Rig::new(Script::new().reply(cut_reply).text("The whole of it")).await;
     let session = rig.start(Mode::Ask, "hello").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert_eq!(answers(&rig.snapshot(session).await), "The whole of it", "what was cut is taken back");
@@ -142,7 +142,7 @@ async fn a_full_disk_is_named_what_was_stored_is_kept_and_it_goes_on_when_there_
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let before = rig.snapshot(session).await;
     let topic = octo_protocol::StoredTopic::Session { id: session };
-    let mut watched = rig.octo.subscribe(topic).await.unwrap();
+    let mut running_command = rig.octo.subscribe(topic).await.unwrap();
 
     disk.fill();
     let long = "much more than is left ".repeat(40_000);
@@ -150,7 +150,7 @@ async fn a_full_disk_is_named_what_was_stored_is_kept_and_it_goes_on_when_there_
     assert_eq!(error.key, "store.full");
     let fault = tokio::time::timeout(super::rig::PATIENCE, async {
         loop {
-            let batch = watched.next().await.expect("the subscription tells of it");
+            let batch = running_command.next().await.expect("the subscription tells of it");
             if let Some(octo_protocol::Update::Trouble { trouble: Some(trouble), .. }) = batch.last() {
                 break trouble.clone();
             }
@@ -170,10 +170,10 @@ async fn a_full_disk_is_named_what_was_stored_is_kept_and_it_goes_on_when_there_
 
 /// Returns the next storage notice of a session: it cannot be stored, or can be again.
 #[cfg(target_os = "linux")]
-async fn trouble(watched: &mut octo_core::Subscription) -> Option<(String, TroubleStage)> {
-    let waiting = async {
+async fn trouble(running_command: &mut octo_core::Subscription) -> Option<(String, TroubleStage)> {
+    let wait = async {
         loop {
-            let batch = watched.next().await.expect("the subscription goes on");
+            let batch = running_command.next().await.expect("the subscription goes on");
             let news = batch.into_iter().rev().find_map(|update| match update {
                 Update::Trouble { trouble, .. } => Some(trouble),
                 _ => None,
@@ -183,7 +183,7 @@ async fn trouble(watched: &mut octo_core::Subscription) -> Option<(String, Troub
             }
         }
     };
-    tokio::time::timeout(super::rig::PATIENCE, waiting).await.expect("news come")
+    tokio::time::timeout(super::rig::PATIENCE, wait).await.expect("news come")
 }
 
 #[cfg(target_os = "linux")]
@@ -247,16 +247,16 @@ async fn stop_ends_a_command_also_when_nothing_can_be_stored() {
     assert_eq!(trouble(&mut list).await, Some(("store.full".to_owned(), TroubleStage::Waiting)));
     let octo = rig.octo.clone();
     let stopping = tokio::spawn(async move { octo.call(octo_protocol::Stop { session }).await });
-    let began = std::time::Instant::now();
+    let started = std::time::Instant::now();
     let runs = || {
         let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
         !state.is_empty() && !state.contains(") Z ")
     };
     while runs() {
-        assert!(began.elapsed() < super::rig::PATIENCE, "the command still runs");
+        assert!(started.elapsed() < super::rig::PATIENCE, "the command still runs");
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
-    assert!(began.elapsed() < std::time::Duration::from_secs(3), "{:?}", began.elapsed());
+    assert!(started.elapsed() < std::time::Duration::from_secs(3), "{:?}", started.elapsed());
 
     disk.free();
     assert_eq!(rig.turn_end().await, TurnEnd::Stopped);

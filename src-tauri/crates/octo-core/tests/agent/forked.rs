@@ -48,8 +48,8 @@ async fn tools_it_may_not_use_are_refused_when_called_and_stay_in_the_schema() {
         Reply::text("could not"),
     ];
     let script = sub_agent_script(vec![skill("careful", "look")], steps(replies));
-    let shelf = TestSkills::new().with_sub_agent_skill("careful", "inherit", &["bash"]);
-    let mut rig = Rig::skilled(script, shelf).await;
+    let skill_set = TestSkills::new().with_sub_agent_skill("careful", "inherit", &["bash"]);
+    let mut rig = Rig::skilled(script, skill_set).await;
     let session = rig.start(Mode::Autonomous, "go").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let view = only_card(&rig, session).await;
@@ -143,8 +143,9 @@ async fn a_rule_for_the_session_holds_for_both() {
     let StoredTopic::Session { id: child } = rig.seen.last().unwrap().topic else { panic!("of a session") };
     rig.answer(child, &question, Answer::Session).await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
-    let asked = rig.seen.iter().filter(|one| matches!(one.event, Event::QuestionAsked { .. })).count();
-    assert_eq!(asked, 1);
+    let request_count =
+        rig.seen.iter().filter(|event| matches!(event.event, Event::QuestionAsked { .. })).count();
+    assert_eq!(request_count, 1);
     rig.server.push(write("a.txt"));
     rig.send(session, "again").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished, "unasked");
@@ -157,10 +158,10 @@ async fn stop_of_the_parent_stops_it_within_three_seconds() {
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, "go").await;
     rig.server.wait_received_async(3).await;
-    let began = Instant::now();
+    let started = Instant::now();
     rig.stop(session).await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Stopped);
-    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
     let snapshot = rig.snapshot(session).await;
     assert_eq!(statuses(&snapshot), [CallStatus::Stopped; 2]);
     for view in cards(&rig, session).await {
@@ -219,9 +220,9 @@ async fn after_a_restart_it_does_not_go_on_by_itself_and_its_parent_is_told() {
 #[tokio::test]
 async fn no_more_work_at_once_than_the_setting_lets() {
     let gate = Gate::new();
-    let held = gate.clone();
+    let held_gate = gate.clone();
     let tasks = ["one", "two", "three", "four", "five"].map(|task| skill("explore", task));
-    let script = sub_agent_script(tasks.into(), move |_| Reply::text("found").hold_after(0, &held));
+    let script = sub_agent_script(tasks.into(), move |_| Reply::text("found").hold_after(0, &held_gate));
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Ask, "go").await;
     rig.server.wait_received_async(4).await;
@@ -251,10 +252,10 @@ async fn no_more_work_at_once_than_the_setting_lets() {
 #[tokio::test]
 async fn another_model_begins_with_system_prompt_surroundings_skill_and_task() {
     let script = sub_agent_script(vec![skill("cheap", "Count the files.")], |_| Reply::text("three"));
-    let shelf = TestSkills::new()
+    let skill_set = TestSkills::new()
         .with_sub_agent_skill("cheap", "Other\neffort: low", &[])
         .with_sub_agent_skill("gone", "nobody", &[]);
-    let mut rig = Rig::skilled(script, shelf).await;
+    let mut rig = Rig::skilled(script, skill_set).await;
     let draft = ModelDraft {
         id: None,
         protocol: Protocol::Anthropic,
@@ -270,11 +271,13 @@ async fn another_model_begins_with_system_prompt_surroundings_skill_and_task() {
     let child = &requests[1];
     assert_eq!((child.model(), child.messages().len()), ("other", 1));
     assert_eq!((child.system(), child.tools()), (requests[0].system(), requests[0].tools()));
-    let said = child.user_text();
+    let user_text = child.user_text();
     assert!(
-        said.contains("Working directory") && said.contains("Count the files.") && said.contains("other")
+        user_text.contains("Working directory")
+            && user_text.contains("Count the files.")
+            && user_text.contains("other")
     );
-    assert!(!said.contains("a secret of the conversation"));
+    assert!(!user_text.contains("a secret of the conversation"));
     let view = only_card(&rig, session).await;
     let info = rig.snapshot(view.session.unwrap()).await.info;
     assert_eq!((info.model, info.effort), (Some(other), Some(Effort::Low)));
@@ -285,8 +288,11 @@ async fn another_model_begins_with_system_prompt_surroundings_skill_and_task() {
     });
     rig.send(session, "again").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
-    let told = results(&rig.snapshot(session).await).pop().unwrap();
-    assert!(told.contains("nobody, which is not connected. Connected: scripted, other."), "{told}");
+    let tool_result = results(&rig.snapshot(session).await).pop().unwrap();
+    assert!(
+        tool_result.contains("nobody, which is not connected. Connected: scripted, other."),
+        "{tool_result}"
+    );
     rig.assert_sound();
 }
 
@@ -336,8 +342,8 @@ async fn begun_by_the_person_it_gives_its_summary_to_the_conversation() {
         Rig::skilled(script, TestSkills::new().with_inline_skill("style", "Write short lines.")).await;
     let session = rig.start(Mode::Ask, &format!("hi {}", "and a long text. ".repeat(500))).await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
-    let wish = SkillTask { name: "explore".into(), task: "find the heron".into() };
-    rig.octo.invoke_skill(session, words("/explore find the heron"), wish.clone()).await.unwrap();
+    let skill_task = SkillTask { name: "explore".into(), task: "find the heron".into() };
+    rig.octo.invoke_skill(session, words("/explore find the heron"), skill_task.clone()).await.unwrap();
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let requests = rig.server.requests();
     assert_eq!(requests.len(), 3);
@@ -357,10 +363,11 @@ async fn begun_by_the_person_it_gives_its_summary_to_the_conversation() {
     let style = SkillTask { name: "style".into(), task: String::new() };
     rig.octo.invoke_skill(session, words("/style"), style).await.unwrap();
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
-    let told = results(&rig.snapshot(session).await).pop().unwrap();
+    let tool_result = results(&rig.snapshot(session).await).pop().unwrap();
     assert!(
-        told.starts_with("Instructions of the skill style.") && told.ends_with("Write short lines."),
-        "{told}"
+        tool_result.starts_with("Instructions of the skill style.")
+            && tool_result.ends_with("Write short lines."),
+        "{tool_result}"
     );
     let calls = rig.snapshot(session).await.page.calls;
     assert!(
@@ -371,8 +378,8 @@ async fn begun_by_the_person_it_gives_its_summary_to_the_conversation() {
     let none = SkillTask { name: "explode".into(), task: "x".into() };
     rig.octo.invoke_skill(session, words("/explode x"), none).await.unwrap();
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
-    let told = results(&rig.snapshot(session).await).pop().unwrap();
-    assert_eq!(told, "There is no skill \"explode\". Did you mean explore?");
+    let tool_result = results(&rig.snapshot(session).await).pop().unwrap();
+    assert_eq!(tool_result, "There is no skill \"explode\". Did you mean explore?");
     rig.assert_sound();
 }
 
@@ -391,8 +398,8 @@ async fn it_goes_into_the_trash_with_its_parent_comes_back_and_is_purged_with_it
     rig.octo.call(DeleteSession { session }).await.unwrap();
     let [entry] = entries(&rig).await.try_into().unwrap();
     assert_eq!(entry.session, Some(session));
-    let gone = rig.octo.call(OpenSession { session: child }).await;
-    assert_eq!(gone.unwrap_err().key, "session.unknown");
+    let error = rig.octo.call(OpenSession { session: child }).await;
+    assert_eq!(error.unwrap_err().key, "session.unknown");
     let restore = RestoreTrash { ids: vec![entry.id], to: None, on_conflict: octo_protocol::OnConflict::Ask };
     rig.octo.call(restore).await.unwrap();
     assert_eq!(rig.snapshot(child).await.page, before.page);
@@ -440,8 +447,8 @@ async fn its_own_conversation_is_compacted_when_it_is_too_long() {
     let compacted: Vec<_> = rig
         .seen
         .iter()
-        .filter(|one| matches!(one.event, Event::ContextCompacted { .. }))
-        .map(|one| one.topic)
+        .filter(|event| matches!(event.event, Event::ContextCompacted { .. }))
+        .map(|event| event.topic)
         .collect();
     assert!(!compacted.is_empty());
     assert!(compacted.iter().all(|topic| *topic == (StoredTopic::Session { id: view.session.unwrap() })));
@@ -461,11 +468,11 @@ async fn a_long_summary_is_cut_and_a_long_skill_is_kept_whole_beside() {
             .await;
     let session = rig.start(Mode::Ask, "go").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
-    let told = results(&rig.snapshot(session).await);
-    assert!(told[0].chars().count() <= 4_000, "{}", told[0].chars().count());
-    assert!(told[0].ends_with("[Cut; the rest is in the sub-agent's session.]"));
-    assert!(told[1].chars().count() < 40_500 && told[1].contains("The whole is in "));
-    let path = told[1].rsplit("The whole is in ").next().unwrap().split(';').next().unwrap();
+    let tool_results = results(&rig.snapshot(session).await);
+    assert!(tool_results[0].chars().count() <= 4_000, "{}", tool_results[0].chars().count());
+    assert!(tool_results[0].ends_with("[Cut; the rest is in the sub-agent's session.]"));
+    assert!(tool_results[1].chars().count() < 40_500 && tool_results[1].contains("The whole is in "));
+    let path = tool_results[1].rsplit("The whole is in ").next().unwrap().split(';').next().unwrap();
     assert_eq!(std::fs::read_to_string(path).unwrap().lines().count(), 4_000);
     rig.assert_sound();
 }

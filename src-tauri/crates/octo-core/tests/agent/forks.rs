@@ -151,18 +151,18 @@ fn chance(seed: u64, request: &RecordedRequest) -> u64 {
 /// Returns a model that acts at random: it reads, invokes skills in any mixture, or finishes.
 fn mixed(seed: u64) -> Script {
     Script::from_fn(move |request| {
-        let chance = chance(seed, request);
+        let random = chance(seed, request);
         let steps = request.messages().len();
-        match (is_sub_agent(request), chance % 6) {
-            (true, 0..=2) if steps < 60 => Reply::call("glob", json!({ "pattern": format!("*{chance}") })),
-            (true, _) => Reply::text(format!("A sub-agent found {chance}.")),
-            (false, 0) => Reply::text(format!("The answer is {chance}.")),
-            (false, 1) if steps < 60 => Reply::call("glob", json!({ "pattern": format!("*{chance}") })),
+        match (is_sub_agent(request), random % 6) {
+            (true, 0..=2) if steps < 60 => Reply::call("glob", json!({ "pattern": format!("*{random}") })),
+            (true, _) => Reply::text(format!("A sub-agent found {random}.")),
+            (false, 0) => Reply::text(format!("The answer is {random}.")),
+            (false, 1) if steps < 60 => Reply::call("glob", json!({ "pattern": format!("*{random}") })),
             (false, kind) if steps < 60 => {
-                let many = (kind % 4) + 1;
-                (0..many).fold(Reply::text("I let others look."), |reply, number| {
-                    let name = ["explore", "style", "other", "nothing"][((chance >> number) % 4) as usize];
-                    let (tool, arguments) = skill(name, &format!("{name} for {chance}, number {number}"));
+                let count = (kind % 4) + 1;
+                (0..count).fold(Reply::text("I let others look."), |reply, number| {
+                    let name = ["explore", "style", "other", "nothing"][((random >> number) % 4) as usize];
+                    let (tool, arguments) = skill(name, &format!("{name} for {random}, number {number}"));
                     reply.and_call(tool, arguments)
                 })
             }
@@ -174,12 +174,12 @@ fn mixed(seed: u64) -> Script {
 #[tokio::test]
 async fn whatever_is_invoked_no_byte_of_a_prefix_changes_and_no_cache_is_lost() {
     let sessions = if std::env::var_os("OCTO_SOAK").is_some() { SESSIONS * 10 } else { SESSIONS };
-    let (mut forks, mut inlines, mut unknown) = (0, 0, 0);
+    let (mut sub_agents, mut inlines, mut unknown) = (0, 0, 0);
     for seed in 0..sessions {
-        let shelf = TestSkills::new()
+        let skill_set = TestSkills::new()
             .with_sub_agent_skill("other", "inherit", &["terminal"])
             .with_inline_skill("style", "Write short lines.");
-        let mut rig = Rig::skilled(mixed(seed), shelf).await;
+        let mut rig = Rig::skilled(mixed(seed), skill_set).await;
         // A look back at a turn branches off while the next one starts: the order of their requests is random.
         let library =
             LibrarySettings { propose: Switch::Off, remember: Switch::Off, ..LibrarySettings::default() };
@@ -189,9 +189,9 @@ async fn whatever_is_invoked_no_byte_of_a_prefix_changes_and_no_cache_is_lost() 
         assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
         for turn in 1..TURNS {
             if turn % 2 == 0 {
-                let wish = SkillTask { name: "explore".into(), task: format!("slash {seed} {turn}") };
+                let skill_task = SkillTask { name: "explore".into(), task: format!("slash {seed} {turn}") };
                 let typed = words(&format!("/explore {turn}"));
-                rig.octo.invoke_skill(session, typed, wish).await.unwrap();
+                rig.octo.invoke_skill(session, typed, skill_task).await.unwrap();
             } else {
                 rig.send(session, &format!("and now turn {turn} of {seed}")).await;
             }
@@ -205,12 +205,12 @@ async fn whatever_is_invoked_no_byte_of_a_prefix_changes_and_no_cache_is_lost() 
             assert_eq!(request.system(), requests[0].system());
             assert_eq!(request.body["tools"], requests[0].body["tools"]);
         }
-        for one in &rig.seen {
-            match &one.event {
+        for event in &rig.seen {
+            match &event.event {
                 Event::CallBilled { call } => assert_eq!(call.miss, None, "seed {seed}: {call:?}"),
                 Event::CallChanged { call } if matches!(call.state, CallState::Ended { .. }) => {
                     match &call.view {
-                        Some(ToolView::SubAgent(_)) => forks += 1,
+                        Some(ToolView::SubAgent(_)) => sub_agents += 1,
                         Some(ToolView::Skill(_)) => inlines += 1,
                         Some(ToolView::Plain { text }) if text.contains("There is no skill") => unknown += 1,
                         _ => {}
@@ -220,5 +220,8 @@ async fn whatever_is_invoked_no_byte_of_a_prefix_changes_and_no_cache_is_lost() 
             }
         }
     }
-    assert!(forks > 5 && inlines > 0 && unknown > 0, "{forks} {inlines} {unknown}: nothing was tried");
+    assert!(
+        sub_agents > 5 && inlines > 0 && unknown > 0,
+        "{sub_agents} {inlines} {unknown}: nothing was tried"
+    );
 }

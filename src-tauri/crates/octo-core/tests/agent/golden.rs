@@ -29,17 +29,17 @@ fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
 }
 
-fn copy(from: &Path, to: &Path) {
+fn copy(from: &Path, target: &Path) {
     if from.is_dir() {
-        fs::create_dir_all(to).unwrap();
+        fs::create_dir_all(target).unwrap();
         fs::read_dir(from)
             .unwrap()
             .flatten()
-            .for_each(|entry| copy(&entry.path(), &to.join(entry.file_name())));
+            .for_each(|entry| copy(&entry.path(), &target.join(entry.file_name())));
     } else {
-        fs::copy(from, to).unwrap();
+        fs::copy(from, target).unwrap();
         // Lists go by the time of their files, and a checkout writes files in any order.
-        let file = fs::File::options().write(true).open(to).unwrap();
+        let file = fs::File::options().write(true).open(target).unwrap();
         file.set_modified(UNIX_EPOCH + Duration::from_secs(1_790_000_000)).unwrap();
     }
 }
@@ -188,13 +188,13 @@ async fn a_session_of_the_golden_home_is_exported_as_it_was_and_comes_back() {
     let version = format!("\"octo\": \"{}\"", env!("CARGO_PKG_VERSION"));
     let text = fs::read_to_string(&to).unwrap().replace(&version, "\"octo\": \"0.1.0\"");
     check_golden(&golden("export.octo.json"), &text);
-    let from = golden("export.octo.json").display().to_string();
-    let preview = octo.call(InspectSessionFile { from: from.clone() }).await.unwrap();
+    let source = golden("export.octo.json").display().to_string();
+    let preview = octo.call(InspectSessionFile { from: source.clone() }).await.unwrap();
     let folder = home.work().display().to_string();
-    let info = octo.call(ImportSession { from, folder }).await.unwrap();
+    let info = octo.call(ImportSession { from: source, folder }).await.unwrap();
     assert_eq!(info.title, preview.title);
-    let read = octo.call(OpenSession { session: info.id }).await.unwrap();
-    let words: Vec<String> = read.page.messages.iter().map(Message::text).collect();
+    let result = octo.call(OpenSession { session: info.id }).await.unwrap();
+    let words: Vec<String> = result.page.messages.iter().map(Message::text).collect();
     let before = octo.call(OpenSession { session }).await.unwrap();
     assert_eq!(words, before.page.messages.iter().map(Message::text).collect::<Vec<_>>());
     octo.shutdown().await;

@@ -36,13 +36,16 @@ async fn a_hook_denies_adds_words_and_hears_the_end() {
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let snapshot = rig.snapshot(session).await;
     assert_eq!(statuses(&snapshot), [CallStatus::Denied, CallStatus::Done]);
-    let said = results(&snapshot);
-    assert!(said[0].contains("a is mine") && said[1].contains("now run the tests"), "{said:?}");
+    let tool_results = results(&snapshot);
+    assert!(
+        tool_results[0].contains("a is mine") && tool_results[1].contains("now run the tests"),
+        "{tool_results:?}"
+    );
     assert!(!work.join("a").exists() && work.join("b").exists());
     assert!(rig.server.requests()[0].body.to_string().contains("be brief"));
     // It runs in parallel to the session and has only just started.
     let finished = work.join("finished.json");
-    while !fs::read_to_string(&finished).is_ok_and(|told| told.contains("finish")) {
+    while !fs::read_to_string(&finished).is_ok_and(|reported| reported.contains("finish")) {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
     rig.assert_sound();
@@ -83,8 +86,8 @@ async fn a_command_is_held_to_the_folder_and_says_so() {
     let mut rig = Rig::new(script).await;
     let session = rig.start(Mode::Autonomous, "Try").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let said = results(&rig.snapshot(session).await);
-    assert!(said[0].contains("held this command back"), "{said:?}");
+    let tool_results = results(&rig.snapshot(session).await);
+    assert!(tool_results[0].contains("held this command back"), "{tool_results:?}");
     assert!(rig.home.work().join("inside").exists());
     assert!(!outside.path().join("file").exists());
     rig.assert_sound();

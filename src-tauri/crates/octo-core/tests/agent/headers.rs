@@ -127,8 +127,8 @@ async fn no_value_of_a_header_is_in_the_home_or_in_an_event() {
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert!(rig.server.requests().iter().all(|request| request.header("x-tenant") == Some(VALUE)));
 
-    let told = rig.seen.iter().map(|envelope| serde_json::to_string(envelope).expect("an event as JSON"));
-    assert!(told.into_iter().all(|event| !event.contains(VALUE) && !event.contains(KEY)));
+    let events = rig.seen.iter().map(|envelope| serde_json::to_string(envelope).expect("an event as JSON"));
+    assert!(events.into_iter().all(|event| !event.contains(VALUE) && !event.contains(KEY)));
     let snapshot = serde_json::to_string(&rig.snapshot(session).await).expect("a snapshot as JSON");
     assert!(!snapshot.contains(VALUE));
     assert!(!serde_json::to_string(&settings(&rig.octo).await).expect("settings as JSON").contains(VALUE));

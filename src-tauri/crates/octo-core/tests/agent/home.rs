@@ -66,9 +66,9 @@ async fn everything_is_deleted_only_when_it_is_meant() {
     assert!(sizes.parts.iter().any(|part| part.part == HomePart::Other && part.bytes >= 4));
 
     let confirm = |text: &str| EraseHome { confirm: text.to_owned() };
-    for wrong in ["", "yes", "/"] {
-        let refused = rig.octo.call(confirm(wrong)).await.expect_err("not confirmed");
-        assert_eq!(refused.key, "home.not_confirmed", "{wrong}");
+    for invalid in ["", "yes", "/"] {
+        let error = rig.octo.call(confirm(invalid)).await.expect_err("not confirmed");
+        assert_eq!(error.key, "home.not_confirmed", "{invalid}");
     }
     assert!(rig.octo.call(GetSettings {}).await.is_ok(), "after a refusal everything goes on");
 
@@ -77,10 +77,10 @@ async fn everything_is_deleted_only_when_it_is_meant() {
     assert!(!home.join("octo.db").exists() && !home.join("skills").exists());
     assert!(rig.octo.call(GetSettings {}).await.is_err(), "this Octo answers nothing any more");
 
-    let anew = open(&rig.home).await;
-    let settings = anew.call(GetSettings {}).await.expect("settings");
+    let rewrite = open(&rig.home).await;
+    let settings = rewrite.call(GetSettings {}).await.expect("settings");
     assert!(settings.models.is_empty() && !settings.settings.welcomed, "the next one begins anew");
-    anew.shutdown().await;
+    rewrite.shutdown().await;
 }
 
 #[tokio::test]
@@ -88,8 +88,8 @@ async fn nothing_is_deleted_while_another_octo_works_in_the_same_home() {
     let home = TempHome::new();
     let (one, other) = (open(&home).await, open(&home).await);
     let confirm = home.octo().display().to_string();
-    let refused = one.call(EraseHome { confirm }).await.expect_err("another one is there");
-    assert_eq!(refused.key, "home.in_use");
+    let error = one.call(EraseHome { confirm }).await.expect_err("another one is there");
+    assert_eq!(error.key, "home.in_use");
     for octo in [one, other] {
         assert!(octo.call(GetSettings {}).await.is_ok(), "both go on");
         octo.shutdown().await;

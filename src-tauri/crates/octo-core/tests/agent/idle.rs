@@ -68,9 +68,9 @@ async fn a_long_conversation_is_compacted_in_a_pause_and_goes_on_shorter() {
 #[tokio::test]
 async fn new_work_ends_what_goes_on_in_a_pause() {
     let gate = Gate::new();
-    let held = Reply::text(SUMMARY).in_chunks(3).hold_after(1, &gate);
+    let held_reply = Reply::text(SUMMARY).in_chunks(3).hold_after(1, &gate);
     let script = Script::from_fn(move |request| match is_instruction(request) {
-        true => held.clone(),
+        true => held_reply.clone(),
         false => Reply::text("Noted. ".repeat(2_000)),
     });
     let mut rig = compacting(script).await;

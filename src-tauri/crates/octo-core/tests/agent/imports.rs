@@ -9,11 +9,11 @@ use octo_protocol::{
 use octo_testkit::TempHome;
 use std::{collections::BTreeMap, fs, path::Path};
 
-fn skill(place: &Path, body: &str) {
-    fs::create_dir_all(place).expect("a folder");
-    let name = place.file_name().expect("a name").to_string_lossy().into_owned();
+fn skill(folder: &Path, body: &str) {
+    fs::create_dir_all(folder).expect("a folder");
+    let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
     fs::write(
-        place.join("SKILL.md"),
+        folder.join("SKILL.md"),
         format!("---\nname: {name}\ndescription: Does {name}.\n---\n\n{body}\n"),
     )
     .expect("a skill");
@@ -25,10 +25,18 @@ async fn found(octo: &Octo, home: &TempHome) -> OtherSkills {
     folders.into_iter().find(|folder| folder.agent == OtherAgent::Picked).expect("the picked folder")
 }
 
-async fn import(octo: &Octo, from: &OtherSkills, wanted: &[(&str, NameConflictAction)]) -> SkillImportResult {
-    let choices = wanted
+async fn import(
+    octo: &Octo,
+    found_skills: &OtherSkills,
+    choices: &[(&str, NameConflictAction)],
+) -> SkillImportResult {
+    let choices = choices
         .iter()
-        .map(|(name, taken)| SkillImportChoice { offer: from.offer, name: (*name).to_owned(), taken: *taken })
+        .map(|(name, taken)| SkillImportChoice {
+            offer: found_skills.offer,
+            name: (*name).to_owned(),
+            taken: *taken,
+        })
         .collect();
     octo.call(ImportSkills { choices }).await.expect("an answer")
 }
@@ -52,9 +60,9 @@ async fn what_is_ticked_is_imported_as_it_was_shown_and_nothing_else() {
     skill(&home.octo().join("skills/taken"), "Mine.");
     skill(&home.octo().join("skills/both"), "Mine.");
     let octo = open(&home).await;
-    let from = found(&octo, &home).await;
+    let found_skills = found(&octo, &home).await;
     let present: Vec<(&str, bool)> =
-        from.skills.iter().map(|skill| (skill.name.as_str(), skill.present.is_some())).collect();
+        found_skills.skills.iter().map(|skill| (skill.name.as_str(), skill.present.is_some())).collect();
     assert_eq!(present, [("both", true), ("one", false), ("taken", true), ("two", false)]);
     assert_eq!(own(&octo).await.len(), 2, "looking installs nothing");
 
@@ -66,16 +74,16 @@ async fn what_is_ticked_is_imported_as_it_was_shown_and_nothing_else() {
         ("both", NameConflictAction::Rename),
         ("nothing", NameConflictAction::Keep),
     ];
-    let done = import(&octo, &from, &wanted).await;
+    let done = import(&octo, &found_skills, &wanted).await;
     assert_eq!(done.names, ["one", "both-2"]);
-    let refused: Vec<(&str, &str)> =
-        done.refused.iter().map(|one| (one.name.as_str(), one.error.key.as_str())).collect();
-    assert_eq!(refused, [("taken", "skill.install.exists"), ("nothing", "skills.offer_gone")]);
+    let refusals: Vec<(&str, &str)> =
+        done.refused.iter().map(|refusal| (refusal.name.as_str(), refusal.error.key.as_str())).collect();
+    assert_eq!(refusals, [("taken", "skill.install.exists"), ("nothing", "skills.offer_gone")]);
     let mine = |name: &str| (name.to_owned(), "Mine.".to_owned());
     let theirs = |name: &str| (name.to_owned(), "Theirs.".to_owned());
     assert_eq!(own(&octo).await, [mine("both"), theirs("both-2"), theirs("one"), mine("taken")].into());
 
-    let done = import(&octo, &from, &[("taken", NameConflictAction::Replace)]).await;
+    let done = import(&octo, &found_skills, &[("taken", NameConflictAction::Replace)]).await;
     assert_eq!(done.names, ["taken"]);
     assert_eq!(own(&octo).await["taken"], "Theirs.");
     let trash =

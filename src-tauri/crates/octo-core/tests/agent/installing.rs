@@ -31,12 +31,12 @@ async fn what_the_person_saw_is_installed() {
     };
     assert_eq!(*reason, AskReason::Library { change: LibraryChange::InstallSkills });
     assert_eq!((offer.skills.len(), offer.skills[0].name.as_str(), rule), (1, "notes", &None));
-    let place = rig.home.octo().join("skills/notes/SKILL.md");
-    assert!(!place.exists(), "nothing before the answer");
+    let path = rig.home.octo().join("skills/notes/SKILL.md");
+    assert!(!path.exists(), "nothing before the answer");
     rig.answer(session, &question, Answer::Once).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert!(
-        fs::read_to_string(place).unwrap().contains("Write kindly."),
+        fs::read_to_string(path).unwrap().contains("Write kindly."),
         "{:?}",
         results(&rig.snapshot(session).await)
     );

@@ -33,38 +33,41 @@ async fn commands_in_a_skill_run_before_it_is_read_where_they_only_look() {
     let session = rig.octo.call(begin(&rig, "/status")).await.unwrap().id;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let snapshot = rig.snapshot(session).await;
-    let [told] = results(&snapshot).try_into().unwrap();
+    let [tool_result] = results(&snapshot).try_into().unwrap();
     let of = |name: &str| {
-        let (_, rest) = told.split_once(&format!("{name}: ")).expect(name);
-        rest.lines().next().unwrap_or_default().to_owned()
+        let (_, tail) = tool_result.split_once(&format!("{name}: ")).expect(name);
+        tail.lines().next().unwrap_or_default().to_owned()
     };
     assert_eq!(of("Notes"), "three things");
-    assert!(of("There").ends_with("/sub"), "{told}");
-    assert!(told.contains("No such file") && told.contains("(exit code 1)"), "{told}");
-    assert!(of("Waits").starts_with("(ended after"), "{told}");
+    assert!(of("There").ends_with("/sub"), "{tool_result}");
+    assert!(tool_result.contains("No such file") && tool_result.contains("(exit code 1)"), "{tool_result}");
+    assert!(of("Waits").starts_with("(ended after"), "{tool_result}");
     for left in ["Makes", "Outside", "Unknown", "Keys"] {
-        assert!(of(left).starts_with("(not run here"), "{left}: {told}");
+        assert!(of(left).starts_with("(not run here"), "{left}: {tool_result}");
     }
     assert!(!rig.home.work().join("made").exists());
-    let ran = snapshot.page.calls.iter().find_map(|call| match &call.view {
+    let shown_calls = snapshot.page.calls.iter().find_map(|call| match &call.view {
         Some(ToolView::Skill(skill)) => Some(skill.commands.clone()),
         _ => None,
     });
-    let looked = ["cat notes.txt", "cd sub && pwd", "cat missing.txt", "cat"].map(str::to_owned);
-    assert_eq!(ran, Some(looked.to_vec()), "the card says which ran");
+    let result = ["cat notes.txt", "cd sub && pwd", "cat missing.txt", "cat"].map(str::to_owned);
+    assert_eq!(shown_calls, Some(result.to_vec()), "the card says which ran");
 
     // A directory change by a command in the text does not affect the session.
     rig.send(session, "Where are you?").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = results(&rig.snapshot(session).await).pop().unwrap();
-    assert!(told.starts_with(&rig.home.work().display().to_string()) && !told.contains("/sub"), "{told}");
+    let tool_result = results(&rig.snapshot(session).await).pop().unwrap();
+    assert!(
+        tool_result.starts_with(&rig.home.work().display().to_string()) && !tool_result.contains("/sub"),
+        "{tool_result}"
+    );
 
     // In a mode that asks for each command, none of them runs without a question.
     let careful = StartSession { mode: Mode::Ask, ..begin(&rig, "/status") };
     let session = rig.octo.call(careful).await.unwrap().id;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let [told] = results(&rig.snapshot(session).await).try_into().unwrap();
-    assert_eq!(told.matches("(not run here").count(), 8, "{told}");
+    let [tool_result] = results(&rig.snapshot(session).await).try_into().unwrap();
+    assert_eq!(tool_result.matches("(not run here").count(), 8, "{tool_result}");
 
     // A sub-agent's instructions are expanded the same way, and its card says so.
     let forked = "---\nname: forked\ndescription: Forks.\ncontext: fork\n---\n\nNotes: !`cat notes.txt`\n";
@@ -73,16 +76,23 @@ async fn commands_in_a_skill_run_before_it_is_read_where_they_only_look() {
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let [card] = cards(&rig, session).await.try_into().unwrap();
     assert_eq!(card.commands, ["cat notes.txt"]);
-    let asked = rig.server.requests().into_iter().find(is_sub_agent).unwrap();
-    assert!(asked.user_text().contains("Notes: three things"), "{}", asked.user_text());
+    let sub_agent_request = rig.server.requests().into_iter().find(is_sub_agent).unwrap();
+    assert!(
+        sub_agent_request.user_text().contains("Notes: three things"),
+        "{}",
+        sub_agent_request.user_text()
+    );
 
     // The person's hooks run for each of them, as for a command of the agent.
     let hook = "[[hook]]\non = 'before_tool'\ntools = ['terminal']\ncommand = 'grep -q notes && { echo no notes >&2; exit 2; }; true'\n";
     fs::write(rig.home.octo().join("hooks.toml"), hook).unwrap();
     let session = rig.octo.call(begin(&rig, "/status")).await.unwrap().id;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
-    let [told] = results(&rig.snapshot(session).await).try_into().unwrap();
-    assert!(told.contains("Notes: (not run, and do not run it") && told.contains("no notes"), "{told}");
+    let [tool_result] = results(&rig.snapshot(session).await).try_into().unwrap();
+    assert!(
+        tool_result.contains("Notes: (not run, and do not run it") && tool_result.contains("no notes"),
+        "{tool_result}"
+    );
     rig.assert_sound();
 }
 
@@ -132,8 +142,11 @@ async fn a_skill_called_while_a_turn_runs_is_asked_for_when_its_message_is_read(
     }
     gate.open();
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let said = rig.server.requests()[1].user_text();
-    let told = said.split_once("/notes v2").expect("the message").1;
-    assert!(told.contains("the person calls the skill notes.") && told.contains("the task \"v2\""), "{said}");
+    let user_text = rig.server.requests()[1].user_text();
+    let reported = user_text.split_once("/notes v2").expect("the message").1;
+    assert!(
+        reported.contains("the person calls the skill notes.") && reported.contains("the task \"v2\""),
+        "{user_text}"
+    );
     rig.assert_sound();
 }

@@ -50,7 +50,7 @@ async fn pushes_and_paths_outside_are_listed_and_what_stays_inside_is_not() {
     let changes = rig.octo.call(GetTaskChanges { session, task: 1 }).await.unwrap();
     let first = [(LastingKind::Pushed, push, 1), (LastingKind::Outside, path.as_str(), 1)];
     let named: Vec<_> =
-        listed(&changes.lasting).into_iter().filter(|mark| mark.0 != LastingKind::Unheld).collect();
+        listed(&changes.lasting).into_iter().filter(|effect| effect.0 != LastingKind::Unheld).collect();
     assert_eq!(named, first);
     let calls = rig.snapshot(session).await.page.calls;
     assert_eq!(changes.lasting.effects[0].call, calls[1].id, "the call that did it");
@@ -72,8 +72,8 @@ async fn pushes_and_paths_outside_are_listed_and_what_stays_inside_is_not() {
     rig.send(session, "Undo that").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     settled(&mut rig).await;
-    let said = results(&rig.snapshot(session).await);
-    let (list, undo) = (&said[said.len() - 2], &said[said.len() - 1]);
+    let tool_results = results(&rig.snapshot(session).await);
+    let (list, undo) = (&tool_results[tool_results.len() - 2], &tool_results[tool_results.len() - 1]);
     assert!(list.contains("→ 2 Push it again [no files; 1 not undoable]"), "{list}");
     assert!(
         undo.contains("it changed no files") && undo.contains("pushed by git push origin main"),
@@ -85,11 +85,11 @@ async fn pushes_and_paths_outside_are_listed_and_what_stays_inside_is_not() {
 
 #[tokio::test]
 async fn a_command_nothing_holds_is_listed_itself_and_a_list_has_an_end() {
-    let many: String = (0..30).map(|n| format!("git push r{n}\n")).collect();
+    let count: String = (0..30).map(|n| format!("git push r{n}\n")).collect();
     let script = Script::new()
         .call("terminal", json!({ "command": "sh -c 'echo x > made'" }))
         .text("done")
-        .call("terminal", json!({ "command": many }))
+        .call("terminal", json!({ "command": count }))
         .text("pushed");
     let mut rig = Rig::new(script).await;
     let off = SettingsPatch { confinement: Some(Switch::Off), ..SettingsPatch::default() };
@@ -162,12 +162,12 @@ async fn what_was_noted_outlasts_a_restart_and_a_call_that_never_came_to_its_end
     let mut rig = Rig::new(script).await;
     let session = rig.start(Mode::Autonomous, "Go there").await;
     let up = rig.home.work().join("up");
-    let waiting = async {
+    let wait = async {
         while !up.exists() {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, waiting).await.expect("it runs");
+    tokio::time::timeout(PATIENCE, wait).await.expect("it runs");
     // Known while it still runs.
     let lasting = rig.octo.call(GetTaskChanges { session, task: 1 }).await.unwrap().lasting;
     assert_eq!(listed(&lasting)[0].0, LastingKind::Remote);

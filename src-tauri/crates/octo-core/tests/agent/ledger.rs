@@ -169,18 +169,18 @@ async fn who_watches_the_ledger_is_told_of_every_call_of_every_session_once() {
         started.push(rig.start(Mode::Ask, text).await);
         rig.turn_end().await;
     }
-    let mut told = Vec::new();
-    while told.len() < 2 {
+    let mut reported = Vec::new();
+    while reported.len() < 2 {
         for update in tokio::time::timeout(super::rig::PATIENCE, ledger.next()).await.unwrap().unwrap() {
             let Update::Billed { session, call } = update else { panic!("nothing else: {update:?}") };
-            told.push((session, call.message));
+            reported.push((session, call.message));
         }
     }
     let mut stored = Vec::new();
     for session in started {
         stored.extend(lines(&rig, session).await.into_iter().map(|line| (session, line.message)));
     }
-    assert_eq!(told, stored);
+    assert_eq!(reported, stored);
 }
 
 #[tokio::test]

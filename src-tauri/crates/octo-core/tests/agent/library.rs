@@ -127,8 +127,8 @@ async fn a_skill_of_the_folder_is_used_only_as_the_person_saw_and_accepted_it() 
     assert_eq!(card(&rig, &deploy).await.trust, SkillTrust::Unseen);
 
     // The model does not learn of it, and neither the person's slash command nor the model's call uses it.
-    let refused = rig.octo.call(begin(&rig, "/deploy now")).await.unwrap_err();
-    assert_eq!(refused.key, "skill.untrusted");
+    let error = rig.octo.call(begin(&rig, "/deploy now")).await.unwrap_err();
+    assert_eq!(error.key, "skill.untrusted");
     let list = rig
         .octo
         .call(ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 9 })
@@ -147,13 +147,13 @@ async fn a_skill_of_the_folder_is_used_only_as_the_person_saw_and_accepted_it() 
     assert!(refused.contains("the person has not accepted it") && !refused.contains("heron"), "{refused}");
 
     // A change after the person's review is not what they accept.
-    let looked = sheet(&rig, &deploy).await;
+    let result = sheet(&rig, &deploy).await;
     assert_eq!(
-        (looked.files[0].path.as_str(), looked.files[0].kind),
+        (result.files[0].path.as_str(), result.files[0].kind),
         ("scripts/run.sh", SkillFileKind::Script)
     );
     fs::write(&run, "echo two\n").unwrap();
-    for seen in [looked.seen.clone().unwrap(), String::new()] {
+    for seen in [result.seen.clone().unwrap(), String::new()] {
         let late = rig.octo.call(AcceptSkill { skill: deploy.clone(), seen }).await.unwrap_err();
         assert_eq!(late.key, "skills.changed");
         assert!(said(&late).contains("after you looked"), "{late:?}");
@@ -216,7 +216,7 @@ async fn saving_keeps_what_was_there_and_an_old_version_is_put_back() {
     let two = text("notes", "Writes better notes", "Two.");
     let notes = own(&rig, "notes", &one);
     let save =
-        |from: &str, text: &str| SaveSkill { skill: notes.clone(), from: from.into(), text: text.into() };
+        |source: &str, text: &str| SaveSkill { skill: notes.clone(), from: source.into(), text: text.into() };
     let saved = rig.octo.call(save(&one, &two)).await.unwrap();
     assert_eq!((saved.text.as_str(), saved.card.description.as_str()), (two.as_str(), "Writes better notes"));
     assert_eq!((saved.card.versions, saved.versions[0].number), (1, 1));
@@ -254,7 +254,7 @@ async fn saving_keeps_what_was_there_and_an_old_version_is_put_back() {
     let tool = of_the_folder(&rig, "tool", &two);
     let tool = SkillRef { name: "notes".into(), ..tool };
     let write =
-        |from: &str, text: &str| SaveSkill { skill: tool.clone(), from: from.into(), text: text.into() };
+        |source: &str, text: &str| SaveSkill { skill: tool.clone(), from: source.into(), text: text.into() };
     assert_eq!(rig.octo.call(write(&two, &theirs)).await.unwrap().card.trust, SkillTrust::Unseen);
     accept(&rig, &tool).await;
     assert_eq!(rig.octo.call(write(&theirs, &two)).await.unwrap().card.trust, SkillTrust::Trusted);

@@ -219,7 +219,7 @@ async fn a_proxy_is_used_once_chosen_and_holds_no_secret() {
         let patch = SettingsPatch { proxy: Some(proxy), ..SettingsPatch::default() };
         octo.call(ChangeSettings { patch }).await
     };
-    for wrong in [
+    for invalid in [
         "",
         "proxy.example:3128",
         "socks4://proxy.example",
@@ -227,8 +227,8 @@ async fn a_proxy_is_used_once_chosen_and_holds_no_secret() {
         "socks5://me:secret@proxy.example:1080",
         "http://proxy.example:3128/?key=secret",
     ] {
-        let error = choose(ProxyChoice::Manual { url: wrong.to_owned() }).await.expect_err("not a proxy");
-        assert_eq!(error.key, "settings.proxy_wrong", "{wrong}");
+        let error = choose(ProxyChoice::Manual { url: invalid.to_owned() }).await.expect_err("not a proxy");
+        assert_eq!(error.key, "settings.proxy_wrong", "{invalid}");
         assert!(!error.to_string().contains("secret"), "{error}");
     }
     let socks = ProxyChoice::Manual { url: "socks5h://127.0.0.1:1080".to_owned() };

@@ -14,16 +14,20 @@ use serde_json::json;
 use std::time::Duration;
 
 /// Reads up to the first update in which `find` finds something.
-async fn heard<T>(what: &str, updates: &mut Subscription, mut find: impl FnMut(&Update) -> Option<T>) -> T {
-    let waiting = async {
+async fn heard<T>(
+    description: &str,
+    updates: &mut Subscription,
+    mut find: impl FnMut(&Update) -> Option<T>,
+) -> T {
+    let wait = async {
         loop {
             let batch = updates.next().await.expect("updates go on");
-            if let Some(found) = batch.iter().find_map(&mut find) {
-                return found;
+            if let Some(value) = batch.iter().find_map(&mut find) {
+                return value;
             }
         }
     };
-    tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("no {what} came"))
+    tokio::time::timeout(PATIENCE, wait).await.unwrap_or_else(|_| panic!("no {description} came"))
 }
 
 fn listed(update: &Update) -> Option<SessionInfo> {
@@ -41,19 +45,19 @@ async fn rows(octo: &Octo) -> Vec<ActivityRow> {
 }
 
 async fn no_rows(octo: &Octo) {
-    let waiting = async {
+    let wait = async {
         while !rows(octo).await.is_empty() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, waiting).await.expect("nothing runs any more");
+    tokio::time::timeout(PATIENCE, wait).await.expect("nothing runs any more");
 }
 
 #[tokio::test]
 async fn what_one_does_the_other_shows_and_ends() {
     let gate = Gate::new();
-    let held = Reply::text("begun and not ended").in_chunks(2).hold_after(1, &gate);
-    let mut rig = Rig::new(Script::new().reply(held).text("And again.")).await;
+    let held_reply = Reply::text("begun and not ended").in_chunks(2).hold_after(1, &gate);
+    let mut rig = Rig::new(Script::new().reply(held_reply).text("And again.")).await;
     let other = beside(&rig).await;
     let mut list = other.subscribe(StoredTopic::Sessions).await.unwrap();
     list.next().await.expect("a snapshot");
@@ -66,8 +70,8 @@ async fn what_one_does_the_other_shows_and_ends() {
     let mut looked = other.subscribe(StoredTopic::Session { id: session }).await.unwrap();
     let first = looked.next().await.expect("a snapshot");
     assert!(matches!(&first[0], Update::Snapshot { snapshot: Snapshot::Session(_) }), "{first:?}");
-    let told = rows(&other).await;
-    let [row] = told.as_slice() else { panic!("{told:?}") };
+    let rows_there = rows(&other).await;
+    let [row] = rows_there.as_slice() else { panic!("{rows_there:?}") };
     assert_eq!((&row.id, row.session), (&ActivityId::Session { session }, Some(session)));
     assert_eq!(row.process, Some(std::process::id()), "whose it is");
     assert_eq!(rows(&rig.octo).await[0].process, None, "its own needs no number");
@@ -122,16 +126,18 @@ async fn commands_of_another_application_are_shown_and_ended_and_all_of_it_at_on
     let session = rig.start(Mode::Autonomous, "serve").await;
     reached(&gate).await;
     let other = beside(&rig).await;
-    let told = rows(&other).await;
+    let rows_there = rows(&other).await;
     assert_eq!(
-        told.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(),
+        rows_there.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(),
         ["serve", "sleep 1000", "sleep 2000"]
     );
-    assert!(told.iter().all(|row| row.process.is_some()), "{told:?}");
-    other.call(StopActivity { id: told[1].id.clone() }).await.unwrap();
+    assert!(rows_there.iter().all(|row| row.process.is_some()), "{rows_there:?}");
+    other.call(StopActivity { id: rows_there[1].id.clone() }).await.unwrap();
     let ended = rig
         .event("end of a command", |event| match event {
-            Event::CommandsChanged { commands } => commands.iter().find(|one| one.state.is_over()).cloned(),
+            Event::CommandsChanged { commands } => {
+                commands.iter().find(|command| command.state.is_over()).cloned()
+            }
             _ => None,
         })
         .await;

@@ -37,8 +37,8 @@ fn a_copy_is_looked_at_and_comes_back_at_the_next_start() {
         let state = octo.call(GetHomeState {}).await.expect("where it is");
         assert_eq!((state.planned, state.kept.len()), (None, 1));
         assert_eq!(state.kept[0].path, aside);
-        let refused = octo.call(DeleteOldHome { path: text(&home.work()) }).await.expect_err("none of them");
-        assert_eq!(refused.key, "home.not_kept");
+        let error = octo.call(DeleteOldHome { path: text(&home.work()) }).await.expect_err("none of them");
+        assert_eq!(error.key, "home.not_kept");
         let dropped = octo.call(DeleteOldHome { path: aside.clone() }).await.expect("it is deleted");
         assert_eq!((dropped.left, dropped.state.kept), (vec![], vec![]));
         assert!(!Path::new(&aside).exists());
@@ -95,9 +95,9 @@ fn a_home_moves_and_is_worked_in_there_and_no_more_where_it_was() {
         assert!(!home.octo().join("octo.db").exists() && !to.join("octo.db").exists());
     });
     process(async {
-        let anew = start_at(&home).await;
-        assert_eq!(anew.call(GetHomeState {}).await.expect("where it is").home, text(&home.octo()));
-        anew.shutdown().await;
+        let rewrite = start_at(&home).await;
+        assert_eq!(rewrite.call(GetHomeState {}).await.expect("where it is").home, text(&home.octo()));
+        rewrite.shutdown().await;
     });
 }
 
@@ -107,12 +107,12 @@ async fn nothing_is_planned_for_a_home_that_is_another_ones_too_or_was_chosen_by
     let one = open(&home).await;
     let state = one.call(GetHomeState {}).await.expect("where it is");
     assert_eq!(state.move_obstacle.map(|error| error.key).as_deref(), Some("home.by_variable"));
-    let refused = one.call(MoveHome { to: text(&home.work()) }).await.expect_err("it is the variable's");
-    assert_eq!(refused.key, "home.by_variable");
+    let error = one.call(MoveHome { to: text(&home.work()) }).await.expect_err("it is the variable's");
+    assert_eq!(error.key, "home.by_variable");
     let copy = one.call(BackUpHome { to: text(&home.work()) }).await.expect("a copy").path;
     let other = open(&home).await;
-    let refused = one.call(RestoreHome { from: copy }).await.expect_err("another one is there");
-    assert_eq!(refused.key, "home.change_in_use");
+    let error = one.call(RestoreHome { from: copy }).await.expect_err("another one is there");
+    assert_eq!(error.key, "home.change_in_use");
     for octo in [one, other] {
         assert_eq!(octo.call(GetHomeState {}).await.expect("where it is").planned, None);
         octo.shutdown().await;

@@ -212,8 +212,8 @@ async fn an_update_of_the_tools_freezes_the_prefix_anew_once_and_the_ledger_says
 #[tokio::test]
 async fn no_session_is_opened_again_while_octo_ends() {
     let gate = Gate::new();
-    let held = Reply::text("half of").in_chunks(2).hold_after(1, &gate);
-    let rig = Rig::new(Script::from_fn(move |_| held.clone())).await;
+    let held_reply = Reply::text("half of").in_chunks(2).hold_after(1, &gate);
+    let rig = Rig::new(Script::from_fn(move |_| held_reply.clone())).await;
     let session = rig.start(Mode::Ask, "say it").await;
     super::rig::reached(&gate).await;
     // A page that is still open keeps sending requests.

@@ -27,12 +27,12 @@ async fn is_open(other: &Octo, session: SessionId) -> bool {
 }
 
 async fn rests(other: &Octo, session: SessionId) {
-    let waiting = async {
+    let wait = async {
         while is_open(other, session).await {
             tokio::time::sleep(IDLE).await;
         }
     };
-    tokio::time::timeout(PATIENCE, waiting).await.expect("the session rests");
+    tokio::time::timeout(PATIENCE, wait).await.expect("the session rests");
 }
 
 #[tokio::test]

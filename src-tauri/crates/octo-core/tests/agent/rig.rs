@@ -180,20 +180,20 @@ impl Rig {
     }
 
     /// Returns the next event that matches; everything before it is kept in `seen`.
-    pub async fn event<T>(&mut self, what: &str, mut fits: impl FnMut(&Event) -> Option<T>) -> T {
-        let waiting = async {
+    pub async fn event<T>(&mut self, description: &str, mut predicate: impl FnMut(&Event) -> Option<T>) -> T {
+        let wait = async {
             loop {
                 let envelope = self.events.recv().await.expect("events go on");
                 self.seen.push(envelope.clone());
-                if let Some(found) = fits(&envelope.event) {
-                    return found;
+                if let Some(value) = predicate(&envelope.event) {
+                    return value;
                 }
             }
         };
-        match timeout(PATIENCE, waiting).await {
-            Ok(found) => found,
+        match timeout(PATIENCE, wait).await {
+            Ok(value) => value,
             Err(_) => panic!(
-                "no {what} came; seen: {:#?}",
+                "no {description} came; seen: {:#?}",
                 self.seen.iter().map(|one| &one.event).collect::<Vec<_>>()
             ),
         }

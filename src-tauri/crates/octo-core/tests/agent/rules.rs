@@ -21,19 +21,19 @@ fn rule(list: PolicyList, text: &str) -> PolicyRule {
 }
 
 /// Waits for the next matching report of the file.
-async fn told(updates: &mut Subscription, mut fits: impl FnMut(&PolicyState) -> bool) -> PolicyState {
-    let waiting = async {
+async fn told(updates: &mut Subscription, mut predicate: impl FnMut(&PolicyState) -> bool) -> PolicyState {
+    let wait = async {
         loop {
             for update in updates.next().await.expect("updates go on") {
                 if let Update::Policy { policy } = update
-                    && fits(&policy)
+                    && predicate(&policy)
                 {
                     return *policy;
                 }
             }
         }
     };
-    timeout(super::rig::PATIENCE, waiting).await.expect("the file is told of")
+    timeout(super::rig::PATIENCE, wait).await.expect("the file is told of")
 }
 
 async fn tried(octo: &Octo, line: &str) -> CommandTrial {

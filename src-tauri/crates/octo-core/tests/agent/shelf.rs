@@ -85,10 +85,14 @@ pub async fn end_of(rig: &mut Rig, session: SessionId) -> TurnEnd {
 }
 
 /// Returns the next matching change of a sub-agent's card.
-pub async fn card(rig: &mut Rig, what: &str, fits: impl Fn(&SubAgentView) -> bool) -> SubAgentView {
-    rig.event(what, |event| match event {
+pub async fn card(
+    rig: &mut Rig,
+    description: &str,
+    predicate: impl Fn(&SubAgentView) -> bool,
+) -> SubAgentView {
+    rig.event(description, |event| match event {
         Event::CallChanged { call } => match &call.view {
-            Some(ToolView::SubAgent(view)) if fits(view) => Some(view.clone()),
+            Some(ToolView::SubAgent(view)) if predicate(view) => Some(view.clone()),
             _ => None,
         },
         _ => None,

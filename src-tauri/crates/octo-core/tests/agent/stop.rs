@@ -23,10 +23,10 @@ async fn stopped_while_it_streams_the_text_stays_and_the_session_goes_on() {
     while rig.snapshot(session).await.streaming.is_empty() {
         tokio::task::yield_now().await;
     }
-    let began = Instant::now();
+    let started = Instant::now();
     rig.stop(session).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Stopped);
-    assert!(began.elapsed() < Duration::from_secs(3));
+    assert!(started.elapsed() < Duration::from_secs(3));
     let snapshot = rig.snapshot(session).await;
     assert_eq!(answers(&snapshot), "The first");
     assert_eq!(snapshot.page.messages.last().and_then(|message| message.meta.end), Some(MessageEnd::Stopped));
@@ -50,10 +50,10 @@ async fn stopped_while_a_command_runs_its_processes_are_gone() {
     while std::fs::read_to_string(&child).unwrap_or_default().trim().is_empty() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let began = Instant::now();
+    let started = Instant::now();
     rig.stop(session).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Stopped);
-    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
     for file in ["pid", "child"] {
         let pid = rig.home.read(file);
         let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
@@ -115,13 +115,13 @@ async fn retry_goes_on_from_where_it_was_stopped() {
     rig.octo.call(RetryTurn { session }).await.unwrap();
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let snapshot = rig.snapshot(session).await;
-    let told = snapshot
+    let matching = snapshot
         .page
         .messages
         .iter()
         .flat_map(|message| &message.blocks)
         .any(|block| matches!(block, Block::Notice { kind: NoticeKind::Interrupted, .. }));
-    assert!(told, "no message is made up in the person's name");
+    assert!(matching, "no message is made up in the person's name");
     rig.assert_sound();
 }
 

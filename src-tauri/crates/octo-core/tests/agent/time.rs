@@ -84,8 +84,11 @@ async fn edits_and_commands_of_three_turns_are_undone_branched_and_redone() {
     rig.octo.call(go(session, 1, RestoreScope::Both)).await.unwrap();
     turn(&mut rig, session, "Do it otherwise").await;
     assert_eq!(fs::read_to_string(work.join("src/a.txt")).unwrap(), "other\n");
-    let asked = rig.server.requests().last().unwrap().body.to_string();
-    assert!(asked.contains("Make a file") && !asked.contains("Change it by a command"), "{asked}");
+    let request_body = rig.server.requests().last().unwrap().body.to_string();
+    assert!(
+        request_body.contains("Make a file") && !request_body.contains("Change it by a command"),
+        "{request_body}"
+    );
 
     // And the first branch again, files and conversation.
     let branch = rig.octo.call(GetTaskTree { session }).await.unwrap();
@@ -94,8 +97,8 @@ async fn edits_and_commands_of_three_turns_are_undone_branched_and_redone() {
     assert_eq!(tree(&work), states[3]);
     rig.server.push(octo_testkit::Reply::text("again"));
     turn(&mut rig, session, "Where are we?").await;
-    let asked = rig.server.requests().last().unwrap().body.to_string();
-    assert!(asked.contains("Edit it") && !asked.contains("Do it otherwise"), "{asked}");
+    let request_body = rig.server.requests().last().unwrap().body.to_string();
+    assert!(request_body.contains("Edit it") && !request_body.contains("Do it otherwise"), "{request_body}");
 
     let changes = rig.octo.call(GetTaskChanges { session, task: 2 }).await.unwrap();
     let by_name =
@@ -158,21 +161,21 @@ async fn the_model_undoes_at_the_end_of_its_turn_and_still_sees_that_it_was_aske
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     settled(&mut rig).await;
     rig.send(session, "Undo that").await;
-    let went = rig
+    let outcome = rig
         .event("the journey", |event| match event {
             Event::WentTo { task, undone } => Some((*task, undone.len())),
             _ => None,
         })
         .await;
-    assert_eq!(went, (0, 1), "the turn that asked is not undone");
+    assert_eq!(outcome, (0, 1), "the turn that asked is not undone");
     assert!(!work.join("a").exists());
-    let said = results(&rig.snapshot(session).await);
-    assert!(said[1].contains("→ 1 Make a"), "{said:?}");
-    assert!(said[2].contains("task 1 is undone"), "{said:?}");
+    let tool_results = results(&rig.snapshot(session).await);
+    assert!(tool_results[1].contains("→ 1 Make a"), "{tool_results:?}");
+    assert!(tool_results[2].contains("task 1 is undone"), "{tool_results:?}");
     rig.send(session, "Is it gone?").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let asked = rig.server.requests().last().unwrap().body.to_string();
-    assert!(asked.contains("Undo that") && !asked.contains("Make a\\\""), "{asked}");
+    let request_body = rig.server.requests().last().unwrap().body.to_string();
+    assert!(request_body.contains("Undo that") && !request_body.contains("Make a\\\""), "{request_body}");
     assert!(answers(&rig.snapshot(session).await).ends_with("Yes."));
 }
 
@@ -227,11 +230,11 @@ async fn what_a_living_process_is_in_the_middle_of_is_left_to_it() {
     let folder = rig.home.work().display().to_string().into_bytes();
     let (other, whose) = (Holder::current(), folder.clone());
     let token = other.token.clone();
-    let taken = store.write(move |tx| {
+    let result = store.write(move |tx| {
         tx.add_time_command(living, 1, &whose)?;
         tx.take_lease(living, &other, probe)
     });
-    assert_eq!(taken.await.unwrap(), LeaseOutcome::Taken);
+    assert_eq!(result.await.unwrap(), LeaseOutcome::Taken);
     // Both the window and a headless run end the work the dead process left, and nothing else.
     for (source, open_turns) in
         [(Source::Window, OpenTurnPolicy::GoOnAtStart), (Source::Headless, OpenTurnPolicy::WaitForUse)]
@@ -298,8 +301,8 @@ async fn messages_that_come_while_files_are_put_back_wait_for_it() {
     // The queued message starts automatically, and sees the restored state.
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert!(!work.join("a").exists());
-    let asked = rig.server.requests().last().unwrap().body.to_string();
-    assert!(asked.contains("What now?") && !asked.contains("Make a\""), "{asked}");
+    let request_body = rig.server.requests().last().unwrap().body.to_string();
+    assert!(request_body.contains("What now?") && !request_body.contains("Make a\""), "{request_body}");
     rig.assert_sound();
 }
 
@@ -334,7 +337,7 @@ async fn a_conversation_put_elsewhere_stays_there_when_files_are_undone_and_redo
     settled(&mut rig).await;
     turn(&mut rig, session, "Make two").await;
     turn(&mut rig, session, "Make three").await;
-    let told = async |rig: &Rig| -> Vec<bool> {
+    let reported = async |rig: &Rig| -> Vec<bool> {
         rig.snapshot(session).await.page.turns.iter().map(|turn| !turn.undone).collect()
     };
     let command = async |rig: &Rig, text: &str| {
@@ -343,14 +346,14 @@ async fn a_conversation_put_elsewhere_stays_there_when_files_are_undone_and_redo
 
     // Only the conversation goes back to the first turn; the files stay at the third.
     rig.octo.call(go(session, 1, RestoreScope::Conversation)).await.unwrap();
-    assert_eq!((there().as_str(), told(&rig).await), ("abc", vec![true, false, false]));
+    assert_eq!((there().as_str(), reported(&rig).await), ("abc", vec![true, false, false]));
     let tree = rig.octo.call(GetTaskTree { session }).await.unwrap();
     assert_eq!((tree.active, tree.conversation), (3, 1));
     // Undoing and redoing files restores nothing that is not in the conversation.
     command(&rig, "/undo").await;
-    assert_eq!((there().as_str(), told(&rig).await), ("ab", vec![true, false, false]));
+    assert_eq!((there().as_str(), reported(&rig).await), ("ab", vec![true, false, false]));
     command(&rig, "/redo").await;
-    assert_eq!((there().as_str(), told(&rig).await), ("abc", vec![true, false, false]));
+    assert_eq!((there().as_str(), reported(&rig).await), ("abc", vec![true, false, false]));
     rig.restart().await;
 
     // Work continues from both, and its undo leads back to both.
@@ -360,9 +363,9 @@ async fn a_conversation_put_elsewhere_stays_there_when_files_are_undone_and_redo
     let last = tree.tasks.iter().find(|task| task.number == tree.active).unwrap();
     assert_eq!((last.parent, last.said_after, tree.conversation), (Some(3), Some(1), tree.active));
     command(&rig, "/undo").await;
-    assert_eq!((there().as_str(), told(&rig).await), ("abc", vec![true, false, false, false]));
+    assert_eq!((there().as_str(), reported(&rig).await), ("abc", vec![true, false, false, false]));
     command(&rig, "/redo").await;
-    assert_eq!((there().as_str(), told(&rig).await), ("abcd", vec![true, false, false, true]));
+    assert_eq!((there().as_str(), reported(&rig).await), ("abcd", vec![true, false, false, true]));
     // Changes contained in the conversation are undone with the files.
     for (files, turns) in [
         ("abc", [true, false, false, false]),
@@ -371,18 +374,18 @@ async fn a_conversation_put_elsewhere_stays_there_when_files_are_undone_and_redo
         ("", [false; 4]),
     ] {
         command(&rig, "/undo").await;
-        assert_eq!((there().as_str(), told(&rig).await), (files, turns.to_vec()));
+        assert_eq!((there().as_str(), reported(&rig).await), (files, turns.to_vec()));
     }
 
     // Files alone: the conversation stays, and keeps its position when the next turn starts.
     rig.octo.call(go(session, 3, RestoreScope::Both)).await.unwrap();
-    assert_eq!((there().as_str(), told(&rig).await), ("abc", vec![true, true, true, false]));
+    assert_eq!((there().as_str(), reported(&rig).await), ("abc", vec![true, true, true, false]));
     rig.octo.call(go(session, 1, RestoreScope::Files)).await.unwrap();
-    assert_eq!((there().as_str(), told(&rig).await), ("a", vec![true, true, true, false]));
+    assert_eq!((there().as_str(), reported(&rig).await), ("a", vec![true, true, true, false]));
     turn(&mut rig, session, "What is there?").await;
     assert!(asked(&rig).contains("Make three") && !asked(&rig).contains("Make four"), "{}", asked(&rig));
     command(&rig, "/undo").await;
-    assert_eq!((there().as_str(), told(&rig).await), ("a", vec![true, true, true, false, false]));
+    assert_eq!((there().as_str(), reported(&rig).await), ("a", vec![true, true, true, false, false]));
     rig.assert_sound();
 }
 
@@ -409,18 +412,21 @@ async fn an_undo_asked_again_after_a_failure_keeps_the_words_that_asked_for_it()
     assert!(matches!(rig.turn_end().await, TurnEnd::Failed { .. }));
     settled(&mut rig).await;
     rig.octo.call(octo_protocol::RetryTurn { session }).await.unwrap();
-    let went = rig
+    let outcome = rig
         .event("the journey", |event| match event {
             Event::WentTo { task, undone } => Some((*task, undone.len())),
             _ => None,
         })
         .await;
     // The undone turn is the one before the message, not the attempts to answer it.
-    assert_eq!(went, (0, 1));
+    assert_eq!(outcome, (0, 1));
     assert!(!work.join("a").exists());
-    let said = results(&rig.snapshot(session).await);
-    assert!(said[1].contains("→ 1 Make it") && !said[1].contains("Undo that"), "{said:?}");
-    assert!(said[2].contains("task 1 is undone"), "{said:?}");
+    let tool_results = results(&rig.snapshot(session).await);
+    assert!(
+        tool_results[1].contains("→ 1 Make it") && !tool_results[1].contains("Undo that"),
+        "{tool_results:?}"
+    );
+    assert!(tool_results[2].contains("task 1 is undone"), "{tool_results:?}");
     rig.send(session, "Is it gone?").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let request = rig.server.requests().last().unwrap().body.clone();

@@ -216,10 +216,10 @@ const YEAR: Millis = 365 * DAY;
 async fn by_clock(rig: &mut Rig, now: Millis) -> Vec<String> {
     rig.end().await;
     rig.begin_by_clock(HandClock::at(now)).await;
-    let place = rig.home.octo().join("trash/looked.json");
-    let looked = async {
+    let path = rig.home.octo().join("trash/looked.json");
+    let result = async {
         loop {
-            let text = std::fs::read_to_string(&place).unwrap_or_default();
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
             let known: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
             if known["at"] == now {
                 return;
@@ -227,7 +227,7 @@ async fn by_clock(rig: &mut Rig, now: Millis) -> Vec<String> {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, looked).await.expect("the trash is looked through");
+    tokio::time::timeout(PATIENCE, result).await.expect("the trash is looked through");
     listed(&rig.octo).await.into_iter().map(|entry| entry.name).collect()
 }
 

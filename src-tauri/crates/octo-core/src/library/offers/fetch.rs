@@ -48,10 +48,10 @@ struct RepositoryAddress {
 ///
 /// # Errors
 /// `skills.only_https` for any other kind of address, `skills.not_fetched` if git fails or is missing.
-pub(super) async fn clone(from: &str, way: &RepositoryNetwork) -> Result<FetchedRepository, ApiError> {
-    let address =
-        RepositoryAddress::of(from).ok_or_else(|| ApiError::new("skills.only_https").arg("from", from))?;
-    let not_fetched = |why: String| ApiError::new("skills.not_fetched").arg("from", from).detail(why);
+pub(super) async fn clone(source: &str, network: &RepositoryNetwork) -> Result<FetchedRepository, ApiError> {
+    let address = RepositoryAddress::of(source)
+        .ok_or_else(|| ApiError::new("skills.only_https").arg("from", source))?;
+    let not_fetched = |detail: String| ApiError::new("skills.not_fetched").arg("from", source).detail(detail);
     let folder = tempfile::Builder::new()
         .prefix("octo-skills-")
         .tempdir()
@@ -60,7 +60,7 @@ pub(super) async fn clone(from: &str, way: &RepositoryNetwork) -> Result<Fetched
     let mut git = Command::new("git");
     // The person's own settings could name programs to run: filters, helpers, hooks.
     git.env_clear()
-        .envs(way.variables().filter_map(|name| Some((name, std::env::var_os(name)?))))
+        .envs(network.variables().filter_map(|name| Some((name, std::env::var_os(name)?))))
         .envs([
             ("GIT_CONFIG_NOSYSTEM", "1"),
             ("GIT_CONFIG_GLOBAL", if cfg!(windows) { "NUL" } else { "/dev/null" }),
@@ -69,10 +69,10 @@ pub(super) async fn clone(from: &str, way: &RepositoryNetwork) -> Result<Fetched
             ("GIT_LFS_SKIP_SMUDGE", "1"),
         ])
         .args(["-c", "core.symlinks=false", "-c", "core.hooksPath="]);
-    if let Some(proxy) = way.proxy() {
+    if let Some(proxy) = network.proxy() {
         git.args(["-c", &format!("http.proxy={proxy}")]);
     }
-    let trusted = way.bundle(folder.path()).await.map_err(|error| not_fetched(error.to_string()))?;
+    let trusted = network.bundle(folder.path()).await.map_err(|error| not_fetched(error.to_string()))?;
     if let Some(trusted) = trusted {
         git.arg("-c").arg(trusted);
     }
@@ -82,20 +82,21 @@ pub(super) async fn clone(from: &str, way: &RepositoryNetwork) -> Result<Fetched
     }
     git.arg("--").arg(&address.repository).arg(&target);
     git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
-    let done = tokio::time::timeout(FETCH_TIMEOUT, git.output()).await;
-    let done = done.map_err(|_| not_fetched(format!("no answer within {} s", FETCH_TIMEOUT.as_secs())))?;
-    let done = done.map_err(|error| not_fetched(format!("git: {error}")))?;
-    if !done.status.success() {
-        let words = String::from_utf8_lossy(&done.stderr);
-        return Err(not_fetched(words.chars().take(500).collect()));
+    let result = tokio::time::timeout(FETCH_TIMEOUT, git.output()).await;
+    let output =
+        result.map_err(|_| not_fetched(format!("no answer within {} s", FETCH_TIMEOUT.as_secs())))?;
+    let output = output.map_err(|error| not_fetched(format!("git: {error}")))?;
+    if !output.status.success() {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        return Err(not_fetched(errors.chars().take(500).collect()));
     }
     let place = target.join(&address.inside);
-    let real = place
+    let real_folder = place
         .canonicalize()
         .ok()
-        .filter(|real| target.canonicalize().is_ok_and(|target| real.starts_with(target)) && real.is_dir());
+        .filter(|path| target.canonicalize().is_ok_and(|target| path.starts_with(target)) && path.is_dir());
     let place =
-        real.ok_or_else(|| not_fetched(format!("there is no folder {}", address.inside.display())))?;
+        real_folder.ok_or_else(|| not_fetched(format!("there is no folder {}", address.inside.display())))?;
     Ok(FetchedRepository { place, _folder: folder })
 }
 
@@ -118,16 +119,16 @@ impl RepositoryNetwork {
     /// Returns the setting that makes git trust the person's certificates in addition to the system's, which
     /// are written into a folder. `None` if the person added no certificates, or the system keeps its own in no
     /// file, as Windows does.
-    async fn bundle(&self, into: &Path) -> std::io::Result<Option<OsString>> {
-        let Some(own) = &self.certificates else { return Ok(None) };
-        let named = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
-        let mut known = named.into_iter().chain(CERTIFICATE_BUNDLES.map(PathBuf::from));
-        let Some(system) = known.find(|file| file.is_file()) else { return Ok(None) };
-        let mut all = tokio::fs::read(system).await?;
-        all.push(b'\n');
-        all.extend_from_slice(own.pem.as_bytes());
-        let file = into.join("trusted.pem");
-        tokio::fs::write(&file, all).await?;
+    async fn bundle(&self, target: &Path) -> std::io::Result<Option<OsString>> {
+        let Some(own_certificates) = &self.certificates else { return Ok(None) };
+        let from_environment = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
+        let mut bundles = from_environment.into_iter().chain(CERTIFICATE_BUNDLES.map(PathBuf::from));
+        let Some(system) = bundles.find(|file| file.is_file()) else { return Ok(None) };
+        let mut content = tokio::fs::read(system).await?;
+        content.push(b'\n');
+        content.extend_from_slice(own_certificates.pem.as_bytes());
+        let file = target.join("trusted.pem");
+        tokio::fs::write(&file, content).await?;
         let mut setting = OsString::from("http.sslCAInfo=");
         setting.push::<&OsStr>(file.as_ref());
         Ok(Some(setting))
@@ -136,8 +137,8 @@ impl RepositoryNetwork {
 
 impl RepositoryAddress {
     /// Parses an address. Returns `None` if it is not a repository over https.
-    fn of(from: &str) -> Option<Self> {
-        let url = url::Url::parse(from).ok().filter(|url| url.scheme() == "https")?;
+    fn of(source: &str) -> Option<Self> {
+        let url = url::Url::parse(source).ok().filter(|url| url.scheme() == "https")?;
         // A password in an address would appear in lists and errors.
         if url.host_str().is_none() || !url.username().is_empty() || url.password().is_some() {
             return None;
@@ -145,12 +146,13 @@ impl RepositoryAddress {
         let mut repository = url.clone();
         repository.set_query(None);
         repository.set_fragment(None);
-        let whole = Self { repository: repository.to_string(), branch: None, inside: PathBuf::new() };
+        let repository_only =
+            Self { repository: repository.to_string(), branch: None, inside: PathBuf::new() };
         // The form in which repository pages name a folder: owner/name/tree/branch/folder.
         let parts: Vec<&str> = url.path_segments()?.filter(|part| !part.is_empty()).collect();
-        let [owner, name, rest @ ..] = parts.as_slice() else { return Some(whole) };
-        let rest = rest.strip_prefix(&["-"]).unwrap_or(rest);
-        let ["tree", branch, inside @ ..] = rest else { return Some(whole) };
+        let [owner, name, tail @ ..] = parts.as_slice() else { return Some(repository_only) };
+        let tail = tail.strip_prefix(&["-"]).unwrap_or(tail);
+        let ["tree", branch, inside @ ..] = tail else { return Some(repository_only) };
         if inside.iter().any(|part| matches!(*part, "." | "..")) || branch.starts_with('-') {
             return None;
         }
@@ -169,22 +171,28 @@ mod tests {
 
     #[test]
     fn addresses_name_a_repository_and_maybe_a_folder_in_it() {
-        let of = |from: &str| {
-            RepositoryAddress::of(from).map(|address| {
+        let parse_parts = |source: &str| {
+            RepositoryAddress::of(source).map(|address| {
                 (address.repository, address.branch.unwrap_or_default(), address.inside.display().to_string())
             })
         };
-        let is = |repository: &str, branch: &str, inside: &str| {
+        let expected_parts = |repository: &str, branch: &str, inside: &str| {
             Some((repository.to_owned(), branch.to_owned(), inside.to_owned()))
         };
         for (from, expected) in [
-            ("https://example.org/me/skills", is("https://example.org/me/skills", "", "")),
-            ("https://example.org/me/skills.git?x#y", is("https://example.org/me/skills.git", "", "")),
+            ("https://example.org/me/skills", expected_parts("https://example.org/me/skills", "", "")),
+            (
+                "https://example.org/me/skills.git?x#y",
+                expected_parts("https://example.org/me/skills.git", "", ""),
+            ),
             (
                 "https://example.org/me/skills/tree/main/writing/notes",
-                is("https://example.org/me/skills", "main", "writing/notes"),
+                expected_parts("https://example.org/me/skills", "main", "writing/notes"),
             ),
-            ("https://example.org/me/skills/-/tree/dev/a", is("https://example.org/me/skills", "dev", "a")),
+            (
+                "https://example.org/me/skills/-/tree/dev/a",
+                expected_parts("https://example.org/me/skills", "dev", "a"),
+            ),
             ("https://example.org/me/skills/tree/-x/a", None),
             ("https://me:secret@example.org/me/skills", None),
             ("http://example.org/me/skills", None),
@@ -192,18 +200,18 @@ mod tests {
             ("file:///etc", None),
             ("ext::sh -c true", None),
         ] {
-            assert_eq!(of(from), expected, "{from}");
+            assert_eq!(parse_parts(from), expected, "{from}");
         }
     }
 
     #[tokio::test]
     async fn only_https_is_fetched_and_a_server_that_is_not_there_is_an_error() {
-        let way = RepositoryNetwork::default();
-        let refused = clone("file:///etc", &way).await.err().map(|error| error.key);
-        assert_eq!(refused, Some("skills.only_https".into()));
+        let network = RepositoryNetwork::default();
+        let error_key = clone("file:///etc", &network).await.err().map(|error| error.key);
+        assert_eq!(error_key, Some("skills.only_https".into()));
         // A port without a listener.
-        let refused = clone("https://127.0.0.1:9/me/skills", &way).await.err().map(|error| error.key);
-        assert_eq!(refused, Some("skills.not_fetched".into()));
+        let error_key = clone("https://127.0.0.1:9/me/skills", &network).await.err().map(|error| error.key);
+        assert_eq!(error_key, Some("skills.not_fetched".into()));
     }
 
     #[tokio::test]
@@ -215,26 +223,27 @@ mod tests {
             (manual("http://proxy.example:3128"), Some("http://proxy.example:3128"), false),
             (manual("socks5h://127.0.0.1:1080"), Some("socks5h://127.0.0.1:1080"), false),
         ] {
-            let way = RepositoryNetwork { proxy, certificates: None };
-            assert_eq!(way.proxy(), told);
+            let network = RepositoryNetwork { proxy, certificates: None };
+            assert_eq!(network.proxy(), told);
             for variable in ["https_proxy", "ALL_PROXY"] {
-                assert_eq!(way.variables().any(|name| name == variable), sees_system, "{told:?}");
+                assert_eq!(network.variables().any(|name| name == variable), sees_system, "{told:?}");
             }
-            assert!(way.variables().any(|name| name == "PATH"));
+            assert!(network.variables().any(|name| name == "PATH"));
         }
         // git uses the chosen proxy and no other.
         let proxy = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let url = format!("http://{}", proxy.local_addr().unwrap());
-        let asked = std::thread::spawn(move || {
+        let server = std::thread::spawn(move || {
             let (stream, _) = proxy.accept().unwrap();
             let mut line = String::new();
             std::io::BufRead::read_line(&mut std::io::BufReader::new(&stream), &mut line).unwrap();
             line
         });
-        let way = RepositoryNetwork { proxy: manual(&url), certificates: None };
-        let failed = clone("https://skills.example/me/skills", &way).await.err().map(|error| error.key);
-        assert_eq!(failed, Some("skills.not_fetched".into()));
-        assert_eq!(asked.join().unwrap().trim_end(), "CONNECT skills.example:443 HTTP/1.1");
+        let network = RepositoryNetwork { proxy: manual(&url), certificates: None };
+        let error_key =
+            clone("https://skills.example/me/skills", &network).await.err().map(|error| error.key);
+        assert_eq!(error_key, Some("skills.not_fetched".into()));
+        assert_eq!(server.join().unwrap().trim_end(), "CONNECT skills.example:443 HTTP/1.1");
     }
 
     #[tokio::test]
@@ -242,10 +251,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(RepositoryNetwork::default().bundle(folder.path()).await.unwrap(), None);
         let own = octo_protocol::TrustedCertificates { pem: "own".to_owned(), count: 1, file: None };
-        let way = RepositoryNetwork { certificates: Some(Box::new(own)), ..RepositoryNetwork::default() };
-        if way.bundle(folder.path()).await.unwrap().is_some() {
-            let written = std::fs::read_to_string(folder.path().join("trusted.pem")).unwrap();
-            assert!(written.ends_with("\nown") && written.len() > 4, "the system's come first");
+        let network = RepositoryNetwork { certificates: Some(Box::new(own)), ..RepositoryNetwork::default() };
+        if network.bundle(folder.path()).await.unwrap().is_some() {
+            let bundle = std::fs::read_to_string(folder.path().join("trusted.pem")).unwrap();
+            assert!(bundle.ends_with("\nown") && bundle.len() > 4, "the system's come first");
         }
     }
 }

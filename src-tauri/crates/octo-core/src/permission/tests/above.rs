@@ -54,15 +54,15 @@ const UNKNOWN: &[&str] = &[
 fn what_is_closed_is_asked_about_where_a_folder_above_it_is_taken() {
     let (_keep, folder, policy) = scene();
     for mode in [Mode::Ask, Mode::AskRisky] {
-        let ground = PermissionContext { policy: policy.clone(), ..ground(mode, &folder) };
+        let context = PermissionContext { policy: policy.clone(), ..ground(mode, &folder) };
         for above in ["keys", "papers", "vault"] {
             for line in KNOWN.iter().chain(UNKNOWN) {
                 let line = line.replacen("{}", above, 1);
-                let decision = decide(&ground, &command(&line)).decision;
+                let decision = decide(&context, &command(&line)).decision;
                 assert!(!matches!(decision, Decision::Run(_)), "{mode:?} {line}");
             }
         }
-        let closed = |line: &str| decide(&ground, &command(line)).decision;
+        let closed = |line: &str| decide(&context, &command(line)).decision;
         for line in ["cat keys/deep/.ssh/*", "cat vault/deep/*", "cat papers/deep/private/*"] {
             assert!(!matches!(closed(line), Decision::Run(_)), "{mode:?} {line}");
         }
@@ -83,10 +83,10 @@ fn what_is_closed_is_asked_about_where_a_folder_above_it_is_taken() {
 fn what_is_never_to_be_touched_is_not_taken_with_a_folder_in_any_mode() {
     let (_keep, folder, policy) = scene();
     for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
-        let ground = PermissionContext { policy: policy.clone(), ..ground(mode, &folder) };
+        let context = PermissionContext { policy: policy.clone(), ..ground(mode, &folder) };
         for line in KNOWN {
             let line = line.replacen("{}", "papers", 1);
-            assert_eq!(refusal(&ground, &command(&line)), Some(Refusal::Ruled), "{mode:?} {line}");
+            assert_eq!(refusal(&context, &command(&line)), Some(Refusal::Ruled), "{mode:?} {line}");
         }
     }
 }
@@ -98,9 +98,9 @@ fn octos_own_is_not_taken_with_a_folder_above_it() {
     std::fs::create_dir_all(&home).unwrap();
     std::fs::write(home.join("octo.db"), "x").unwrap();
     for mode in [Mode::AskRisky, Mode::Autonomous] {
-        let ground = PermissionContext { home: home.clone(), ..ground(mode, &folder) };
+        let context = PermissionContext { home: home.clone(), ..ground(mode, &folder) };
         for line in ["cp -r person copy", "cp -r person/.octo copy", "grep -r x person"] {
-            assert_eq!(refusal(&ground, &command(line)), Some(Refusal::OctoOwn), "{mode:?} {line}");
+            assert_eq!(refusal(&context, &command(line)), Some(Refusal::OctoOwn), "{mode:?} {line}");
         }
     }
 }

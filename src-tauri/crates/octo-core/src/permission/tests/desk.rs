@@ -25,30 +25,30 @@ fn at_the_desk_looking_runs_and_changes_ask_and_no_answer_lasts() {
     let (_keep, folder) = work();
     let inside = folder.join("pack");
     for mode in [Mode::Ask, Mode::AskRisky] {
-        let ground = ground(mode, &folder);
+        let context = ground(mode, &folder);
         assert_eq!(
-            decide(&ground, &desk(BuiltinCommandEffect::Reads)).decision,
+            decide(&context, &desk(BuiltinCommandEffect::Reads)).decision,
             Decision::Run(RunBasis::Policy)
         );
         let reads = Effects { reads: vec![inside.clone()], ..desk(BuiltinCommandEffect::Reads) };
-        assert_eq!(decide(&ground, &reads).decision, Decision::Run(RunBasis::Policy));
+        assert_eq!(decide(&context, &reads).decision, Decision::Run(RunBasis::Policy));
         for change in CHANGES {
-            let asks = Decision::Ask { reason: AskReason::Library { change }, rule: None };
+            let expected = Decision::Ask { reason: AskReason::Library { change }, rule: None };
             assert_eq!(
-                decide(&ground, &desk(BuiltinCommandEffect::Changes(change))).decision,
-                asks,
+                decide(&context, &desk(BuiltinCommandEffect::Changes(change))).decision,
+                expected,
                 "{mode:?}"
             );
         }
     }
     let autonomous = ground(Mode::Autonomous, &folder);
     for change in CHANGES {
-        let asks = reason(&autonomous, &desk(BuiltinCommandEffect::Changes(change)));
+        let reason = reason(&autonomous, &desk(BuiltinCommandEffect::Changes(change)));
         let always = matches!(
             change,
             LibraryChange::InstallSkills | LibraryChange::WritePersona | LibraryChange::SaveTask
         );
-        assert_eq!(asks, always.then_some(AskReason::Library { change }), "what becomes instructions asks");
+        assert_eq!(reason, always.then_some(AskReason::Library { change }), "what becomes instructions asks");
     }
 }
 
@@ -56,40 +56,40 @@ fn at_the_desk_looking_runs_and_changes_ask_and_no_answer_lasts() {
 fn no_rule_and_no_writable_folder_covers_the_desk() {
     let (_keep, folder) = work();
     let file = folder.join("out.zip");
-    let shown = |path: &Path| path.display().to_string();
+    let path_text = |path: &Path| path.display().to_string();
     let rules = vec![
         Rule::Command { words: vec!["octo".into()] },
         Rule::Command { words: vec!["octo".into(), "skill".into()] },
         Rule::Line { line: "octo skill install x".into() },
-        Rule::Write { path: shown(&file) },
-        Rule::Read { path: shown(&folder) },
+        Rule::Write { path: path_text(&file) },
+        Rule::Read { path: path_text(&folder) },
         Rule::Host { host: "example.org:443".into() },
     ];
-    let ground = PermissionContext { rules, ..ground(Mode::AskRisky, &folder) };
+    let context = PermissionContext { rules, ..ground(Mode::AskRisky, &folder) };
     for change in CHANGES {
         let effects = Effects {
             reads: vec![folder.join("x")],
             writes: vec![file.clone()],
             ..desk(BuiltinCommandEffect::Changes(change))
         };
-        let asks = Decision::Ask { reason: AskReason::Library { change }, rule: None };
-        assert_eq!(decide(&ground, &effects).decision, asks);
+        let expected = Decision::Ask { reason: AskReason::Library { change }, rule: None };
+        assert_eq!(decide(&context, &effects).decision, expected);
     }
 }
 
 #[test]
 fn what_the_desk_reads_and_writes_is_judged_too() {
     let (_keep, folder) = work();
-    let ground = ground(Mode::AskRisky, &folder);
+    let context = ground(Mode::AskRisky, &folder);
     for effect in [BuiltinCommandEffect::Reads, BuiltinCommandEffect::Changes(LibraryChange::SaveMemory)] {
         let asks = |path: &str| {
             let effects = Effects { reads: vec![path.into()], ..desk(effect) };
-            decide(&ground, &effects).decision
+            decide(&context, &effects).decision
         };
-        let outside = AskReason::ReadsOutside { path: "/etc/hosts".into() };
+        let outside_reason = AskReason::ReadsOutside { path: "/etc/hosts".into() };
         assert_eq!(
             asks("/etc/hosts"),
-            Decision::Ask { reason: outside, rule: None },
+            Decision::Ask { reason: outside_reason, rule: None },
             "no rule for it either"
         );
         let env = folder.join(".env").display().to_string();
@@ -101,7 +101,7 @@ fn what_the_desk_reads_and_writes_is_judged_too() {
         ..desk(BuiltinCommandEffect::Changes(LibraryChange::ExportSkill))
     };
     for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
-        let decided = decide(&PermissionContext { mode, ..ground.clone() }, &effects).decision;
+        let decided = decide(&PermissionContext { mode, ..context.clone() }, &effects).decision;
         assert!(matches!(decided, Decision::Deny { .. }), "in no mode");
     }
 }
@@ -115,12 +115,12 @@ fn leave_covers_one_kind_of_change_and_no_more() {
         (BuiltinGrant::Proposals, Some(LibraryChange::ProposeSkill)),
     ] {
         for mode in [Mode::Ask, Mode::AskRisky] {
-            let ground = PermissionContext { desk: leave, ..ground(mode, &folder) };
-            let strict = PermissionContext { policy: Arc::new(Policy::strict()), ..ground.clone() };
+            let context = PermissionContext { desk: leave, ..ground(mode, &folder) };
+            let strict = PermissionContext { policy: Arc::new(Policy::strict()), ..context.clone() };
             for change in CHANGES {
                 let effects = desk(BuiltinCommandEffect::Changes(change));
                 assert_eq!(
-                    reason(&ground, &effects).is_none(),
+                    reason(&context, &effects).is_none(),
                     covered == Some(change),
                     "{leave:?} {change:?}"
                 );
@@ -131,7 +131,7 @@ fn leave_covers_one_kind_of_change_and_no_more() {
                 reads: vec![folder.join(".env")],
                 ..desk(BuiltinCommandEffect::Changes(covered.unwrap_or(LibraryChange::SaveMemory)))
             };
-            assert!(matches!(reason(&ground, &env), Some(AskReason::Secret { .. })));
+            assert!(matches!(reason(&context, &env), Some(AskReason::Secret { .. })));
         }
     }
 }

@@ -2,22 +2,18 @@
 
 use super::*;
 
-fn in_browser(weight: Option<octo_tools::BrowserAssessment>) -> Effects {
+fn in_browser(assessment: Option<octo_tools::BrowserAssessment>) -> Effects {
     let wish = octo_tools::BrowserRequest { tab: None, action: octo_tools::BrowserAction::Tabs };
     let mut effects = Effects::in_browser(wish);
     if let Some(effect) = &mut effects.browser {
-        effect.assessment = weight;
+        effect.assessment = assessment;
     }
     effects
 }
 
 fn weighed(site: &str, entry: octo_tools::LocationAccess, risks: &[octo_protocol::PageRisk]) -> Effects {
-    let place = Some(octo_tools::BrowserLocation { site: site.to_owned(), access: entry });
-    in_browser(Some(octo_tools::BrowserAssessment {
-        location: place,
-        risks: risks.to_vec(),
-        ..Default::default()
-    }))
+    let location = Some(octo_tools::BrowserLocation { site: site.to_owned(), access: entry });
+    in_browser(Some(octo_tools::BrowserAssessment { location, risks: risks.to_vec(), ..Default::default() }))
 }
 
 #[test]
@@ -41,7 +37,7 @@ fn sites_are_asked_about_unless_the_task_a_rule_or_the_mode_grants_them() {
         (LocationAccess::AsksEachTime, false, false, false),
     ] {
         let effects = weighed(shop, entry.clone(), &[]);
-        let runs = |ground: &PermissionContext| reason(ground, &effects).is_none();
+        let runs = |context: &PermissionContext| reason(context, &effects).is_none();
         let plain = ground(Mode::AskRisky, &folder);
         assert_eq!(runs(&plain), entry == LocationAccess::Open, "{entry:?}");
         assert_eq!(
@@ -70,9 +66,9 @@ fn a_granted_plain_site_covers_its_encrypted_one_and_not_the_other_way_round() {
     use octo_tools::LocationAccess;
     let (_keep, folder) = work();
     let runs = |granted: &str, site: &str| {
-        let ground =
+        let context =
             PermissionContext { granted: vec![granted.to_owned()], ..ground(Mode::AskRisky, &folder) };
-        reason(&ground, &weighed(site, LocationAccess::Asks, &[])).is_none()
+        reason(&context, &weighed(site, LocationAccess::Asks, &[])).is_none()
     };
     assert!(runs("http://a.example", "https://a.example"));
     assert!(!runs("https://a.example", "http://a.example"));
@@ -86,13 +82,13 @@ fn what_cannot_be_taken_back_asks_in_every_mode_and_by_no_rule() {
     let (_keep, folder) = work();
     let shop = "https://shop.example".to_owned();
     for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
-        let ground = PermissionContext {
+        let context = PermissionContext {
             granted: vec![shop.clone()],
             rules: vec![Rule::Site { site: shop.clone() }],
             ..ground(mode, &folder)
         };
         let effects = weighed(&shop, LocationAccess::Asks, &[PageRisk::Pays, PageRisk::Sends]);
-        let Decision::Ask { reason, rule } = decide(&ground, &effects).decision else {
+        let Decision::Ask { reason, rule } = decide(&context, &effects).decision else {
             panic!("{mode:?} asks")
         };
         assert_eq!(rule, None);
@@ -129,24 +125,24 @@ fn a_file_that_is_given_away_is_asked_about_with_the_page_that_gets_it() {
             other => panic!("one question about all of it: {other:?}"),
         }
     };
-    let shown = |path: &Path| path.display().to_string();
+    let path_text = |path: &Path| path.display().to_string();
     for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
         assert_eq!(about(mode, std::slice::from_ref(&plain)), []);
         let expected =
-            [PageFile::Outside { path: shown(&outside) }, PageFile::Secret { path: shown(&secret) }];
+            [PageFile::Outside { path: path_text(&outside) }, PageFile::Secret { path: path_text(&secret) }];
         assert_eq!(about(mode, &all), expected, "{mode:?}");
     }
     // A page of an ungranted site is unknown: the first question is about the site, and reveals nothing.
-    let looked = |looked| {
-        let place = Some(octo_tools::BrowserLocation { site: site.to_owned(), access: LocationAccess::Asks });
-        let weight =
-            octo_tools::BrowserAssessment { location: place, inspected: looked, ..Default::default() };
-        let effects = Effects { reads: vec![secret.clone()], ..in_browser(Some(weight)) };
+    let result = |result| {
+        let location =
+            Some(octo_tools::BrowserLocation { site: site.to_owned(), access: LocationAccess::Asks });
+        let assessment = octo_tools::BrowserAssessment { location, inspected: result, ..Default::default() };
+        let effects = Effects { reads: vec![secret.clone()], ..in_browser(Some(assessment)) };
         reason(&ground(Mode::AskRisky, &folder), &effects)
     };
-    assert_eq!(looked(InspectionDepth::LocationOnly), Some(AskReason::Site { site: site.to_owned() }));
+    assert_eq!(result(InspectionDepth::LocationOnly), Some(AskReason::Site { site: site.to_owned() }));
     assert!(
-        matches!(looked(InspectionDepth::Full), Some(AskReason::Secret { .. })),
+        matches!(result(InspectionDepth::Full), Some(AskReason::Secret { .. })),
         "what is not known asks"
     );
 }

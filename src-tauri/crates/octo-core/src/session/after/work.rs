@@ -104,7 +104,7 @@ impl LookBackRun {
     pub(super) fn new(
         session: &Session,
         turn: TurnId,
-        (model, last): (ModelId, MessageId),
+        (model, last_message): (ModelId, MessageId),
         state: ParentState,
         calls: LookBackSignals,
     ) -> Self {
@@ -113,7 +113,7 @@ impl LookBackRun {
             parent: session.info.clone(),
             turn,
             model,
-            last,
+            last: last_message,
             folder: session.workspace.folder().to_owned(),
             drafts: session.workspace.scratch().join("drafts"),
             calls,
@@ -127,7 +127,7 @@ impl LookBackRun {
     }
 
     async fn all(&self, aims: Vec<LookBackAim>) -> LookBackResult {
-        let mut news = LookBackResult {
+        let mut result = LookBackResult {
             turn: self.turn,
             remembered: Vec::new(),
             warm_since: None,
@@ -139,18 +139,18 @@ impl LookBackRun {
                 continue;
             }
             let since = Moment::now();
-            let done = self.one(&aim).await;
-            let finished = match done {
-                Ok(Some(done)) => {
-                    if done.progress.as_ref().is_some_and(|progress| progress.steps() > 0) {
-                        news.warm_since = Some(since);
+            let outcome = self.one(&aim).await;
+            let finished = match outcome {
+                Ok(Some(outcome)) => {
+                    if outcome.progress.as_ref().is_some_and(|progress| progress.steps() > 0) {
+                        result.warm_since = Some(since);
                     }
-                    self.price(&done).await;
-                    news.remembered.extend(done.deeds.into_iter().filter_map(|deed| match deed {
+                    self.price(&outcome).await;
+                    result.remembered.extend(outcome.deeds.into_iter().filter_map(|report| match report {
                         Deed::Remembered(file) => Some(file),
                         Deed::Proposed(_) => None,
                     }));
-                    done.progress
+                    outcome.progress
                 }
                 Ok(None) => None,
                 Err(error) => {
@@ -161,25 +161,28 @@ impl LookBackRun {
             if aim == LookBackAim::Remember {
                 // Only an interruption by the person makes it due again; a failed or stopped one is dropped.
                 let was_cut = self.calls.way.is_cancelled() && !self.calls.end.is_cancelled();
-                let end = finished.as_ref().and_then(Progress::end);
-                let whole = end.is_some_and(|(end, _)| *end == TurnEnd::Finished);
-                news.memory =
-                    if was_cut && !whole { MemoryUpdateState::Owed } else { MemoryUpdateState::UpToDate };
+                let turn_end = finished.as_ref().and_then(Progress::end);
+                let is_complete = turn_end.is_some_and(|(turn_end, _)| *turn_end == TurnEnd::Finished);
+                result.memory = if was_cut && !is_complete {
+                    MemoryUpdateState::Owed
+                } else {
+                    MemoryUpdateState::UpToDate
+                };
             }
         }
-        news.remembered.dedup();
-        news
+        result.remembered.dedup();
+        result
     }
 
     async fn is_worth_asking(&self, aim: &LookBackAim) -> bool {
         let LookBackAim::Reflect(name) = aim else { return true };
         // For a skill of a project or another program this would create a copy among the person's own skills,
         // ranked behind the original.
-        let shelf = self.runtime.services.library.skill_set(Some(self.folder.clone())).await;
-        shelf.is_ok_and(|shelf| {
-            let skill = shelf.catalogue.get(name);
+        let skill_set = self.runtime.services.library.skill_set(Some(self.folder.clone())).await;
+        skill_set.is_ok_and(|skill_set| {
+            let skill = skill_set.catalogue.get(name);
             skill.is_some_and(|skill| {
-                skill.source == SkillOrigin::User && shelf.wants_proposals(skill) == Switch::On
+                skill.source == SkillOrigin::User && skill_set.wants_proposals(skill) == Switch::On
             })
         })
     }
@@ -195,16 +198,16 @@ impl LookBackRun {
             () = self.calls.way.cancelled() => return Ok(None),
             slot = self.runtime.sub_agent_slot() => slot,
         };
-        let (sender, mut deeds) = mpsc::unbounded_channel();
+        let (sender, mut reports) = mpsc::unbounded_channel();
         let (child, progress) = spawn(&self.runtime, self.sub_agent(aim, sender)).await?;
         let progress = self.follow(child, progress).await;
         drop(slot);
         self.runtime.clone().close_sub_agent(child).await;
-        let deeds = std::iter::from_fn(|| deeds.try_recv().ok()).collect();
-        Ok(Some(LookBackOutcome { deeds, progress }))
+        let reports = std::iter::from_fn(|| reports.try_recv().ok()).collect();
+        Ok(Some(LookBackOutcome { deeds: reports, progress }))
     }
 
-    fn sub_agent(&self, aim: &LookBackAim, deeds: mpsc::UnboundedSender<Deed>) -> SubAgentSpec {
+    fn sub_agent(&self, aim: &LookBackAim, reports: mpsc::UnboundedSender<Deed>) -> SubAgentSpec {
         let origin = SubAgentOrigin {
             session: self.parent.id,
             title: self.parent.title.clone(),
@@ -213,18 +216,18 @@ impl LookBackRun {
             call: CallId::new(),
             name: aim.name().to_owned(),
         };
-        let others = self.runtime.services.toolset.names().filter(|name| !aim.tools().contains(name));
+        let forbidden = self.runtime.services.toolset.names().filter(|name| !aim.tools().contains(name));
         let notice = aim.instructions(&self.drafts.display().to_string()).trim_end().to_owned();
         let (parent, state) = (self.parent.clone(), self.state.clone());
         SubAgentSpec::new(origin, parent, state, InheritedContext::Through(self.last), notice)
             .on_model(Some(self.model), self.parent.effort)
-            .without_tools(others.map(str::to_owned).collect())
+            .without_tools(forbidden.map(str::to_owned).collect())
             .with_leave(aim.leave())
-            .unattended(deeds)
+            .unattended(reports)
     }
 
     /// Follows a sub-agent to the end of its turn and ends the turn if necessary.
-    async fn follow(&self, child: SessionId, mut progress: watch::Receiver<Progress>) -> Option<Progress> {
+    async fn follow(&self, session: SessionId, mut progress: watch::Receiver<Progress>) -> Option<Progress> {
         let mut stopping = false;
         loop {
             let now = progress.borrow_and_update().clone();
@@ -236,7 +239,7 @@ impl LookBackRun {
             let gives_way = self.calls.way.is_cancelled() && !now.acts();
             if !stopping && (astray || gives_way || self.calls.end.is_cancelled()) {
                 stopping = true;
-                self.runtime.stop_sub_agent(child);
+                self.runtime.stop_sub_agent(session);
             }
             tokio::select! {
                 biased;
@@ -251,12 +254,12 @@ impl LookBackRun {
     }
 
     /// Records the cost of the look back with the proposal.
-    async fn price(&self, done: &LookBackOutcome) {
-        let cost = done.progress.as_ref().and_then(|progress| progress.cost());
+    async fn price(&self, outcome: &LookBackOutcome) {
+        let cost = outcome.progress.as_ref().and_then(|progress| progress.cost());
         let Some(cost) = cost else { return };
-        for deed in &done.deeds {
-            if let Deed::Proposed(made) = deed {
-                self.runtime.services.library.price(*made, cost.as_nano_dollars()).await;
+        for report in &outcome.deeds {
+            if let Deed::Proposed(suggestion) = report {
+                self.runtime.services.library.price(*suggestion, cost.as_nano_dollars()).await;
             }
         }
     }

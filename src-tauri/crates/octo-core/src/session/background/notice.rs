@@ -13,8 +13,8 @@ pub(super) fn of(commands: &[BackgroundCommand]) -> String {
     let mut text = FRAME.to_owned();
     for command in commands {
         text.push_str("\n<task-notification>\n");
-        for (tag, said) in parts(command) {
-            text.push_str(&format!("<{tag}>{}</{tag}>\n", escaped(&said)));
+        for (tag, content) in parts(command) {
+            text.push_str(&format!("<{tag}>{}</{tag}>\n", escaped(&content)));
         }
         text.push_str("</task-notification>");
     }
@@ -58,18 +58,18 @@ fn cut(line: &str) -> String {
 
 /// Escapes text, so that it can neither close a tag nor begin a line.
 fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
+    let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '\u{2028}' | '\u{2029}' => safe.push(' '),
-            c if c.is_control() => safe.push(' '),
-            c => safe.push(c),
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '\u{2028}' | '\u{2029}' => escaped.push(' '),
+            c if c.is_control() => escaped.push(' '),
+            c => escaped.push(c),
         }
     }
-    safe
+    escaped
 }
 
 #[cfg(test)]
@@ -78,7 +78,7 @@ mod tests {
     use octo_protocol::CallId;
     use proptest::prelude::*;
 
-    fn command(line: &str, state: CommandState, last: &str) -> BackgroundCommand {
+    fn command(line: &str, state: CommandState, output: &str) -> BackgroundCommand {
         BackgroundCommand {
             handle: "abc123xyz".to_owned(),
             call: CallId::new(),
@@ -88,7 +88,7 @@ mod tests {
             ended_at: (state != CommandState::EndedWithOcto).then_some(84_900),
             state,
             log: Some("/octo/logs/abc123xyz.log".to_owned()),
-            last_line: last.to_owned(),
+            last_line: output.to_owned(),
         }
     }
 
@@ -106,17 +106,17 @@ mod tests {
             assert!(text.starts_with("[SYSTEM NOTIFICATION - NOT USER INPUT]"), "{text}");
             assert!(text.contains(&format!("<status>{status}")), "{text}");
             assert_eq!(text.contains("success"), state == CommandState::Exited { code: 0 }, "{text}");
-            let told = code.map(|code| format!("<exit-code>{code}</exit-code>"));
-            assert_eq!(text.contains("<exit-code>"), told.is_some(), "{text}");
-            assert!(told.is_none_or(|told| text.contains(&told)), "{text}");
+            let exit_code = code.map(|code| format!("<exit-code>{code}</exit-code>"));
+            assert_eq!(text.contains("<exit-code>"), exit_code.is_some(), "{text}");
+            assert!(exit_code.is_none_or(|exit_code| text.contains(&exit_code)), "{text}");
             assert_eq!(text.contains("<seconds>83</seconds>"), state != CommandState::EndedWithOcto);
-            for said in [
+            for expected in [
                 "<task-id>abc123xyz</task-id>",
                 "<command>npm test</command>",
                 "<output-file>/octo/logs/abc123xyz.log</output-file>",
                 "<last-line>42 examples, 0 failures</last-line>",
             ] {
-                assert!(text.contains(said), "{said}: {text}");
+                assert!(text.contains(expected), "{expected}: {text}");
             }
         }
     }

@@ -58,22 +58,22 @@ pub(crate) struct BudgetReport {
 
 impl Allowance {
     /// Returns the first budget that is used up.
-    fn used_up(&self, budgets: &Budgets, spent: &SpendingTotals) -> Option<BudgetStop> {
+    fn used_up(&self, budgets: &Budgets, totals: &SpendingTotals) -> Option<BudgetStop> {
         let scopes = [
-            (BudgetScope::Task, budgets.task, spent.task),
-            (BudgetScope::Session, budgets.session, spent.session),
-            (BudgetScope::Day, budgets.day, spent.day),
+            (BudgetScope::Task, budgets.task, totals.task),
+            (BudgetScope::Session, budgets.session, totals.session),
+            (BudgetScope::Day, budgets.day, totals.day),
         ];
-        scopes.into_iter().find_map(|(scope, limit, spent)| {
+        scopes.into_iter().find_map(|(scope, limit, spending)| {
             // A zero limit could not be raised.
             let limit = limit.filter(|_| !self.unlimited.contains(&scope))?.max(Cost::from_nano_dollars(1));
             let times = self.raised.get(&scope).copied().unwrap_or(0).saturating_add(1);
             let allowed = Cost::from_nano_dollars(limit.as_nano_dollars().saturating_mul(times));
-            (spent.cost >= allowed).then_some(BudgetStop {
+            (spending.cost >= allowed).then_some(BudgetStop {
                 scope,
-                spent: spent.cost,
+                spent: spending.cost,
                 limit: allowed,
-                unpriced: spent.unpriced,
+                unpriced: spending.unpriced,
             })
         })
     }
@@ -157,9 +157,9 @@ impl Session {
     /// run.
     fn budgets(&self) -> Budgets {
         let budgets = self.runtime.base.preferences().budgets;
-        let own = self.runtime.base.config.budget;
+        let run_budget = self.runtime.base.config.budget;
         let run = self.runtime.services.schedule().budget_of(self.root());
-        Budgets { task: budgets.task.into_iter().chain(own).chain(run).min(), ..budgets }
+        Budgets { task: budgets.task.into_iter().chain(run_budget).chain(run).min(), ..budgets }
     }
 
     /// Checks the budgets. If any are set, it looks up the spending first.
@@ -175,13 +175,13 @@ impl Session {
             tokio::spawn(async move {
                 // No request is sent before the spending is known. While the store is full or busy, the lookup
                 // is repeated.
-                let spent = loop {
+                let outcome = loop {
                     match store.read(move |reader| spent(reader, session, turn)).await {
                         Err(StoreError::Full | StoreError::Busy) => tokio::time::sleep(AGAIN).await,
-                        spent => break spent,
+                        result => break result,
                     }
                 };
-                report.send(JobReport::Budget(BudgetReport { check, spent }));
+                report.send(JobReport::Budget(BudgetReport { check, spent: outcome }));
             });
         });
         Passage::Closed
@@ -190,9 +190,9 @@ impl Session {
     /// Continues once the spending is known.
     pub(in crate::session) async fn budget_checked(&mut self, report: BudgetReport) -> Result<(), ApiError> {
         let Some(next) = self.budget.take_checked(report.check) else { return Ok(()) };
-        let spent = report.spent?;
+        let totals = report.spent?;
         let mut step = Step::default();
-        match self.budget.allowance.used_up(&self.budgets(), &spent) {
+        match self.budget.allowance.used_up(&self.budgets(), &totals) {
             Some(stop) => {
                 self.budget.check = Check::Asked(stop, next);
                 step.event(Event::BudgetReached { stop });
@@ -233,13 +233,13 @@ impl Session {
     /// Whether a call that the person did not request would exceed a budget.
     pub(in crate::session) async fn is_over_budget(&self) -> Result<bool, ApiError> {
         let budgets = self.budgets();
-        let (session, none) = (self.id(), TurnId::new());
+        let (session, no_turn) = (self.id(), TurnId::new());
         if budgets == Budgets::default() {
             return Ok(false);
         }
-        let spent = self.runtime.base.store.read(move |reader| spent(reader, session, none)).await;
-        let spent = spent?;
-        Ok(self.budget.allowance.used_up(&Budgets { task: None, ..budgets }, &spent).is_some())
+        let result = self.runtime.base.store.read(move |reader| spent(reader, session, no_turn)).await;
+        let totals = result?;
+        Ok(self.budget.allowance.used_up(&Budgets { task: None, ..budgets }, &totals).is_some())
     }
 }
 
@@ -269,21 +269,21 @@ mod tests {
     fn the_first_budget_that_is_used_up_asks_until_it_is_raised_or_lifted() {
         let cost = |nano| Some(Cost::from_nano_dollars(nano));
         let budgets = Budgets { task: cost(10), session: cost(100), day: None };
-        let spent = SpendingTotals { task: spending(35), session: spending(100), day: spending(9_999) };
+        let totals = SpendingTotals { task: spending(35), session: spending(100), day: spending(9_999) };
         let mut allowance = Allowance::default();
-        let stop = allowance.used_up(&budgets, &spent).unwrap();
+        let stop = allowance.used_up(&budgets, &totals).unwrap();
         assert_eq!((stop.scope, stop.limit), (BudgetScope::Task, Cost::from_nano_dollars(10)));
         allowance.raise(&stop, Cost::from_nano_dollars(10));
         // The spending is 35 of 10: three more tens raise the limit to 40.
-        let next = allowance.used_up(&budgets, &spent).unwrap();
-        assert_eq!(next.scope, BudgetScope::Session);
+        let stop = allowance.used_up(&budgets, &totals).unwrap();
+        assert_eq!(stop.scope, BudgetScope::Session);
         allowance.unlimited.insert(BudgetScope::Session);
-        assert_eq!(allowance.used_up(&budgets, &spent), None);
-        let more = SpendingTotals { task: spending(40), ..spent };
-        assert_eq!(allowance.used_up(&budgets, &more).unwrap().limit, Cost::from_nano_dollars(40));
-        let most = Budgets { day: cost(u64::MAX), ..Budgets::default() };
-        assert_eq!(allowance.used_up(&most, &spent), None);
-        let nothing = Budgets { day: cost(0), ..Budgets::default() };
-        assert!(Allowance::default().used_up(&nothing, &spent).is_some());
+        assert_eq!(allowance.used_up(&budgets, &totals), None);
+        let higher = SpendingTotals { task: spending(40), ..totals };
+        assert_eq!(allowance.used_up(&budgets, &higher).unwrap().limit, Cost::from_nano_dollars(40));
+        let unlimited = Budgets { day: cost(u64::MAX), ..Budgets::default() };
+        assert_eq!(allowance.used_up(&unlimited, &totals), None);
+        let zero = Budgets { day: cost(0), ..Budgets::default() };
+        assert!(Allowance::default().used_up(&zero, &totals).is_some());
     }
 }

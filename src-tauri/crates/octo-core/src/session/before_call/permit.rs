@@ -60,19 +60,19 @@ impl TurnPermit {
 
     /// Returns whether the turn has its permit, and if so marks the turn as begun.
     fn enter(&mut self) -> bool {
-        let admitted = self.ticket.as_ref().is_some_and(Permit::is_admitted);
-        if admitted {
+        let is_admitted = self.ticket.as_ref().is_some_and(Permit::is_admitted);
+        if is_admitted {
             self.progress = Progress::Begun;
         }
-        admitted
+        is_admitted
     }
 
     /// Returns whether a step may be taken now. Otherwise the step waits for the permit.
-    fn pass(&mut self, waiting: Waiting) -> Passage {
+    fn pass(&mut self, step: Waiting) -> Passage {
         if self.enter() {
             return Passage::Open;
         }
-        self.waiting.push(waiting);
+        self.waiting.push(step);
         Passage::Closed
     }
 
@@ -117,21 +117,21 @@ impl Session {
     }
 
     /// Returns whether a step may be taken now. Otherwise the step is stored until the turn has its permit.
-    fn permits(&mut self, waiting: Waiting) -> Passage {
+    fn permits(&mut self, gated: Waiting) -> Passage {
         if !self.needs_permit() {
             return Passage::Open;
         }
-        if let Waiting::Prepare(_) = waiting
+        if let Waiting::Prepare(_) = gated
             && self.turn.get().is_some_and(|turn| turn.permit.has_begun())
         {
             return Passage::Open;
         }
         self.ask_for_permit();
-        self.turn.with(|turn| turn.permit.pass(waiting)).unwrap_or(Passage::Closed)
+        self.turn.with(|turn| turn.permit.pass(gated)).unwrap_or(Passage::Closed)
     }
 
-    fn resume(&mut self, waiting: Waiting, step: &mut Step) {
-        match waiting {
+    fn resume(&mut self, waiting_step: Waiting, step: &mut Step) {
+        match waiting_step {
             Waiting::Call(gate, next) => self.before_call(gate, next, step),
             Waiting::Prepare(call) => step.job(move |session| session.prepare(call)),
         }
@@ -139,11 +139,11 @@ impl Session {
 
     fn ask_for_permit(&mut self) {
         let report = self.reporter();
-        let admission = &self.runtime.admission;
+        let limiter = &self.runtime.admission;
         self.turn.with(|turn| {
             let id = turn.id();
-            let ask = || admission.request_permit(id, move || report.send(JobReport::Admitted(id)));
-            turn.permit.ticket.get_or_insert_with(ask);
+            let request = || limiter.request_permit(id, move || report.send(JobReport::Admitted(id)));
+            turn.permit.ticket.get_or_insert_with(request);
         });
     }
 
@@ -153,15 +153,15 @@ impl Session {
         if !running.permit.enter() {
             return Ok(());
         }
-        let waiting = running.permit.take_waiting();
+        let steps = running.permit.take_waiting();
         let mut step = Step::default();
-        if waiting.iter().any(|waiting| matches!(waiting, Waiting::Call(Gate::Model, _))) {
+        if steps.iter().any(|step| matches!(step, Waiting::Call(Gate::Model, _))) {
             // Messages sent meanwhile become part of the request.
             self.drain_queue(turn, &mut step);
             self.feed(Input::Queued(self.waiting()), &mut step);
         }
-        for waiting in waiting {
-            self.resume(waiting, &mut step);
+        for waiting_step in steps {
+            self.resume(waiting_step, &mut step);
         }
         self.finish(step).await
     }
@@ -176,12 +176,12 @@ impl Session {
         if !self.needs_permit() {
             return;
         }
-        let works = |turn: &RunningTurn| turn.permit.has_begun() && !turn.is_stopping();
+        let is_working = |turn: &RunningTurn| turn.permit.has_begun() && !turn.is_stopping();
         match status {
             SessionStatus::Waiting => {
                 self.turn.with(|turn| turn.permit.give_back());
             }
-            SessionStatus::Running if self.turn.get().is_some_and(works) => self.ask_for_permit(),
+            SessionStatus::Running if self.turn.get().is_some_and(is_working) => self.ask_for_permit(),
             SessionStatus::Running | SessionStatus::Idle | SessionStatus::Failed => {}
         }
     }

@@ -89,7 +89,7 @@ impl Batch {
     }
 
     /// Gives a call its result without running it, and withdraws its question.
-    pub(super) fn settle(&mut self, call: CallId, how: SettleReason, step: &mut Step) {
+    pub(super) fn settle(&mut self, call: CallId, reason: SettleReason, step: &mut Step) {
         self.questions.retain(|question| {
             if question.call == call {
                 step.event(Event::QuestionClosed { question: question.id, answer: None });
@@ -97,7 +97,7 @@ impl Batch {
             question.call != call
         });
         if let Some(open) = self.call(call).filter(|open| open.is_open()) {
-            open.settle(how, step);
+            open.settle(reason, step);
         }
     }
 

@@ -120,9 +120,9 @@ impl OpenCall {
         };
         ready.tool().clone_into(&mut self.view.tool);
         if let Decision::Deny { refusal, subject, part } = ready.decision().clone() {
-            let words = texts::refused_with(refusal, part.as_deref());
+            let message = texts::refused_with(refusal, part.as_deref());
             self.show(ToolView::Refused { subject, part, refusal });
-            self.end(CallStatus::Denied, words, step);
+            self.end(CallStatus::Denied, message, step);
             return CallVerdict::Failed;
         }
         self.show(ready.preview().clone());
@@ -141,21 +141,21 @@ impl OpenCall {
     /// Creates its question for the person, if it has one.
     pub(super) fn ask(&mut self, step: &mut Step) -> Option<Question> {
         let ready = self.ready.as_ref()?;
-        let ask = ready.question()?;
+        let content = ready.question()?;
         let tool = ready.tool().to_owned();
         self.view.state = CallState::Asking;
         step.event(self.event());
-        Some(Question { id: QuestionId::new(), call: self.call.id, tool, ask, at: now() })
+        Some(Question { id: QuestionId::new(), call: self.call.id, tool, ask: content, at: now() })
     }
 
     /// Marks it as started. A call that the present mode forbids ends instead. Returns whether it starts.
     pub(super) fn start(
         &mut self,
-        ground: &PermissionContext,
+        context: &PermissionContext,
         cancel: CancellationToken,
         step: &mut Step,
     ) -> bool {
-        if self.ready.as_ref().is_some_and(|ready| ready.is_forbidden_by_now(ground)) {
+        if self.ready.as_ref().is_some_and(|ready| ready.is_forbidden_by_now(context)) {
             self.end(CallStatus::Denied, texts::MODE_CHANGED.to_owned(), step);
             return false;
         }
@@ -181,7 +181,7 @@ impl OpenCall {
     pub(super) fn finish(
         &mut self,
         outcome: Result<ToolOutput, ToolError>,
-        how: CallEnding,
+        ending: CallEnding,
         duration_ms: u64,
         step: &mut Step,
     ) {
@@ -199,7 +199,7 @@ impl OpenCall {
                 result_of(&self.call, CallStatus::Failed, error.text)
             }
         };
-        if how == CallEnding::Stopped {
+        if ending == CallEnding::Stopped {
             result.status = CallStatus::Stopped;
             result.text = format!("{}\n\n{}", result.text.trim_end(), texts::STOPPED).trim_start().to_owned();
         }
@@ -207,9 +207,9 @@ impl OpenCall {
     }
 
     /// Ends it without running it to completion.
-    pub(super) fn settle(&mut self, how: SettleReason, step: &mut Step) {
-        let (status, text) = texts::settled(how);
-        let card = if how == SettleReason::Interrupted {
+    pub(super) fn settle(&mut self, reason: SettleReason, step: &mut Step) {
+        let (status, text) = texts::settled(reason);
+        let card = if reason == SettleReason::Interrupted {
             SubAgentStatus::Interrupted
         } else {
             SubAgentStatus::Stopped
@@ -253,8 +253,8 @@ fn result_of(call: &ToolCall, status: CallStatus, text: String) -> ToolResult {
 }
 
 /// Returns the view of a failed call: a command keeps its card, any other call shows the error.
-fn failed_view(before: Option<ToolView>, text: &str) -> ToolView {
-    match before {
+fn failed_view(old_view: Option<ToolView>, text: &str) -> ToolView {
+    match old_view {
         Some(ToolView::Command(mut command)) => {
             command.output.get_or_insert_with(|| text.chars().take(super::SHOWN).collect());
             ToolView::Command(command)

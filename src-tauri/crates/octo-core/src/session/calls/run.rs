@@ -30,7 +30,7 @@ struct CallRun {
 impl Session {
     /// Runs a call that is stored as started.
     pub(super) fn spawn_call(&mut self, id: CallId) {
-        let ground = self.ground();
+        let permissions = self.ground();
         let (report, runtime) = (self.reporter(), self.runtime.clone());
         let Some((turn, task)) = self.turn.get().map(|turn| (turn.id(), turn.task().clone())) else { return };
         let start = self.turn.call(id).and_then(OpenCall::take_start);
@@ -38,35 +38,45 @@ impl Session {
         // A refused call ended when it was decided on.
         let Some(vetted) = ready.vetted() else { return };
         let context = self.tool_context(id, message, vetted, cancel.clone(), task.tools());
-        let looking = ToolContext { files: context.files.for_person(), ..context.clone() };
+        let view_context = ToolContext { files: context.files.for_person(), ..context.clone() };
         let confinement = ready.confinement(&self.workspace.fence(&self.runtime));
-        let around = ground.shell_context(self.workspace.folder());
-        let deed = LastingCall::new(id, &self.workspace, around, confinement.as_ref());
-        let context = ready.grant(context, &ground, confinement);
+        let line_context = permissions.shell_context(self.workspace.folder());
+        let lasting_call = LastingCall::new(id, &self.workspace, line_context, confinement.as_ref());
+        let context = ready.grant(context, &permissions, confinement);
         let (tool, may_remove) = (ready.tool(), ready.effects().command.is_some());
         let (hooks, summary) = (self.hooks(), self.summary_of(turn));
-        let run = CallRun { id, ready, hooks, deed, task, summary, context, looking, cancel: cancel.clone() };
+        let run = CallRun {
+            id,
+            ready,
+            hooks,
+            deed: lasting_call,
+            task,
+            summary,
+            context,
+            looking: view_context,
+            cancel: cancel.clone(),
+        };
         tokio::spawn(async move {
-            let began = Instant::now();
+            let started = Instant::now();
             // A separate task, so that a panic in a tool ends the call and not the session.
-            let (outcome, watched) = tokio::spawn(run.run()).await.unwrap_or_else(|error| {
+            let (outcome, running_command) = tokio::spawn(run.run()).await.unwrap_or_else(|error| {
                 tracing::error!(call = %id, tool, %error, "a tool broke");
-                let words =
+                let message =
                     "The tool itself broke while it ran. Its effect is unknown; check before you go on.";
-                (Err(ToolError::new(words)), None)
+                (Err(ToolError::new(message)), None)
             });
             if may_remove {
                 // The trash lists the command's removals before the call ends.
                 runtime.services.trash.scan_and_log(TrashScan::New).await;
             }
-            let how = if cancel.is_cancelled() { CallEnding::Stopped } else { CallEnding::ByItself };
-            let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let ending = if cancel.is_cancelled() { CallEnding::Stopped } else { CallEnding::ByItself };
+            let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
             report.send(JobReport::CallEnded(EndedReport {
                 turn,
                 call: id,
                 outcome,
-                watched,
-                how,
+                watched: running_command,
+                how: ending,
                 duration_ms,
             }));
         });
@@ -85,14 +95,14 @@ impl CallRun {
             return (Err(ToolError::new(texts::CHANGED)), None);
         }
         let lasting = deed.lasting(ready.effects(), ready.nature()).await;
-        let watched = match task.before(ready.effects(), ready.nature(), lasting, summary).await {
-            Ok(watched) => watched,
+        let running = match task.before(ready.effects(), ready.nature(), lasting, summary).await {
+            Ok(running_command) => running_command,
             Err(error) => return (Err(error), None),
         };
         // Scanning the folder may have taken longer than the person wanted to wait.
         if cancel.is_cancelled() {
-            return (Err(ToolError::new(texts::settled(SettleReason::Stopped).1)), watched);
+            return (Err(ToolError::new(texts::settled(SettleReason::Stopped).1)), running);
         }
-        (ready.run(id, &hooks, context).await, watched)
+        (ready.run(id, &hooks, context).await, running)
     }
 }

@@ -58,9 +58,9 @@ impl StepConversation {
 
     /// Returns the turns outside the conversation, except the kept ones.
     pub(super) fn undone(&self) -> Vec<TurnId> {
-        let way = conversation(&self.tree, self.task);
-        let off = self.tree.tasks.iter().filter(|known| !way.contains(&known.number));
-        off.filter_map(|known| known.turn).filter(|turn| !self.kept.contains(turn)).collect()
+        let path = conversation(&self.tree, self.task);
+        let outside = self.tree.tasks.iter().filter(|step| !path.contains(&step.number));
+        outside.filter_map(|step| step.turn).filter(|turn| !self.kept.contains(turn)).collect()
     }
 }
 
@@ -89,18 +89,19 @@ impl RestoreJob {
         match extent {
             RestoreExtent::Everything { kept } => {
                 let kept = with_attempts(&tree, kept);
-                let (task, said) = target_steps(&tree, target, &kept)?;
+                let (task, conversation_step) = target_steps(&tree, target, &kept)?;
                 self.with_conversation(
-                    RestoreRecord { task, conversation: said, kept_messages: kept },
+                    RestoreRecord { task, conversation: conversation_step, kept_messages: kept },
                     overwrite,
                 )
                 .await
             }
             RestoreExtent::Files => {
                 // The conversation stays at its step, even when the files leave that step.
-                let (session, said) = (self.session, tree.conversation);
-                let noted = self.store.write(move |tx| tx.set_conversation_step(session, said)).await;
-                noted?;
+                let (session, conversation_step) = (self.session, tree.conversation);
+                let result =
+                    self.store.write(move |tx| tx.set_conversation_step(session, conversation_step)).await;
+                result?;
                 let (task, _) = target_steps(&tree, target, &[])?;
                 let report = self.files(task, None, overwrite).await?;
                 Ok((report, None))
@@ -112,7 +113,7 @@ impl RestoreJob {
             }
             RestoreExtent::Conversation => {
                 let (task, _) = target_steps(&tree, target, &[])?;
-                if !tree.tasks.iter().any(|known| known.number == task) {
+                if !tree.tasks.iter().any(|step| step.number == task) {
                     return Err(ApiError::new("time.unknown_task").arg("task", task));
                 }
                 let report = RestoreReport {
@@ -132,9 +133,9 @@ impl RestoreJob {
         journey: RestoreRecord,
         overwrite: Vec<String>,
     ) -> Result<(RestoreReport, Option<StepConversation>), ApiError> {
-        let (session, begins) = (self.session, journey.clone());
-        let begun = self.store.write(move |tx| tx.begin_restore(session, &begins)).await;
-        begun?;
+        let (session, record) = (self.session, journey.clone());
+        let result = self.store.write(move |tx| tx.begin_restore(session, &record)).await;
+        result?;
         let report = match self.files(journey.task, None, overwrite).await {
             Ok(report) => report,
             // Its journal still exists; the next start completes or reverts it.
@@ -153,14 +154,14 @@ impl RestoreJob {
     async fn files(
         &self,
         task: StepNumber,
-        chosen: Option<Vec<String>>,
+        selection: Option<Vec<String>>,
         overwrite: Vec<String>,
     ) -> Result<RestoreReport, ApiError> {
         let (machine, session) = (self.machine.clone(), self.session);
         beside(move || {
             let overwrite: BTreeSet<PathBuf> =
                 machine.paths_named(session, &overwrite)?.into_iter().collect();
-            let selection = match chosen {
+            let selection = match selection {
                 None => RestoreSelection::All,
                 Some(paths) => {
                     RestoreSelection::Files(machine.paths_named(session, &paths)?.into_iter().collect())
@@ -189,70 +190,70 @@ fn target_steps(
     Ok(match target {
         RestoreTarget::Task(task) => (task, task),
         RestoreTarget::Undo => {
-            let to = tree.undo.ok_or_else(|| ApiError::new("time.at_start"))?;
-            (to, conversation_without(tree, undoable_step(tree, tree.active), kept))
+            let target = tree.undo.ok_or_else(|| ApiError::new("time.at_start"))?;
+            (target, conversation_without(tree, undoable_step(tree, tree.active), kept))
         }
-        RestoreTarget::Undone { task, to } => (to, conversation_without(tree, task, kept)),
+        RestoreTarget::Undone { task, to: target } => (target, conversation_without(tree, task, kept)),
         RestoreTarget::Redo => {
-            let to = tree.redo.ok_or_else(|| ApiError::new("time.nothing_to_redo"))?;
-            let follows = previous_conversation(tree, to) == Some(tree.conversation);
-            (to, if follows { to } else { tree.conversation })
+            let target = tree.redo.ok_or_else(|| ApiError::new("time.nothing_to_redo"))?;
+            let follows = previous_conversation(tree, target) == Some(tree.conversation);
+            (target, if follows { target } else { tree.conversation })
         }
     })
 }
 
 /// Adds the silent turns between those that ask: attempts that failed at once.
 fn with_attempts(tree: &StepTree, asking: Vec<TurnId>) -> Vec<TurnId> {
-    let asks = |task: &&StepView| task.turn.is_some_and(|turn| asking.contains(&turn));
-    let way = conversation(tree, tree.conversation);
-    let on_way = || tree.tasks.iter().filter(|task| way.contains(&task.number));
-    let Some(first) = on_way().find(asks).map(|task| task.number) else { return asking };
-    let between: Vec<TurnId> =
-        on_way().filter(|task| task.number >= first).filter_map(|task| task.turn).collect();
-    asking.into_iter().filter(|turn| !between.contains(turn)).chain(between.iter().copied()).collect()
+    let is_request = |task: &&StepView| task.turn.is_some_and(|turn| asking.contains(&turn));
+    let path = conversation(tree, tree.conversation);
+    let on_way = || tree.tasks.iter().filter(|task| path.contains(&task.number));
+    let Some(start) = on_way().find(is_request).map(|task| task.number) else { return asking };
+    let attempts: Vec<TurnId> =
+        on_way().filter(|task| task.number >= start).filter_map(|task| task.turn).collect();
+    asking.into_iter().filter(|turn| !attempts.contains(turn)).chain(attempts.iter().copied()).collect()
 }
 
 /// Returns the step of the conversation without a certain step and without the turns that ask for its removal.
-fn conversation_without(tree: &StepTree, task: StepNumber, asking: &[TurnId]) -> StepNumber {
-    let mut at = tree.conversation;
-    while let Some(turn) = known(tree, at).and_then(|known| known.turn)
-        && asking.contains(&turn)
-        && let Some(before) = previous_conversation(tree, at)
+fn conversation_without(tree: &StepTree, task: StepNumber, kept: &[TurnId]) -> StepNumber {
+    let mut current = tree.conversation;
+    while let Some(turn) = known(tree, current).and_then(|step| step.turn)
+        && kept.contains(&turn)
+        && let Some(previous) = previous_conversation(tree, current)
     {
-        at = before;
+        current = previous;
     }
     match previous_conversation(tree, task) {
-        Some(before) if conversation(tree, at).contains(&task) => before,
-        _ => at,
+        Some(previous) if conversation(tree, current).contains(&task) => previous,
+        _ => current,
     }
 }
 
 /// Returns the step that an undo reverts, skipping checkpoints, which are no work.
-fn undoable_step(tree: &StepTree, from: StepNumber) -> StepNumber {
-    let mut at = from;
-    while let Some(checkpoint) = known(tree, at).filter(|known| known.kind == StepKind::Checkpoint)
+fn undoable_step(tree: &StepTree, start: StepNumber) -> StepNumber {
+    let mut current = start;
+    while let Some(checkpoint) = known(tree, current).filter(|step| step.kind == StepKind::Checkpoint)
         && let Some(parent) = checkpoint.parent
     {
-        at = parent;
+        current = parent;
     }
-    at
+    current
 }
 
 /// Returns the steps whose turns are in the conversation at the end of a step.
 fn conversation(tree: &StepTree, task: StepNumber) -> HashSet<StepNumber> {
-    let mut way = HashSet::new();
-    let mut next = Some(task);
-    while let Some(number) = next.filter(|number| way.insert(*number)) {
-        next = previous_conversation(tree, number);
+    let mut path = HashSet::new();
+    let mut next_step = Some(task);
+    while let Some(number) = next_step.filter(|number| path.insert(*number)) {
+        next_step = previous_conversation(tree, number);
     }
-    way
+    path
 }
 
 /// Returns the step whose conversation another one continued.
 fn previous_conversation(tree: &StepTree, task: StepNumber) -> Option<StepNumber> {
-    known(tree, task).and_then(|known| known.said_after.or(known.parent))
+    known(tree, task).and_then(|step| step.said_after.or(step.parent))
 }
 
 fn known(tree: &StepTree, number: StepNumber) -> Option<&StepView> {
-    tree.tasks.iter().find(|known| known.number == number)
+    tree.tasks.iter().find(|step| step.number == number)
 }

@@ -80,12 +80,12 @@ impl ParentLink {
     /// Creates the link of a new sub-agent, and the receiver of its progress for the parent.
     pub(super) fn new(
         state: ParentState,
-        leave: BuiltinGrant,
+        grant: BuiltinGrant,
         attendance: Attendance,
     ) -> (Self, watch::Receiver<Progress>) {
         let (reports, progress) = watch::channel(Progress::new());
         let (task, summary) = (state.task.clone(), state.summary.clone());
-        let link = Link { task, summary, leave, attendance, progress: Progress::new(), reports };
+        let link = Link { task, summary, leave: grant, attendance, progress: Progress::new(), reports };
         (Self { state, link }, progress)
     }
 }
@@ -93,8 +93,8 @@ impl ParentLink {
 impl SubAgent {
     /// Restores the sub-agent part of a stored session.
     pub(in crate::session) fn new(stored: StoredSubAgent) -> Self {
-        let barred = NEVER.iter().map(|name| (*name).to_owned()).chain(stored.forbidden).collect();
-        Self { origin: stored.origin, barred, link: None }
+        let forbidden_tools = NEVER.iter().map(|name| (*name).to_owned()).chain(stored.forbidden).collect();
+        Self { origin: stored.origin, barred: forbidden_tools, link: None }
     }
 
     /// Returns the parent and the call that started it.
@@ -144,8 +144,8 @@ impl Session {
     }
 
     /// Returns the turn that owns the step.
-    pub(in crate::session) fn root_turn(&self, own: TurnId) -> TurnId {
-        self.sub_agent.as_ref().map_or(own, |sub_agent| sub_agent.origin.turn)
+    pub(in crate::session) fn root_turn(&self, own_turn: TurnId) -> TurnId {
+        self.sub_agent.as_ref().map_or(own_turn, |sub_agent| sub_agent.origin.turn)
     }
 
     /// Returns the tools that are refused here, whatever the decision about their calls.
@@ -171,7 +171,7 @@ impl Session {
     pub(in crate::session) fn client(&self) -> Client {
         let turn = self.turn.id().map(|turn| self.root_turn(turn));
         let witness = match self.link().map(|link| &link.attendance) {
-            Some(Attendance::Unattended(deeds)) => Witness::Told(deeds.clone()),
+            Some(Attendance::Unattended(sender)) => Witness::Told(sender.clone()),
             Some(Attendance::Person) | None => Witness::Nobody,
         };
         Client { turn, witness }
@@ -239,9 +239,9 @@ impl Session {
         };
         link.progress.stored(status, acts);
         let now = link.progress.clone();
-        link.reports.send_if_modified(|told| {
-            let changed = *told != now;
-            *told = now;
+        link.reports.send_if_modified(|progress| {
+            let changed = *progress != now;
+            *progress = now;
             changed
         });
     }

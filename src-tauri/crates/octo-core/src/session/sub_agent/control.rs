@@ -22,20 +22,20 @@ impl Runtime {
 
     /// Stops a sub-agent's turn without waiting for it: its actor may be busy, and its progress arrives
     /// regardless.
-    pub(in crate::session) fn stop_sub_agent(self: &Arc<Self>, child: SessionId) {
+    pub(in crate::session) fn stop_sub_agent(self: &Arc<Self>, session: SessionId) {
         let runtime = Arc::clone(self);
         tokio::spawn(async move {
-            let handle = runtime.open.get(child).await;
+            let handle = runtime.open.get(session).await;
             if let Some(handle) = handle
                 && let Err(error) = handle.stop().await
             {
-                tracing::warn!(session = %child, %error, "a sub-agent was not stopped");
+                tracing::warn!(session = %session, %error, "a sub-agent was not stopped");
             }
         });
     }
 
     /// Closes a sub-agent's session: its background commands end, and their changes are recorded.
-    pub(in crate::session) async fn close_sub_agent(self: Arc<Self>, child: SessionId) {
-        self.open.let_rest(child).await;
+    pub(in crate::session) async fn close_sub_agent(self: Arc<Self>, session: SessionId) {
+        self.open.let_rest(session).await;
     }
 }

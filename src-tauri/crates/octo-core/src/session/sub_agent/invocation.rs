@@ -49,7 +49,7 @@ struct SessionSkills {
 
 impl Session {
     /// Returns the skills for a call of the running turn. A sub-agent has none.
-    pub(in crate::session) fn skills(&self, ground: PermissionContext) -> Arc<dyn SkillInvoker> {
+    pub(in crate::session) fn skills(&self, context: PermissionContext) -> Arc<dyn SkillInvoker> {
         let Some(turn) = self.turn.id().filter(|_| self.sub_agent.is_none()) else {
             return Arc::new(NoSkills);
         };
@@ -60,7 +60,7 @@ impl Session {
             turn,
             folder: self.workspace.folder().to_owned(),
             profile: self.info.profile.clone(),
-            runner: self.policy_runner(ground),
+            runner: self.policy_runner(context),
         })))
     }
 }
@@ -70,30 +70,30 @@ impl Session {
 struct Invoker(Arc<SessionSkills>);
 
 impl SkillInvoker for Invoker {
-    fn preview(&self, wish: &SkillTask) -> BoxFuture<'static, Result<ToolView, ToolError>> {
-        let (skills, wish) = (self.0.clone(), wish.clone());
+    fn preview(&self, skill_task: &SkillTask) -> BoxFuture<'static, Result<ToolView, ToolError>> {
+        let (skills, skill_task) = (self.0.clone(), skill_task.clone());
         Box::pin(async move {
-            let card = skills.find(&wish).await?;
+            let card = skills.find(&skill_task).await?;
             Ok(match card.manner {
-                SkillMode::Inline => ToolView::Skill(skill_view(&card, &wish)),
-                SkillMode::Fork => ToolView::SubAgent(sub_agent_view(&card, &wish)),
+                SkillMode::Inline => ToolView::Skill(skill_view(&card, &skill_task)),
+                SkillMode::Fork => ToolView::SubAgent(sub_agent_view(&card, &skill_task)),
             })
         })
     }
 
     fn invoke(
         &self,
-        wish: SkillTask,
+        skill_task: SkillTask,
         call: CallId,
         cancel: CancellationToken,
     ) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
         let skills = self.0.clone();
         Box::pin(async move {
             let loading = async {
-                let card = skills.find(&wish).await?;
+                let card = skills.find(&skill_task).await?;
                 let commands = Arc::new(skills.runner.of_call(call, cancel.clone()));
                 let source = skills.runtime.sub_agents.skills();
-                let loaded = source.load(skills.ask(&wish), commands).await.map_err(words_of)?;
+                let loaded = source.load(skills.ask(&skill_task), commands).await.map_err(words_of)?;
                 Ok::<_, ToolError>((card, loaded))
             };
             let (card, loaded) = tokio::select! {
@@ -104,10 +104,10 @@ impl SkillInvoker for Invoker {
             match loaded {
                 LoadedSkill::Inline { instructions, ran } => {
                     let outputs = Outputs::new(skills.runtime.base.paths.outputs(skills.session));
-                    let view = SkillView { commands: ran, ..skill_view(&card, &wish) };
+                    let view = SkillView { commands: ran, ..skill_view(&card, &skill_task) };
                     Ok(inline(view, &instructions, &outputs, call))
                 }
-                LoadedSkill::Fork(fork) => skills.run_sub_agent(&card, fork, &wish, call, cancel).await,
+                LoadedSkill::Fork(fork) => skills.run_sub_agent(&card, fork, &skill_task, call, cancel).await,
             }
         })
     }
@@ -117,20 +117,20 @@ fn words_of(error: SkillError) -> ToolError {
     ToolError::new(error.to_string())
 }
 
-fn skill_view(card: &SkillFacts, wish: &SkillTask) -> SkillView {
+fn skill_view(card: &SkillFacts, skill_task: &SkillTask) -> SkillView {
     SkillView {
         name: card.name.clone(),
         label: card.label.clone(),
-        task: wish.task.clone(),
+        task: skill_task.task.clone(),
         commands: Vec::new(),
     }
 }
 
-fn sub_agent_view(card: &SkillFacts, wish: &SkillTask) -> SubAgentView {
+fn sub_agent_view(card: &SkillFacts, skill_task: &SkillTask) -> SubAgentView {
     SubAgentView {
         name: card.name.clone(),
         label: card.label.clone(),
-        task: wish.task.clone(),
+        task: skill_task.task.clone(),
         commands: Vec::new(),
         session: None,
         status: SubAgentStatus::Queued,
@@ -147,8 +147,8 @@ fn inline(view: SkillView, instructions: &str, outputs: &Outputs, call: CallId) 
     let mut text = texts::skill_loaded(&view.name);
     if instructions.chars().count() > MAX_INSTRUCTIONS {
         text.extend(instructions.chars().take(MAX_INSTRUCTIONS));
-        let rest = outputs.keep(&format!("skill-{call}.md"), instructions);
-        text.push_str(&texts::skill_cut(rest.ok().as_deref()));
+        let kept_output = outputs.keep(&format!("skill-{call}.md"), instructions);
+        text.push_str(&texts::skill_cut(kept_output.ok().as_deref()));
     } else {
         text.push_str(instructions);
     }
@@ -156,18 +156,18 @@ fn inline(view: SkillView, instructions: &str, outputs: &Outputs, call: CallId) 
 }
 
 impl SessionSkills {
-    fn ask(&self, wish: &SkillTask) -> SkillRequest {
+    fn ask(&self, skill_task: &SkillTask) -> SkillRequest {
         SkillRequest {
-            name: wish.name.clone(),
-            task: wish.task.clone(),
+            name: skill_task.name.clone(),
+            task: skill_task.task.clone(),
             folder: self.folder.clone(),
             session: self.session,
             profile: self.profile.clone(),
         }
     }
 
-    async fn find(&self, wish: &SkillTask) -> Result<SkillFacts, ToolError> {
-        self.runtime.sub_agents.skills().find(self.ask(wish)).await.map_err(words_of)
+    async fn find(&self, skill_task: &SkillTask) -> Result<SkillFacts, ToolError> {
+        self.runtime.sub_agents.skills().find(self.ask(skill_task)).await.map_err(words_of)
     }
 
     fn tell(&self, call: CallId, view: &SubAgentView, usage: Usage) {
@@ -179,11 +179,11 @@ impl SessionSkills {
         &self,
         card: &SkillFacts,
         fork: Fork,
-        wish: &SkillTask,
+        skill_task: &SkillTask,
         call: CallId,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
-        let mut view = SubAgentView { commands: fork.ran.clone(), ..sub_agent_view(card, wish) };
+        let mut view = SubAgentView { commands: fork.ran.clone(), ..sub_agent_view(card, skill_task) };
         let slot = match self.runtime.free_sub_agent_slot() {
             Some(slot) => slot,
             None => {
@@ -201,17 +201,17 @@ impl SessionSkills {
         let (query, parent) = ParentQuery::new(self.turn, call);
         self.report.send(JobReport::ParentQuery(query));
         let parent = parent.await.map_err(|_| ToolError::new("Not begun: the turn is over."))?;
-        let (child, progress) = self.begin(card, fork, wish, call, parent).await?;
+        let (child, progress) = self.begin(card, fork, skill_task, call, parent).await?;
         view.session = Some(child);
         let stopped = cancel.clone();
         let progress = self.follow(child, call, &mut view, progress, cancel).await;
         drop(slot);
-        let resting = self.runtime.clone().close_sub_agent(child);
+        let closing = self.runtime.clone().close_sub_agent(child);
         if stopped.is_cancelled() {
             // After Stop the person does not wait for the sub-agent's remaining commands.
-            tokio::spawn(resting);
+            tokio::spawn(closing);
         } else {
-            resting.await;
+            closing.await;
         }
         Ok(summed_up(view, progress.as_ref()))
     }
@@ -221,11 +221,11 @@ impl SessionSkills {
         &self,
         card: &SkillFacts,
         fork: Fork,
-        wish: &SkillTask,
+        skill_task: &SkillTask,
         call: CallId,
         parent: Parent,
     ) -> Result<(SessionId, watch::Receiver<Progress>), ToolError> {
-        let failed =
+        let failure =
             |error: ApiError| ToolError::new(format!("Not begun: {}", words::explain(Language::En, &error)));
         let worker = self.model(&fork.model, parent.model()).await?;
         let (model, effort, inherits) = match worker {
@@ -251,21 +251,21 @@ impl SessionSkills {
         let new = SubAgentSpec::new(origin, info, state, inherits, notice)
             .on_model(model, effort)
             .without_tools(forbidden)
-            .with_task(&wish.task)
+            .with_task(&skill_task.task)
             .with_leave(fork.leave);
-        spawn(&self.runtime, new).await.map_err(failed)
+        spawn(&self.runtime, new).await.map_err(failure)
     }
 
     /// The model a sub-agent works on.
-    async fn model(&self, wanted: &ForkModel, parents: Option<ModelId>) -> Result<Worker, ToolError> {
+    async fn model(&self, choice: &ForkModel, parents: Option<ModelId>) -> Result<Worker, ToolError> {
         let models = &self.runtime.services.models;
-        let other = match wanted {
+        let other_model = match choice {
             ForkModel::Same => None,
             ForkModel::Light => match self.runtime.base.preferences().light_model {
-                Some(light) => models.vendor_name(light).map(|_| light),
+                Some(small) => models.vendor_name(small).map(|_| small),
                 None => match parents {
                     Some(parents) => match models.companion(parents, CompanionRole::Light).await {
-                        Ok(Companion::Connected(light)) => Some(light),
+                        Ok(Companion::Connected(small)) => Some(small),
                         // Never connects a model the person did not connect.
                         Ok(Companion::Draft(_)) | Err(_) => None,
                     },
@@ -273,14 +273,14 @@ impl SessionSkills {
                 },
             },
             ForkModel::Named(name) => Some(models.find(name).ok_or_else(|| {
-                let known = models.names().join(", ");
+                let available = models.names().join(", ");
                 ToolError::new(format!(
-                    "Not begun: the skill wants the model {name}, which is not connected. Connected: {known}."
+                    "Not begun: the skill wants the model {name}, which is not connected. Connected: {available}."
                 ))
             })?),
         };
-        Ok(match other {
-            Some(other) if Some(other) != parents => Worker::Other(other),
+        Ok(match other_model {
+            Some(other_model) if Some(other_model) != parents => Worker::Other(other_model),
             Some(_) | None => Worker::Parents,
         })
     }
@@ -302,9 +302,9 @@ impl SessionSkills {
                 self.tell(call, view, now.usage());
                 return Some(now);
             }
-            let before = view.clone();
+            let old_view = view.clone();
             now.show(view);
-            if *view != before {
+            if *view != old_view {
                 self.tell(call, view, now.usage());
             }
             tokio::select! {

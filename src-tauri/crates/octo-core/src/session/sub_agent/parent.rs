@@ -118,10 +118,10 @@ impl Session {
         let ChildReport { turn, call, view, usage } = report;
         let Some(running) = self.turn.of(turn) else { return Ok(()) };
         let Some(open) = running.batch.call(call).filter(|open| open.is_open()) else { return Ok(()) };
-        let more = running.children.report(call, &view, usage);
+        let additional = running.children.report(call, &view, usage);
         open.show(ToolView::SubAgent(view));
         let step = Step::default().with(open.event());
-        running.add_usage(more);
+        running.add_usage(additional);
         self.finish(step).await
     }
 
@@ -142,12 +142,12 @@ impl Session {
 }
 
 /// Returns the difference.
-fn less(now: Usage, before: Usage) -> Usage {
+fn less(now: Usage, earlier: Usage) -> Usage {
     Usage {
-        input: now.input.saturating_sub(before.input),
-        cache_read: now.cache_read.saturating_sub(before.cache_read),
-        cache_write: now.cache_write.saturating_sub(before.cache_write),
-        output: now.output.saturating_sub(before.output),
+        input: now.input.saturating_sub(earlier.input),
+        cache_read: now.cache_read.saturating_sub(earlier.cache_read),
+        cache_write: now.cache_write.saturating_sub(earlier.cache_write),
+        output: now.output.saturating_sub(earlier.output),
     }
 }
 

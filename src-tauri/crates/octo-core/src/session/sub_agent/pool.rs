@@ -47,8 +47,8 @@ impl SubAgentPool {
         self.with_links(|links| links.remove(&session))
     }
 
-    fn with_links<T>(&self, act: impl FnOnce(&mut HashMap<SessionId, ParentLink>) -> T) -> T {
-        act(&mut self.links.lock())
+    fn with_links<T>(&self, update: impl FnOnce(&mut HashMap<SessionId, ParentLink>) -> T) -> T {
+        update(&mut self.links.lock())
     }
 }
 
@@ -61,10 +61,10 @@ pub(in crate::session) struct Slot(watch::Sender<u32>);
 impl Slots {
     /// Takes a slot if fewer than `limit` are taken.
     pub fn try_take(&self, limit: u32) -> Option<Slot> {
-        let taken = self.0.send_if_modified(|taken| {
-            let free = *taken < limit;
-            *taken += u32::from(free);
-            free
+        let taken = self.0.send_if_modified(|has_taken| {
+            let is_free = *has_taken < limit;
+            *has_taken += u32::from(is_free);
+            is_free
         });
         taken.then(|| Slot(self.0.clone()))
     }
@@ -90,7 +90,7 @@ impl Slots {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.0.send_modify(|taken| *taken = taken.saturating_sub(1));
+        self.0.send_modify(|count| *count = count.saturating_sub(1));
     }
 }
 
@@ -101,18 +101,18 @@ mod tests {
     #[tokio::test]
     async fn no_more_than_the_limit_hold_a_slot_and_a_freed_one_is_taken() {
         let slots = Arc::new(Slots(watch::Sender::new(0)));
-        let (one, two) = (slots.try_take(2).unwrap(), slots.try_take(2).unwrap());
+        let (first, second) = (slots.try_take(2).unwrap(), slots.try_take(2).unwrap());
         assert!(slots.try_take(2).is_none());
-        let waiting = tokio::spawn({
+        let waiter = tokio::spawn({
             let slots = slots.clone();
             async move { slots.take(|| 2).await }
         });
         tokio::task::yield_now().await;
-        assert!(!waiting.is_finished());
-        drop(one);
-        let third = waiting.await.unwrap();
+        assert!(!waiter.is_finished());
+        drop(first);
+        let third = waiter.await.unwrap();
         assert!(slots.try_take(2).is_none());
-        drop((two, third));
+        drop((second, third));
         assert!(slots.try_take(1).is_some());
     }
 }

@@ -48,8 +48,8 @@ impl Progress {
 
     /// Records the start of a call of this tool.
     pub(super) fn called(&mut self, tool: &str) {
-        match self.tools.iter_mut().find(|known| known.tool == tool) {
-            Some(known) => known.count = known.count.saturating_add(1),
+        match self.tools.iter_mut().find(|usage| usage.tool == tool) {
+            Some(usage) => usage.count = usage.count.saturating_add(1),
             None => self.tools.push(ToolCount { tool: tool.to_owned(), count: 1 }),
         }
     }

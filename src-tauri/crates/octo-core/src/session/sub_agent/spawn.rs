@@ -79,16 +79,16 @@ impl SubAgentSpec {
     }
 
     /// Sets the grant for built-in commands that may run without asking.
-    pub(in crate::session) fn with_leave(mut self, leave: BuiltinGrant) -> Self {
-        self.leave = leave;
+    pub(in crate::session) fn with_leave(mut self, grant: BuiltinGrant) -> Self {
+        self.leave = grant;
         self
     }
 
     /// Makes it unattended: no person answers its questions, so it works in the strictest mode, and calls that
     /// would ask are refused.
-    pub(in crate::session) fn unattended(mut self, deeds: mpsc::UnboundedSender<Deed>) -> Self {
+    pub(in crate::session) fn unattended(mut self, reports: mpsc::UnboundedSender<Deed>) -> Self {
         self.mode = Mode::Ask;
-        self.attendance = Attendance::Unattended(deeds);
+        self.attendance = Attendance::Unattended(reports);
         self
     }
 }
@@ -99,7 +99,7 @@ pub(in crate::session) async fn spawn(
     new: SubAgentSpec,
 ) -> Result<(SessionId, watch::Receiver<Progress>), ApiError> {
     let SubAgentSpec { origin, parent, mode, model, effort, inherits, forbidden, notice, task, .. } = new;
-    let (id, at) = (SessionId::new(), now());
+    let (id, created_at) = (SessionId::new(), now());
     let info = SessionInfo {
         title: origin.name.clone(),
         profile: parent.profile,
@@ -107,7 +107,7 @@ pub(in crate::session) async fn spawn(
         model,
         effort,
         status: SessionStatus::Running,
-        ..SessionInfo::new(id, parent.folder.clone(), Source::SubAgent, at)
+        ..SessionInfo::new(id, parent.folder.clone(), Source::SubAgent, created_at)
     };
     let mut blocks = Vec::new();
     if inherits == InheritedContext::Nothing {
@@ -116,13 +116,13 @@ pub(in crate::session) async fn spawn(
     }
     blocks.push(Block::Notice { kind: NoticeKind::Fork, text: notice });
     blocks.push(Block::Text { text: task });
-    let turn = TurnView::new(TurnId::new(), at);
-    let meta = Meta::new(Origin::Octo, at);
+    let turn = TurnView::new(TurnId::new(), created_at);
+    let meta = Meta::new(Origin::Octo, created_at);
     let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks, meta };
-    let stored = NewSubAgent { info, link: StoredSubAgent { origin, forbidden }, inherits };
+    let new_sub_agent = NewSubAgent { info, link: StoredSubAgent { origin, forbidden }, inherits };
     let holder = runtime.base.lease.clone();
     let created = runtime.base.store.write(move |tx| {
-        tx.create_sub_agent(&stored)?;
+        tx.create_sub_agent(&new_sub_agent)?;
         // This process owns it from the first moment.
         tx.take_lease(id, &holder, octo_store::probe)?;
         tx.begin_first_turn(id, turn, std::slice::from_ref(&message))

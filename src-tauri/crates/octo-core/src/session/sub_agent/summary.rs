@@ -6,38 +6,38 @@ use octo_tools::{MAX_SUMMARY, Outcome, ToolOutput};
 
 /// Builds the result for the parent's model.
 pub(super) fn summed_up(mut view: SubAgentView, progress: Option<&Progress>) -> ToolOutput {
-    let Some((end, said)) = progress.and_then(Progress::end) else {
+    let Some((turn_end, last_words)) = progress.and_then(Progress::end) else {
         view.status = SubAgentStatus::Failed;
         let text = format!("{}\n\n{}", head(&view, "broke off"), prompt::LOST);
         return output(view, text);
     };
-    let (how, hint) = match end {
+    let (outcome, hint) = match turn_end {
         TurnEnd::Finished => ("finished", None),
         TurnEnd::Stopped => ("stopped by the person", Some(prompt::STOPPED.to_owned())),
         TurnEnd::Failed { error } => ("could not go on", Some(words::explain(Language::En, error))),
     };
-    let said = said.trim();
-    let said = if said.is_empty() { "(It said nothing.)" } else { said };
-    let start = [Some(head(&view, how)), hint].into_iter().flatten().collect::<Vec<_>>().join("\n");
-    let room = MAX_SUMMARY.saturating_sub(start.chars().count() + 2);
-    let said = cut(said, room);
-    let text = format!("{start}\n\n{said}");
-    view.summary = Some(said);
+    let last_words = last_words.trim();
+    let last_words = if last_words.is_empty() { "(It said nothing.)" } else { last_words };
+    let start = [Some(head(&view, outcome)), hint].into_iter().flatten().collect::<Vec<_>>().join("\n");
+    let limit = MAX_SUMMARY.saturating_sub(start.chars().count() + 2);
+    let last_words = cut(last_words, limit);
+    let text = format!("{start}\n\n{last_words}");
+    view.summary = Some(last_words);
     output(view, text)
 }
 
 /// Shortens a text to at most `most` characters and marks the cut.
-fn cut(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
+fn cut(text: &str, limit: usize) -> String {
+    if text.chars().count() <= limit {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(most.saturating_sub(prompt::CUT.chars().count())).collect();
-    kept + prompt::CUT
+    let beginning: String = text.chars().take(limit.saturating_sub(prompt::CUT.chars().count())).collect();
+    beginning + prompt::CUT
 }
 
-fn head(view: &SubAgentView, how: &str) -> String {
-    let mut head = format!(
-        "Sub-agent {}: {how}. Steps: {}.",
+fn head(view: &SubAgentView, outcome: &str) -> String {
+    let mut text = format!(
+        "Sub-agent {}: {outcome}. Steps: {}.",
         view.name.chars().take(100).collect::<String>(),
         view.steps
     );
@@ -48,15 +48,15 @@ fn head(view: &SubAgentView, how: &str) -> String {
             .map(|tool| format!("{} {}", tool.tool.chars().take(40).collect::<String>(), tool.count))
             .take(20)
             .collect();
-        head.push_str(&format!(" Tools: {}.", tools.join(", ")));
+        text.push_str(&format!(" Tools: {}.", tools.join(", ")));
     }
     if let Some(cost) = view.cost {
-        head.push_str(&format!(" Cost: {cost}."));
+        text.push_str(&format!(" Cost: {cost}."));
     }
     if let Some(session) = view.session {
-        head.push_str(&format!(" Session: {session}."));
+        text.push_str(&format!(" Session: {session}."));
     }
-    head
+    text
 }
 
 pub(super) fn output(view: SubAgentView, text: String) -> ToolOutput {

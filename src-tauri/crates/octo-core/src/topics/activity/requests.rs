@@ -52,11 +52,11 @@ impl Topics {
     /// Why an item could not be stopped, once all were tried.
     async fn stop_all(&self) -> Result<u32, ApiError> {
         let rows = self.activity().await?.rows;
-        let (queued, rest): (Vec<_>, Vec<_>) =
+        let (queued, running): (Vec<_>, Vec<_>) =
             rows.into_iter().partition(|row| matches!(row.status, ActivityStatus::Queued { .. }));
-        let (mut count, mut refused): (u32, _) = (0, None);
-        for rows in [queued, rest] {
-            let stops = rows.into_iter().map(|row| async move {
+        let (mut count, mut refusal): (u32, _) = (0, None);
+        for rows in [queued, running] {
+            let results = rows.into_iter().map(|row| async move {
                 let stopped = self.stop_activity(row.id.clone()).await;
                 // The scheduler stops its session in a moment: by then it could have a permit.
                 if let (Ok(()), ActivityId::Task { .. }, Some(session)) = (&stopped, &row.id, row.session) {
@@ -64,16 +64,16 @@ impl Topics {
                 }
                 (row.id, stopped)
             });
-            for (id, stopped) in futures::future::join_all(stops).await {
+            for (id, stopped) in futures::future::join_all(results).await {
                 match stopped {
                     Ok(()) => count = count.saturating_add(1),
                     Err(error) => {
                         tracing::warn!(?id, %error, "not stopped with everything");
-                        refused = refused.or(Some(error));
+                        refusal = refusal.or(Some(error));
                     }
                 }
             }
         }
-        refused.map_or(Ok(count), Err)
+        refusal.map_or(Ok(count), Err)
     }
 }

@@ -154,13 +154,13 @@ impl World {
     }
 
     /// Kills the process; `heard` is the stored part of a message that was still streaming.
-    fn crash(&mut self, heard: &[u8]) {
+    fn crash(&mut self, verdict: &[u8]) {
         if self.ended.is_some() {
             return;
         }
-        let cut = self.thinking && !heard.is_empty();
+        let cut = self.thinking && !verdict.is_empty();
         if cut {
-            self.open = planned(heard);
+            self.open = planned(verdict);
             self.all_calls.extend(self.open.iter().map(|(call, ..)| *call));
         }
         for (call, _, known) in &self.open {

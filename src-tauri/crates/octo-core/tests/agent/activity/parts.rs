@@ -26,7 +26,7 @@ async fn sub_agents_work_on_their_parents_place_however_few_there_are() {
 #[tokio::test]
 async fn a_sub_agent_that_asks_frees_its_parents_place_and_goes_on_without_one() {
     let gate = Gate::new();
-    let held = gate.clone();
+    let held_gate = gate.clone();
     let mut child =
         vec![Reply::call("write", json!({ "path": "a.txt", "content": "x\n" })), Reply::text("made a file")]
             .into_iter();
@@ -39,7 +39,7 @@ async fn a_sub_agent_that_asks_frees_its_parents_place_and_goes_on_without_one()
         if is_sub_agent(request) {
             child.next().unwrap()
         } else if asked(request) == "long" {
-            Reply::text("long work").hold_after(1, &held)
+            Reply::text("long work").hold_after(1, &held_gate)
         } else {
             parent.next().unwrap()
         }
@@ -72,8 +72,8 @@ async fn a_sub_agent_that_asks_frees_its_parents_place_and_goes_on_without_one()
 
 #[tokio::test]
 async fn a_skill_the_person_calls_waits_for_a_place_before_its_first_step() {
-    let (held, gate) = (Gate::new(), Gate::new());
-    let (long, first) = (gate.clone(), held.clone());
+    let (held_gate, gate) = (Gate::new(), Gate::new());
+    let (long, first) = (gate.clone(), held_gate.clone());
     let script = Script::from_fn(move |request| match asked(request).as_str() {
         _ if is_sub_agent(request) => Reply::text("looked around"),
         "long" => Reply::text("long work").hold_after(1, &long),
@@ -82,14 +82,14 @@ async fn a_skill_the_person_calls_waits_for_a_place_before_its_first_step() {
     });
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
     let session = rig.start(Mode::Autonomous, "first").await;
-    reached(&held).await;
-    held.open();
+    reached(&held_gate).await;
+    held_gate.open();
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     limit(&rig, 1).await;
     rig.start(Mode::Ask, "long").await;
     reached(&gate).await;
-    let wish = SkillTask { name: "explore".into(), task: "around".into() };
-    rig.octo.invoke_skill(session, words("/explore around"), wish).await.unwrap();
+    let skill_task = SkillTask { name: "explore".into(), task: "around".into() };
+    rig.octo.invoke_skill(session, words("/explore around"), skill_task).await.unwrap();
     assert_eq!(standing(&rig).await, told(&[("long", WORKS), ("first", queued(0))]));
     assert_eq!(rig.server.requests().len(), 2, "no sub-agent began");
     // A restart preserves the queue too.
@@ -132,8 +132,8 @@ async fn a_task_waits_like_everybody_and_its_waiting_is_no_work() {
     last_run(&rig, "left out", |status| *status == still).await;
     assert_eq!(rig.server.requests().len(), 1);
     gate.open();
-    let fits = |runs: &[octo_protocol::TaskRun]| runs[0].status == RunStatus::Finished;
-    runs_when(&rig, "finished", fits).await;
+    let is_expected = |runs: &[octo_protocol::TaskRun]| runs[0].status == RunStatus::Finished;
+    runs_when(&rig, "finished", is_expected).await;
     assert_eq!(said(&rig), ["long", "Write the brief."]);
 }
 

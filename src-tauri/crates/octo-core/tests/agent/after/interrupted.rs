@@ -32,10 +32,10 @@ async fn a_turn_that_was_stopped_or_failed_is_not_looked_at() {
 #[tokio::test]
 async fn the_persons_next_message_ends_it_and_the_memory_is_owed() {
     let gate = Gate::new();
-    let held = Reply::text("No memory updates needed.").in_chunks(3).hold_after(1, &gate);
-    let mut held = Some(held);
+    let held_reply = Reply::text("No memory updates needed.").in_chunks(3).hold_after(1, &gate);
+    let mut next_reply = Some(held_reply);
     let child = move |_: SubAgentAim, _: &RecordedRequest| {
-        held.take().unwrap_or_else(|| Reply::text("No memory updates needed."))
+        next_reply.take().unwrap_or_else(|| Reply::text("No memory updates needed."))
     };
     let mut rig = rig(turns(&[10, 1, 1], child)).await;
     let session = rig.start(Mode::Ask, "go").await;
@@ -49,7 +49,7 @@ async fn the_persons_next_message_ends_it_and_the_memory_is_owed() {
     assert_eq!((&ends[0].1, &ends[1].1), (&TurnEnd::Stopped, &TurnEnd::Finished));
     assert_ne!(ends[0].0, ends[1].0);
     let billed = rig.seen.iter().filter(
-        |one| matches!(&one.event, Event::CallBilled { call } if call.outcome == CallOutcome::Stopped),
+        |event| matches!(&event.event, Event::CallBilled { call } if call.outcome == CallOutcome::Stopped),
     );
     assert_eq!(billed.count(), 1, "what was asked for is paid for");
     rig.assert_sound();
@@ -62,16 +62,16 @@ async fn stop_ends_it_at_once_and_for_good() {
     let session = rig.start(Mode::Ask, "go").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     rig.server.wait_received_async(11).await;
-    let began = std::time::Instant::now();
+    let started = std::time::Instant::now();
     rig.stop(session).await;
     let (_, end) = child_end(&mut rig, session).await;
     assert_eq!(end, TurnEnd::Stopped);
-    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
     rig.send(session, "and?").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     settled(&mut rig, session).await;
-    let asked = rig.server.requests().iter().filter(|request| is_sub_agent(request)).count();
-    assert_eq!(asked, 1, "what the person stopped is not owed");
+    let request_count = rig.server.requests().iter().filter(|request| is_sub_agent(request)).count();
+    assert_eq!(request_count, 1, "what the person stopped is not owed");
 }
 
 #[tokio::test]
@@ -93,6 +93,6 @@ async fn a_restart_ends_it() {
     rig.send(session, "and?").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     settled(&mut rig, session).await;
-    let asked = rig.server.requests().iter().filter(|request| is_sub_agent(request)).count();
-    assert_eq!(asked, 1);
+    let request_count = rig.server.requests().iter().filter(|request| is_sub_agent(request)).count();
+    assert_eq!(request_count, 1);
 }

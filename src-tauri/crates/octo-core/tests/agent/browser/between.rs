@@ -28,18 +28,19 @@ impl BrowserProxy {
     pub fn start(browser: &Chromium, rule: impl Fn(&str) -> CommandFate + Send + Sync + 'static) -> Self {
         let (port, path) = browser.debugging_port();
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let own = listener.local_addr().expect("its address").port();
+        let own_port = listener.local_addr().expect("its address").port();
         let profile = tempfile::tempdir().expect("a profile");
-        std::fs::write(profile.path().join("DevToolsActivePort"), format!("{own}\n{path}")).expect("written");
-        let (said, rule): (Arc<Mutex<Vec<String>>>, FateRule) = (Arc::default(), Arc::new(rule));
-        let heard = said.clone();
+        std::fs::write(profile.path().join("DevToolsActivePort"), format!("{own_port}\n{path}"))
+            .expect("written");
+        let (commands, rule): (Arc<Mutex<Vec<String>>>, FateRule) = (Arc::default(), Arc::new(rule));
+        let verdict = commands.clone();
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (said, rule) = (heard.clone(), rule.clone());
-                thread::spawn(move || pass(&stream, port, &said, &rule));
+                let (commands, rule) = (verdict.clone(), rule.clone());
+                thread::spawn(move || pass(&stream, port, &commands, &rule));
             }
         });
-        Self { profile, said }
+        Self { profile, said: commands }
     }
 
     pub async fn chosen_by(&self, rig: &Rig) {
@@ -54,16 +55,16 @@ impl BrowserProxy {
 
     /// Returns the number of times a command was sent so far.
     pub fn times_sent(&self, name: &str) -> usize {
-        list(&self.said).iter().filter(|said| *said == name).count()
+        list(&self.said).iter().filter(|command| *command == name).count()
     }
 }
 
-fn list(said: &Mutex<Vec<String>>) -> MutexGuard<'_, Vec<String>> {
-    said.lock().expect("the list")
+fn list(commands: &Mutex<Vec<String>>) -> MutexGuard<'_, Vec<String>> {
+    commands.lock().expect("the list")
 }
 
 /// Forwards one connection until it closes.
-fn pass(from: &TcpStream, port: u16, said: &Mutex<Vec<String>>, rule: &FateRule) -> Option<()> {
+fn pass(from: &TcpStream, port: u16, commands: &Mutex<Vec<String>>, rule: &FateRule) -> Option<()> {
     let to = TcpStream::connect(("127.0.0.1", port)).ok()?;
     let head = head_of(from)?;
     (&to).write_all(&head).ok()?;
@@ -85,7 +86,7 @@ fn pass(from: &TcpStream, port: u16, said: &Mutex<Vec<String>>, rule: &FateRule)
     while let Some((frame, text)) = frame(from) {
         let command: Value = serde_json::from_slice(&text).unwrap_or_default();
         let name = command["method"].as_str().unwrap_or_default();
-        list(said).push(name.to_owned());
+        list(commands).push(name.to_owned());
         match rule(name) {
             CommandFate::On => (&to).write_all(&frame).ok()?,
             CommandFate::Lost => {}
@@ -147,11 +148,11 @@ fn frame(mut stream: &TcpStream) -> Option<(Vec<u8>, Vec<u8>)> {
     if is_masked {
         more(&mut frame, 4)?;
     }
-    let begins = frame.len();
+    let record = frame.len();
     more(&mut frame, length)?;
-    let mut text = frame[begins..].to_vec();
+    let mut text = frame[record..].to_vec();
     if is_masked {
-        let mask = frame[begins - 4..begins].to_vec();
+        let mask = frame[record - 4..record].to_vec();
         text.iter_mut().zip(mask.iter().cycle()).for_each(|(byte, mask)| *byte ^= mask);
     }
     Some((frame, text))

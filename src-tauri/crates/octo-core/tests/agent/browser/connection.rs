@@ -41,12 +41,19 @@ async fn a_connection_that_ended_is_made_again_by_the_next_call_alone_and_that_i
         matches!(states.last(), Some(BrowserState::Attached { .. })).then_some(())
     })
     .await;
-    let attached = states.iter().filter(|state| matches!(state, BrowserState::Attached { .. })).count();
-    assert_eq!(attached, 2, "{states:?}");
-    let told = results(&rig.snapshot(session).await);
-    let anew = "(Octo was attached to the browser anew.)";
-    assert!(told[1].starts_with(anew) && told[1].contains("all as it was"), "{}", told[1]);
-    assert!(!told[0].contains(anew) && !told[2].contains(anew), "said once: {told:?}");
+    let attachments = states.iter().filter(|state| matches!(state, BrowserState::Attached { .. })).count();
+    assert_eq!(attachments, 2, "{states:?}");
+    let tool_results = results(&rig.snapshot(session).await);
+    let rewrite = "(Octo was attached to the browser anew.)";
+    assert!(
+        tool_results[1].starts_with(rewrite) && tool_results[1].contains("all as it was"),
+        "{}",
+        tool_results[1]
+    );
+    assert!(
+        !tool_results[0].contains(rewrite) && !tool_results[2].contains(rewrite),
+        "said once: {tool_results:?}"
+    );
     rig.assert_sound();
 }
 
@@ -69,9 +76,9 @@ async fn nothing_is_done_in_a_page_whose_files_could_not_be_stopped() {
     let session = rig.start(Mode::Autonomous, "look").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let snapshot = rig.snapshot(session).await;
-    let told = results(&snapshot);
-    assert_eq!(super::statuses(&snapshot), [CallStatus::Failed, CallStatus::Done], "{told:?}");
-    assert!(told[0].contains("does not tell of downloads"), "{}", told[0]);
+    let tool_results = results(&snapshot);
+    assert_eq!(super::statuses(&snapshot), [CallStatus::Failed, CallStatus::Done], "{tool_results:?}");
+    assert!(tool_results[0].contains("does not tell of downloads"), "{}", tool_results[0]);
     assert!(last(&rig, session).await.contains("hello"), "once it does, it goes on");
     rig.assert_sound();
 }

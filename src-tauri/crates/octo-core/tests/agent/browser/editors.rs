@@ -38,9 +38,12 @@ async fn what_is_pressed_in_an_editor_asks_as_it_does_anywhere() {
         rig.answer(session, &question, Answer::No { reason: None }).await;
     }
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = results(&rig.snapshot(session).await);
-    for told in &told[2..4] {
-        assert!(told.starts_with("Done."), "an editor and its text are clicked unasked: {told}");
+    let tool_results = results(&rig.snapshot(session).await);
+    for tool_result in &tool_results[2..4] {
+        assert!(
+            tool_result.starts_with("Done."),
+            "an editor and its text are clicked unasked: {tool_result}"
+        );
     }
     assert!(!site.asked().iter().any(|path| ["/deleted", "/paid", "/sent"].contains(&path.as_str())));
     rig.assert_sound();
@@ -78,14 +81,14 @@ async fn what_is_written_in_pieces_is_judged_as_the_whole_it_becomes() {
     ];
     let mut rig = rig_with(&browser, plan(steps)).await;
     let session = rig.start(Mode::Autonomous, "note it").await;
-    for (risk, what) in [
+    for (risk, name) in [
         (PageRisk::Carries, "the last digit"),
         (PageRisk::Carries, "the rest of a word"),
         (PageRisk::Password, "a key in a field for passwords"),
     ] {
         let question = rig.question().await;
         let AskReason::Page { risk: asked, .. } = reason(&question) else { panic!("{question:?}") };
-        assert_eq!(*asked, risk, "{what}: {question:?}");
+        assert_eq!(*asked, risk, "{name}: {question:?}");
         rig.answer(session, &question, Answer::No { reason: None }).await;
     }
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);

@@ -15,9 +15,9 @@ const OWN: &str =
     "<!doctype html><title>Own</title><script>onstorage = () => { location = '/file-own'; }</script>";
 
 async fn downloads(browser: &Chromium, expected: &[&str]) {
-    let began = std::time::Instant::now();
+    let started = std::time::Instant::now();
     while browser.downloads() != expected {
-        assert!(began.elapsed() < PATIENCE, "{:?} and not {expected:?}", browser.downloads());
+        assert!(started.elapsed() < PATIENCE, "{:?} and not {expected:?}", browser.downloads());
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
 }
@@ -56,8 +56,8 @@ async fn what_turns_out_to_be_a_file_is_stopped_unless_the_person_was_asked_abou
     let AskReason::Page { risk: PageRisk::Downloads, .. } = reason(&question) else { panic!("{question:?}") };
     // The person's own download is there, and no download without a question.
     downloads(&browser, &["file-own.txt"]).await;
-    let told = results(&rig.snapshot(session).await);
-    let all = told.join("\n");
+    let tool_results = results(&rig.snapshot(session).await);
+    let all = tool_results.join("\n");
     for name in ["file-link", "file-tab", "file-script", "file-frame", "file-address"] {
         let stopped = format!("not taken, nothing was kept: {name}.txt from {}", site.origin());
         assert!(all.contains(&stopped), "{name}: {all}");
@@ -66,8 +66,11 @@ async fn what_turns_out_to_be_a_file_is_stopped_unless_the_person_was_asked_abou
     assert!(!all.contains("file-own"), "what the person fetches is theirs: {all}");
     rig.answer(session, &question, Answer::Once).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = last(&rig, session).await;
-    assert!(told.contains("Download: there, 4 bytes: ") && told.contains("file-link.txt"), "{told}");
+    let last_result = last(&rig, session).await;
+    assert!(
+        last_result.contains("Download: there, 4 bytes: ") && last_result.contains("file-link.txt"),
+        "{last_result}"
+    );
     downloads(&browser, &["file-link.txt", "file-own.txt"]).await;
     rig.assert_sound();
 }
@@ -89,9 +92,9 @@ async fn a_page_that_says_nothing_behind_a_dialog_has_its_files_stopped_all_the_
     let mut rig = rig_with(&browser, plan(steps)).await;
     let session = rig.start(Mode::Autonomous, "look at the bill").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = results(&rig.snapshot(session).await).join("\n");
-    assert!(told.contains("opened a dialog"), "{told}");
-    assert!(told.contains("not taken, nothing was kept: file-frame.txt"), "{told}");
+    let result_text = results(&rig.snapshot(session).await).join("\n");
+    assert!(result_text.contains("opened a dialog"), "{result_text}");
+    assert!(result_text.contains("not taken, nothing was kept: file-frame.txt"), "{result_text}");
     downloads(&browser, &[]).await;
     rig.assert_sound();
 }
@@ -110,9 +113,12 @@ async fn one_yes_is_for_one_file() {
     let AskReason::Page { risk: PageRisk::Downloads, .. } = reason(&question) else { panic!("{question:?}") };
     rig.answer(session, &question, Answer::Once).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = results(&rig.snapshot(session).await).join("\n");
-    assert!(told.contains("there, 3 bytes: ") && told.contains("file-one.txt"), "{told}");
-    assert!(told.contains("not taken, nothing was kept: file-two.txt"), "{told}");
+    let result_text = results(&rig.snapshot(session).await).join("\n");
+    assert!(
+        result_text.contains("there, 3 bytes: ") && result_text.contains("file-one.txt"),
+        "{result_text}"
+    );
+    assert!(result_text.contains("not taken, nothing was kept: file-two.txt"), "{result_text}");
     downloads(&browser, &["file-one.txt"]).await;
     rig.assert_sound();
 }

@@ -58,11 +58,11 @@ async fn a_key_and_a_drag_never_press_what_a_click_would_ask_for() {
     assert_eq!(risks(&question), [PageRisk::Pays], "a drag on it is asked about as a press");
     rig.answer(session, &question, Answer::Once).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = results(&rig.snapshot(session).await);
-    assert!(told[1].contains("cannot have the focus"), "{}", told[1]);
-    assert!(told[2].contains("same control"), "{}", told[2]);
-    let asked = site.asked();
-    assert!(!asked.iter().any(|path| path.starts_with("/next") || path == "/deleted"), "{asked:?}");
+    let tool_results = results(&rig.snapshot(session).await);
+    assert!(tool_results[1].contains("cannot have the focus"), "{}", tool_results[1]);
+    assert!(tool_results[2].contains("same control"), "{}", tool_results[2]);
+    let requested = site.asked();
+    assert!(!requested.iter().any(|path| path.starts_with("/next") || path == "/deleted"), "{requested:?}");
     rig.assert_sound();
 }
 
@@ -90,11 +90,11 @@ async fn a_download_and_an_upload_ask_for_the_press_they_are() {
 async fn a_file_from_elsewhere_is_asked_about_with_the_site_that_gets_it() {
     let other = tempfile::tempdir().expect("a folder");
     let folder = other.path().canonicalize().expect("its path");
-    let [letter, env] = ["letter.pdf", ".env"].map(|name| {
+    let [message, env] = ["letter.pdf", ".env"].map(|name| {
         std::fs::write(folder.join(name), "KEY=1").expect("a file");
         folder.join(name).display().to_string()
     });
-    let given = [letter.clone(), env.clone()];
+    let given = [message.clone(), env.clone()];
     let give = step(
         move |read| json!({ "action": "act", "kind": "upload", "ref": number(read, "Delete account"), "values": given }),
     );
@@ -106,13 +106,13 @@ async fn a_file_from_elsewhere_is_asked_about_with_the_site_that_gets_it() {
     };
     assert_eq!((besides.as_slice(), at), (&[PageRisk::Deletes][..], &site.origin()));
     assert_eq!(target.as_ref().map(|target| target.name.as_str()), Some("Delete account"));
-    let expected = [PageFile::Outside { path: letter.clone() }, PageFile::Secret { path: env.clone() }];
+    let expected = [PageFile::Outside { path: message.clone() }, PageFile::Secret { path: env.clone() }];
     assert_eq!(files.as_slice(), expected);
     let QuestionContent::Permission { preview: ToolView::Browser(view), rule: None, .. } = &question.ask
     else {
         panic!("a view, and nothing for always: {question:?}")
     };
-    assert_eq!(view.text.as_deref(), Some(format!("{letter}\n{env}").as_str()));
+    assert_eq!(view.text.as_deref(), Some(format!("{message}\n{env}").as_str()));
     rig.answer(session, &question, Answer::No { reason: None }).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert_eq!(visited(&site), ["/"]);
@@ -136,8 +136,8 @@ async fn whether_a_file_is_there_is_told_only_once_it_may_be_read() {
     assert!(!results(&rig.snapshot(session).await).join("\n").contains("is no file"));
     rig.answer(session, &question, Answer::Once).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = last(&rig, session).await;
-    assert!(told.contains("is no file. Nothing was uploaded."), "{told}");
+    let last_result = last(&rig, session).await;
+    assert!(last_result.contains("is no file. Nothing was uploaded."), "{last_result}");
     assert_eq!(visited(&site), ["/"]);
     rig.assert_sound();
 }
@@ -156,14 +156,14 @@ async fn a_point_is_judged_by_what_a_press_there_goes_on_to() {
     let at = |y: f64| step(move |_| json!({ "action": "act", "kind": "click_at", "x": 60.0, "y": y }));
     let steps = vec![at(20.0), at(70.0), at(120.0), at(165.0), at(220.0)];
     let Some((_browser, site, mut rig, session)) = on_page(page, steps).await else { return };
-    for (risk, what) in [
+    for (risk, name) in [
         (PageRisk::Deletes, "the words of the element around it"),
         (PageRisk::Pays, "the words in a slot of its button"),
         (PageRisk::Sends, "something that says nothing"),
         (PageRisk::Password, "the button that a label is in"),
     ] {
         let question = rig.question().await;
-        assert_eq!(risks(&question), [risk], "{what}: {question:?}");
+        assert_eq!(risks(&question), [risk], "{name}: {question:?}");
         rig.answer(session, &question, Answer::No { reason: None }).await;
     }
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
@@ -187,8 +187,11 @@ async fn the_question_shows_all_that_is_approved() {
     rig.answer(session, &question, Answer::No { reason: None }).await;
     // Text that is too long to be shown in full is not even asked about.
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = last(&rig, session).await;
-    assert!(told.contains("40000 characters") && told.contains("Nothing was done"), "{told}");
+    let last_result = last(&rig, session).await;
+    assert!(
+        last_result.contains("40000 characters") && last_result.contains("Nothing was done"),
+        "{last_result}"
+    );
     rig.assert_sound();
 }
 
@@ -212,9 +215,17 @@ async fn what_is_granted_every_single_time_is_granted_once() {
         rig.answer(session, &question, Answer::Once).await;
     }
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = results(&rig.snapshot(session).await);
-    assert!(told[0].contains("all the passwords"), "what was granted once is read once: {}", told[0]);
-    assert!(told[2].contains("has not granted") && !told[2].contains("all the passwords"), "{}", told[2]);
+    let tool_results = results(&rig.snapshot(session).await);
+    assert!(
+        tool_results[0].contains("all the passwords"),
+        "what was granted once is read once: {}",
+        tool_results[0]
+    );
+    assert!(
+        tool_results[2].contains("has not granted") && !tool_results[2].contains("all the passwords"),
+        "{}",
+        tool_results[2]
+    );
     rig.assert_sound();
 }
 
@@ -226,9 +237,9 @@ async fn back_leaves_a_page_that_was_not_granted_without_asking_for_it() {
     let steps = vec![click("link \"Onward\""), back, too_far];
     let Some((_browser, _site, mut rig, session)) = on_page(page, steps).await else { return };
     assert_eq!(rig.turn_end().await, TurnEnd::Finished, "nothing is asked");
-    let told = results(&rig.snapshot(session).await);
-    assert!(told[1].contains("has not granted"), "{}", told[1]);
-    assert!(told[2].contains("home again"), "{}", told[2]);
+    let tool_results = results(&rig.snapshot(session).await);
+    assert!(tool_results[1].contains("has not granted"), "{}", tool_results[1]);
+    assert!(tool_results[2].contains("home again"), "{}", tool_results[2]);
     rig.assert_sound();
 }
 
@@ -273,8 +284,8 @@ async fn the_element_that_was_asked_about_still_says_what_it_said() {
     }
     rig.answer(session, &question, Answer::Once).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = last(&rig, session).await;
-    assert!(told.contains("the page changed since this call was allowed"), "{told}");
+    let last_result = last(&rig, session).await;
+    assert!(last_result.contains("the page changed since this call was allowed"), "{last_result}");
     assert_eq!(visited(&site), ["/"]);
     rig.assert_sound();
 }
@@ -355,12 +366,16 @@ async fn of_an_element_that_is_gone_the_page_as_it_is_now_is_told() {
     let mut rig = rig_with(&browser, plan(steps)).await;
     let session = rig.start(Mode::Autonomous, "press").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = results(&rig.snapshot(session).await);
-    assert!(told[2].contains("is gone") && told[2].contains("What changed"), "{}", told[2]);
-    let (before, block) = told[2].split_once("<browser_page ").expect("a block");
-    assert!(block.contains("two of them now") && !before.contains("two of them now"), "{}", told[2]);
-    assert!(block.contains(&site.origin()) && block.contains("</browser_page>"), "{}", told[2]);
-    assert!(told[3].starts_with("Done."), "{}", told[3]);
+    let tool_results = results(&rig.snapshot(session).await);
+    assert!(
+        tool_results[2].contains("is gone") && tool_results[2].contains("What changed"),
+        "{}",
+        tool_results[2]
+    );
+    let (before, block) = tool_results[2].split_once("<browser_page ").expect("a block");
+    assert!(block.contains("two of them now") && !before.contains("two of them now"), "{}", tool_results[2]);
+    assert!(block.contains(&site.origin()) && block.contains("</browser_page>"), "{}", tool_results[2]);
+    assert!(tool_results[3].starts_with("Done."), "{}", tool_results[3]);
     rig.assert_sound();
 }
 

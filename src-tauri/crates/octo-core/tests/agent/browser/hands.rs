@@ -21,9 +21,9 @@ fn held_at(gate: &Gate, held: usize, steps: Vec<super::PlanStep>) -> Script {
 
 /// Waits until a path was requested this many times.
 async fn times(site: &Site, path: &str, times: usize) {
-    let began = std::time::Instant::now();
+    let started = std::time::Instant::now();
     while site.asked().iter().filter(|asked| *asked == path).count() < times {
-        assert!(began.elapsed() < PATIENCE, "{path} not {times} times: {:?}", site.asked());
+        assert!(started.elapsed() < PATIENCE, "{path} not {times} times: {:?}", site.asked());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -55,12 +55,15 @@ async fn nothing_is_read_while_the_person_has_the_page_not_even_that_an_element_
     }
     let ticks = || site.asked().iter().filter(|path| *path == "/tick").count();
     times(&site, "/tick", ticks() + 20).await;
-    let told = results(&rig.snapshot(session).await);
-    assert_eq!(told.len(), 1, "the call waits for its turn: {told:?}");
+    let tool_results = results(&rig.snapshot(session).await);
+    assert_eq!(tool_results.len(), 1, "the call waits for its turn: {tool_results:?}");
     rig.octo.call(GiveBackPage { session }).await.expect("the page is handed back");
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = last(&rig, session).await;
-    assert!(told.contains("is gone") && told.contains("a private letter"), "handed back, it is read: {told}");
+    let last_result = last(&rig, session).await;
+    assert!(
+        last_result.contains("is gone") && last_result.contains("a private letter"),
+        "handed back, it is read: {last_result}"
+    );
     rig.assert_sound();
 }
 

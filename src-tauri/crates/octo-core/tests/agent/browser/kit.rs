@@ -31,9 +31,9 @@ impl Chromium {
             .expect("Chromium starts");
         let browser = Self { process, profile };
         let port = browser.profile.path().join("DevToolsActivePort");
-        let began = std::time::Instant::now();
+        let started = std::time::Instant::now();
         while !std::fs::read_to_string(&port).is_ok_and(|text| text.lines().count() == 2) {
-            assert!(began.elapsed() < PATIENCE, "Chromium never listened");
+            assert!(started.elapsed() < PATIENCE, "Chromium never listened");
             thread::sleep(Duration::from_millis(20));
         }
         Some(browser)
@@ -48,8 +48,9 @@ impl Chromium {
 impl Chromium {
     /// Returns its debugging port and the path there.
     pub fn debugging_port(&self) -> (u16, String) {
-        let told = std::fs::read_to_string(self.profile.path().join("DevToolsActivePort")).expect("its port");
-        let (port, path) = told.split_once('\n').expect("two lines");
+        let reported =
+            std::fs::read_to_string(self.profile.path().join("DevToolsActivePort")).expect("its port");
+        let (port, path) = reported.split_once('\n').expect("two lines");
         (port.parse().expect("a port"), path.trim().to_owned())
     }
 
@@ -89,12 +90,12 @@ impl Site {
             .iter()
             .map(|(path, html)| ((*path).to_owned(), html.replace("PORT", &port.to_string())))
             .collect();
-        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
-        let site = Self { port, asked: asked.clone() };
+        let requested: Arc<Mutex<Vec<String>>> = Arc::default();
+        let site = Self { port, asked: requested.clone() };
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (pages, asked) = (pages.clone(), asked.clone());
-                thread::spawn(move || respond(stream, &pages, &asked));
+                let (pages, requested) = (pages.clone(), requested.clone());
+                thread::spawn(move || respond(stream, &pages, &requested));
             }
         });
         site
@@ -118,11 +119,11 @@ impl Site {
 
     /// Returns a step that blocks until a path was requested.
     pub fn wait_for(&self, path: &'static str) -> impl Fn() + Send + 'static {
-        let asked = self.asked.clone();
+        let requested = self.asked.clone();
         move || {
-            let began = std::time::Instant::now();
-            while !asked.lock().expect("the list").iter().any(|asked| asked == path) {
-                assert!(began.elapsed() < PATIENCE, "nobody asked for {path}");
+            let started = std::time::Instant::now();
+            while !requested.lock().expect("the list").iter().any(|asked| asked == path) {
+                assert!(started.elapsed() < PATIENCE, "nobody asked for {path}");
                 thread::sleep(Duration::from_millis(20));
             }
         }
@@ -130,19 +131,19 @@ impl Site {
 
     /// Waits until a page or a script has requested a path.
     pub async fn asked_for(&self, path: &str) {
-        let began = std::time::Instant::now();
+        let started = std::time::Instant::now();
         while !self.asked().iter().any(|asked| asked == path) {
-            assert!(began.elapsed() < PATIENCE, "nobody asked for {path}: {:?}", self.asked());
+            assert!(started.elapsed() < PATIENCE, "nobody asked for {path}: {:?}", self.asked());
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 }
 
-pub fn respond(stream: TcpStream, pages: &HashMap<String, String>, asked: &Mutex<Vec<String>>) {
+pub fn respond(stream: TcpStream, pages: &HashMap<String, String>, requested: &Mutex<Vec<String>>) {
     let mut lines = BufReader::new(&stream).lines().map_while(Result::ok);
     let Some(path) = lines.next().and_then(|line| line.split(' ').nth(1).map(str::to_owned)) else { return };
     let _head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
-    asked.lock().expect("the list").push(path.clone());
+    requested.lock().expect("the list").push(path.clone());
     let page = pages.get(path.split('?').next().unwrap_or_default());
     let (status, body) = page.map_or(("404 Not Found", "nothing"), |page| ("200 OK", page.as_str()));
     // A path that begins with `/file` is a download, whatever requested it.

@@ -27,10 +27,10 @@ async fn no_call_waits_for_a_picture_and_pictures_that_do_not_come_do_not_pile_u
     let steps = std::iter::once(open(site.url("/"))).chain((0..8).map(add));
     let mut rig = Rig::new(plan(steps.collect())).await;
     between.chosen_by(&rig).await;
-    let began = std::time::Instant::now();
+    let started = std::time::Instant::now();
     let session = rig.start(Mode::Autonomous, "press").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let took = began.elapsed();
+    let took = started.elapsed();
     let calls = rig.snapshot(session).await.page.calls;
     let quickest = calls.iter().filter_map(|call| match call.state {
         CallState::Ended { duration_ms, .. } => Some(duration_ms),
@@ -70,12 +70,15 @@ async fn the_browser_stays_behind_octos_window_while_a_question_is_put() {
     assert_eq!((size(16), size(20)), (Some(130), Some(45)));
     // It was brought to the front for the task; for the question only if no picture was possible in the
     // background, as on a busy machine.
-    let said = between.recorded_commands();
-    let acted = said.iter().rposition(|name| name.starts_with("Input.")).expect("an act");
-    let first = |wanted: &str| said.iter().skip(acted).position(|name| name == wanted);
+    let commands = between.recorded_commands();
+    let acted = commands.iter().rposition(|name| name.starts_with("Input.")).expect("an act");
+    let first = |expected: &str| commands.iter().skip(acted).position(|name| name == expected);
     let (picture, front) = (first(PICTURE).expect("a picture"), first("Page.bringToFront"));
-    assert!(front.is_none_or(|front| picture < front), "not for the question: {said:?}");
-    assert!(said.iter().take(acted).any(|name| name == "Page.bringToFront"), "for the task: {said:?}");
+    assert!(front.is_none_or(|front| picture < front), "not for the question: {commands:?}");
+    assert!(
+        commands.iter().take(acted).any(|name| name == "Page.bringToFront"),
+        "for the task: {commands:?}"
+    );
     rig.answer(session, &question, Answer::No { reason: None }).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     rig.assert_sound();

@@ -27,19 +27,19 @@ async fn a_long_page_is_an_overview_with_its_whole_in_parts_in_a_file_and_by_wha
     let question = rig.question().await;
     rig.answer(session, &question, Answer::Once).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = results(&rig.snapshot(session).await);
-    let [_, overview, second, targets, screen, found, read, wrong] = told.as_slice() else {
-        panic!("{told:?}")
+    let tool_results = results(&rig.snapshot(session).await);
+    let [_, overview, second, targets, screen, found, read, wrong] = tool_results.as_slice() else {
+        panic!("{tool_results:?}")
     };
     let all = [overview, second, targets, screen, found, read];
-    for (what, text) in ["overview", "second", "targets", "screen", "found", "read"].iter().zip(all) {
+    for (name, text) in ["overview", "second", "targets", "screen", "found", "read"].iter().zip(all) {
         let tokens = octo_browser::snapshot::estimate_tokens(text);
-        assert!(tokens < 4_500, "{what}: {tokens}");
+        assert!(tokens < 4_500, "{name}: {tokens}");
     }
     assert!(overview.contains("(Part 1 of ") && overview.contains("Line 0 of"), "{overview}");
     assert!(!overview.contains("Line 600 of"), "{overview}");
     assert!(second.contains("(Part 2 of ") && second.contains("Line 100 of"), "{second}");
-    let file = overview.split("The whole snapshot is in ").nth(1).and_then(|rest| rest.split(';').next());
+    let file = overview.split("The whole snapshot is in ").nth(1).and_then(|tail| tail.split(';').next());
     let whole = std::fs::read_to_string(file.expect("a file")).expect("it is there");
     assert!(["Line 0 of", "Line 600 of", "Last of all"].iter().all(|line| whole.contains(line)));
     assert!(

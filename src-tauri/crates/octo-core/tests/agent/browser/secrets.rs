@@ -33,9 +33,17 @@ async fn a_picture_for_the_model_covers_the_field_and_numbers_the_rest() {
     let mut rig = rig_with(&browser, plan(steps)).await;
     let session = rig.start(Mode::Autonomous, "look").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = results(&rig.snapshot(session).await);
-    assert!(told[1].contains("Grey boxes cover") && !told[1].contains("have their number"), "{}", told[1]);
-    assert!(told[2].contains("Grey boxes cover") && told[2].contains("have their number"), "{}", told[2]);
+    let tool_results = results(&rig.snapshot(session).await);
+    assert!(
+        tool_results[1].contains("Grey boxes cover") && !tool_results[1].contains("have their number"),
+        "{}",
+        tool_results[1]
+    );
+    assert!(
+        tool_results[2].contains("Grey boxes cover") && tool_results[2].contains("have their number"),
+        "{}",
+        tool_results[2]
+    );
     rig.assert_sound();
 }
 
@@ -57,9 +65,9 @@ async fn a_secret_is_typed_by_name_and_read_nowhere() {
     let shop = rig.octo.call(kept("shop", &site.url("/some/page"))).await.expect("it is kept");
     assert_eq!(shop.site, site.origin());
     rig.octo.call(kept("other", &site.elsewhere())).await.expect("it is kept");
-    let listed = rig.octo.call(ListSiteSecrets {}).await.expect("a list");
-    assert_eq!(listed.secrets.len(), 2);
-    assert!(!format!("{listed:?}").contains(VALUE));
+    let secrets = rig.octo.call(ListSiteSecrets {}).await.expect("a list");
+    assert_eq!(secrets.secrets.len(), 2);
+    assert!(!format!("{secrets:?}").contains(VALUE));
 
     let session = rig.start(Mode::Autonomous, "log me in").await;
     let question = rig.question().await;
@@ -74,12 +82,20 @@ async fn a_secret_is_typed_by_name_and_read_nowhere() {
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
 
     let snapshot = rig.snapshot(session).await;
-    let told = results(&snapshot);
-    assert!(told[0].contains("{{secret:shop}}") && !told[0].contains("{{secret:other}}"), "{}", told[0]);
-    assert!(told[1].contains("not one for a password"), "{}", told[1]);
-    assert!(told[2].contains("belongs to another site"), "{}", told[2]);
-    assert!(told[3].contains("no secret is called none"), "{}", told[3]);
-    assert!(told[5].contains("{{secret:shop}}"), "what the page repeats has the name: {}", told[5]);
+    let tool_results = results(&snapshot);
+    assert!(
+        tool_results[0].contains("{{secret:shop}}") && !tool_results[0].contains("{{secret:other}}"),
+        "{}",
+        tool_results[0]
+    );
+    assert!(tool_results[1].contains("not one for a password"), "{}", tool_results[1]);
+    assert!(tool_results[2].contains("belongs to another site"), "{}", tool_results[2]);
+    assert!(tool_results[3].contains("no secret is called none"), "{}", tool_results[3]);
+    assert!(
+        tool_results[5].contains("{{secret:shop}}"),
+        "what the page repeats has the name: {}",
+        tool_results[5]
+    );
     assert!(last(&rig, session).await.contains("welcome"));
     let sent = site.asked().into_iter().find(|path| path.starts_with("/in")).expect("the form was sent");
     assert!(sent.ends_with("pw=s3cret-Horse+9%25"), "the page got the value: {sent}");
@@ -93,8 +109,8 @@ async fn a_secret_is_typed_by_name_and_read_nowhere() {
         assert!(!request.body.to_string().contains("s3cret"), "the model was sent it");
     }
     rig.octo.call(ForgetSiteSecret { name: "shop".to_owned() }).await.expect("it is forgotten");
-    let listed = rig.octo.call(ListSiteSecrets {}).await.expect("a list");
-    assert_eq!(listed.secrets.iter().map(|secret| secret.name.as_str()).collect::<Vec<_>>(), ["other"]);
+    let secrets = rig.octo.call(ListSiteSecrets {}).await.expect("a list");
+    assert_eq!(secrets.secrets.iter().map(|secret| secret.name.as_str()).collect::<Vec<_>>(), ["other"]);
     rig.assert_sound();
 }
 
@@ -122,8 +138,8 @@ async fn a_value_that_was_typed_before_a_restart_is_read_nowhere_after_it() {
     rig.octo.call(kept("shop", &site.url("/"))).await.expect("it is kept");
     rig.send(session, "and now look").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = last(&rig, session).await;
-    assert!(told.contains("You came with {{secret:shop}} from there."), "{told}");
+    let last_result = last(&rig, session).await;
+    assert!(last_result.contains("You came with {{secret:shop}} from there."), "{last_result}");
     rig.assert_sound();
 }
 
@@ -137,9 +153,9 @@ async fn a_value_that_its_own_site_shows_is_read_by_its_name_also_where_it_was_n
     rig.octo.call(kept("shop", &site.url("/"))).await.expect("it is kept");
     let session = rig.start(Mode::Autonomous, "look").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = results(&rig.snapshot(session).await);
-    assert!(told[0].contains("Yours is {{secret:shop}}."), "{}", told[0]);
-    assert!(told[1].contains("Copy {{secret:shop}}?"), "{}", told[1]);
+    let tool_results = results(&rig.snapshot(session).await);
+    assert!(tool_results[0].contains("Yours is {{secret:shop}}."), "{}", tool_results[0]);
+    assert!(tool_results[1].contains("Copy {{secret:shop}}?"), "{}", tool_results[1]);
     rig.assert_sound();
 }
 

@@ -75,10 +75,10 @@ async fn an_empty_page_that_another_page_fills_is_that_pages() {
     rig.answer(session, &question, Answer::Once).await;
     refused(&mut rig, session, &site, 3).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = results(&rig.snapshot(session).await);
-    assert_eq!(told.len(), 9);
-    assert!(told.iter().all(|text| !text.contains(SECRET)), "{told:?}");
-    assert!(!told.iter().any(|text| text.contains("A picture of the page")), "{told:?}");
+    let tool_results = results(&rig.snapshot(session).await);
+    assert_eq!(tool_results.len(), 9);
+    assert!(tool_results.iter().all(|text| !text.contains(SECRET)), "{tool_results:?}");
+    assert!(!tool_results.iter().any(|text| text.contains("A picture of the page")), "{tool_results:?}");
     assert!(!site.asked().contains(&"/pressed".to_owned()), "{:?}", site.asked());
     rig.assert_sound();
 }
@@ -98,7 +98,11 @@ async fn an_empty_page_of_a_granted_site_is_worked_in_as_that_site() {
     assert_eq!(reason(&question), &AskReason::Site { site: site.origin() });
     rig.answer(session, &question, Answer::Once).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished, "nothing more is asked");
-    let told = results(&rig.snapshot(session).await);
-    assert!(told[3].contains("more of it") && told[3].contains(&site.origin()), "{}", told[3]);
+    let tool_results = results(&rig.snapshot(session).await);
+    assert!(
+        tool_results[3].contains("more of it") && tool_results[3].contains(&site.origin()),
+        "{}",
+        tool_results[3]
+    );
     rig.assert_sound();
 }

@@ -47,17 +47,17 @@ async fn while_it_asks_the_check_up_says_so_and_who_gives_up_is_told_of_its_ques
         let checks = rig.octo.call(ExamineBrowser {}).await.unwrap().checks;
         checks.into_iter().find(|check| check.about == about).expect("a line for it")
     };
-    let attached = line(BrowserCheckKind::Attached).await;
+    let attachments = line(BrowserCheckKind::Attached).await;
     assert_eq!(
-        (attached.note.key.as_str(), attached.repair),
+        (attachments.note.key.as_str(), attachments.repair),
         ("browser.check.waiting", Some(BrowserRepair::StopWaiting))
     );
     assert_eq!(line(BrowserCheckKind::Works).await.note.key, "browser.check.once_allowed");
 
     rig.octo.call(DetachBrowser {}).await.unwrap();
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let told = last(&rig, session).await;
-    assert!(told.contains("gave up waiting") && !told.contains("let go of"), "{told}");
+    let last_result = last(&rig, session).await;
+    assert!(last_result.contains("gave up waiting") && !last_result.contains("let go of"), "{last_result}");
     let error = next(&mut watch, |update| match update {
         Update::Browser { state: BrowserState::Lost { error } } => Some(error),
         _ => None,
@@ -67,9 +67,9 @@ async fn while_it_asks_the_check_up_says_so_and_who_gives_up_is_told_of_its_ques
 
     // The second call asked no one and got the same error at once; a new message of the person allows another
     // question.
-    let told = results(&rig.snapshot(session).await);
-    assert!(told.len() == 2 && told[0] == told[1], "{told:?}");
-    let mut waiting = async |rig: &Rig| {
+    let tool_results = results(&rig.snapshot(session).await);
+    assert!(tool_results.len() == 2 && tool_results[0] == tool_results[1], "{tool_results:?}");
+    let mut wait = async |rig: &Rig| {
         next(&mut watch, |update| match update {
             Update::Browser { state: BrowserState::WaitingForAllow { .. } } => Some(()),
             _ => None,
@@ -78,9 +78,9 @@ async fn while_it_asks_the_check_up_says_so_and_who_gives_up_is_told_of_its_ques
         rig.octo.call(DetachBrowser {}).await.unwrap();
     };
     rig.octo.call(AttachBrowser {}).await.unwrap();
-    waiting(&rig).await;
+    wait(&rig).await;
     rig.start(Mode::Autonomous, "look again").await;
-    waiting(&rig).await;
+    wait(&rig).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     rig.assert_sound();
 }
@@ -159,21 +159,29 @@ async fn asked_twice(ends: PromptEnd) -> (Vec<String>, usize) {
     asking.answer.send(ends).expect("it asks");
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     rig.assert_sound();
-    let told = results(&rig.snapshot(session).await);
+    let tool_results = results(&rig.snapshot(session).await);
     let questions = *asking.questions.lock().expect("the count");
-    (told, questions)
+    (tool_results, questions)
 }
 
 #[tokio::test]
 async fn a_decline_in_the_browser_holds_whatever_the_person_said_meanwhile() {
-    let (told, questions) = asked_twice(PromptEnd::Declined).await;
-    assert!(told.len() == 2 && told.iter().all(|told| told.contains("declined in the browser")), "{told:?}");
+    let (tool_results, questions) = asked_twice(PromptEnd::Declined).await;
+    assert!(
+        tool_results.len() == 2
+            && tool_results.iter().all(|tool_results| tool_results.contains("declined in the browser")),
+        "{tool_results:?}"
+    );
     assert_eq!(questions, 1, "they are not asked again");
 }
 
 #[tokio::test]
 async fn a_browser_that_fell_silent_after_its_question_is_not_made_to_ask_another() {
-    let (told, questions) = asked_twice(PromptEnd::Silent).await;
-    assert!(told.len() == 2 && told.iter().all(|told| told.contains("could not be reached")), "{told:?}");
+    let (tool_results, questions) = asked_twice(PromptEnd::Silent).await;
+    assert!(
+        tool_results.len() == 2
+            && tool_results.iter().all(|tool_results| tool_results.contains("could not be reached")),
+        "{tool_results:?}"
+    );
     assert_eq!(questions, 1);
 }

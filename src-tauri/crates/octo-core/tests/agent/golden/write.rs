@@ -93,11 +93,11 @@ fn plans() -> Vec<TaskPlan> {
 #[ignore = "writes the files of the golden home; they are never written over"]
 async fn the_golden_files() {
     let home = golden_home();
-    let place = home.octo();
-    FILES.iter().for_each(|name| drop(fs::remove_dir_all(place.join(name))));
-    put(place.join("hooks.toml"), HOOKS);
-    put(place.join("skills/notes/SKILL.md"), SKILL);
-    put(place.join("agents/birds/PROFILE.md"), PROFILE);
+    let octo_home = home.octo();
+    FILES.iter().for_each(|name| drop(fs::remove_dir_all(octo_home.join(name))));
+    put(octo_home.join("hooks.toml"), HOOKS);
+    put(octo_home.join("skills/notes/SKILL.md"), SKILL);
+    put(octo_home.join("agents/birds/PROFILE.md"), PROFILE);
     let presets = json!({
         "version": 1,
         "providers": [{
@@ -117,7 +117,7 @@ async fn the_golden_files() {
             }],
         }],
     });
-    put(place.join("presets.json"), serde_json::to_string_pretty(&presets).unwrap());
+    put(octo_home.join("presets.json"), serde_json::to_string_pretty(&presets).unwrap());
     let config = Config { open_turns: OpenTurnPolicy::WaitForUse, ..config(&home) };
     let octo = Octo::start_by_clock(config, HandClock::at(NOW)).await.unwrap();
     policy(&octo).await;
@@ -146,13 +146,13 @@ async fn the_golden_files() {
     }
     octo.shutdown().await;
     for name in FILES {
-        copy(&place.join(name), &fixture().join(name));
+        copy(&octo_home.join(name), &fixture().join(name));
     }
     // Of a place that every reader of the fixture has.
     for entry in fs::read_dir(fixture().join("trash")).unwrap().flatten() {
         let slip = entry.path().join("slip.json");
         if let Ok(text) = fs::read_to_string(&slip) {
-            fs::write(slip, text.replace(place.to_str().unwrap(), "/home/me/.octo")).unwrap();
+            fs::write(slip, text.replace(octo_home.to_str().unwrap(), "/home/me/.octo")).unwrap();
         }
     }
 }

@@ -94,9 +94,12 @@ async fn skills_made_to_do_harm_are_tamed_and_what_was_done_is_said() {
 
     let session = rig.octo.call(begin(&rig, "/inject a `touch ran` $(touch ran)")).await.unwrap().id;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let [told] = results(&rig.snapshot(session).await).try_into().unwrap();
-    assert!(!told.contains(&std::env::var("PATH").unwrap()) && told.contains("{{ 7 * 7 }}"), "{told}");
-    assert!(told.contains("not run here") && !told.contains("<%="), "{told}");
+    let [tool_result] = results(&rig.snapshot(session).await).try_into().unwrap();
+    assert!(
+        !tool_result.contains(&std::env::var("PATH").unwrap()) && tool_result.contains("{{ 7 * 7 }}"),
+        "{tool_result}"
+    );
+    assert!(tool_result.contains("not run here") && !tool_result.contains("<%="), "{tool_result}");
     assert!(!rig.home.work().join("ran").exists());
     let system = rig.server.requests()[0].system();
     let line = system.lines().find(|line| line.starts_with("- long: ")).unwrap();

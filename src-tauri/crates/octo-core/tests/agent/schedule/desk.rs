@@ -55,8 +55,11 @@ async fn a_task_is_put_before_the_person_in_every_mode_with_its_words_and_next_t
         (plan.prompt.as_str(), plan.folder.clone()),
         ("- look", rig.home.work().display().to_string())
     );
-    let told = results(&rig.snapshot(session).await);
-    assert!(told[1].contains("morning-brief") && told[1].contains("weekdays at 10:00"), "{told:?}");
+    let tool_results = results(&rig.snapshot(session).await);
+    assert!(
+        tool_results[1].contains("morning-brief") && tool_results[1].contains("weekdays at 10:00"),
+        "{tool_results:?}"
+    );
     clock.set(DAY + 34 * HOUR);
     last_run(&rig, "finished", |status| *status == RunStatus::Finished).await;
     rig.assert_sound();
@@ -73,10 +76,10 @@ async fn a_no_saves_nothing_and_what_makes_no_sense_is_told_before_anybody_is_as
     rig.answer(session, &question, Answer::No { reason: None }).await;
     rig.turn_end().await;
     assert!(rig.octo.call(ListTasks {}).await.unwrap().tasks.is_empty());
-    let told = results(&rig.snapshot(session).await);
-    assert!(told[0].contains("Write one of"), "{told:?}");
-    assert!(told[1].contains("five minutes"), "{told:?}");
-    assert!(told[2].contains("--prompt"), "{told:?}");
+    let tool_results = results(&rig.snapshot(session).await);
+    assert!(tool_results[0].contains("Write one of"), "{tool_results:?}");
+    assert!(tool_results[1].contains("five minutes"), "{tool_results:?}");
+    assert!(tool_results[2].contains("--prompt"), "{tool_results:?}");
 }
 
 #[tokio::test]
@@ -95,11 +98,17 @@ async fn a_task_is_changed_paused_run_shown_and_deleted() {
     let question = rig.question().await;
     rig.answer(session, &question, Answer::Once).await;
     rig.turn_end().await;
-    let told = results(&rig.snapshot(session).await);
-    assert!(told[0].contains("daily at 11:00"), "{told:?}");
-    assert!(told[1].contains("paused"), "{told:?}");
-    assert!(told[2].contains("budget: 0.5") && told[2].contains("Write the brief."), "{told:?}");
-    assert!(told[3].contains("trash"), "{told:?}");
-    assert!(told[4].contains("no longer exists") && told[5].contains("not a valid"), "{told:?}");
+    let tool_results = results(&rig.snapshot(session).await);
+    assert!(tool_results[0].contains("daily at 11:00"), "{tool_results:?}");
+    assert!(tool_results[1].contains("paused"), "{tool_results:?}");
+    assert!(
+        tool_results[2].contains("budget: 0.5") && tool_results[2].contains("Write the brief."),
+        "{tool_results:?}"
+    );
+    assert!(tool_results[3].contains("trash"), "{tool_results:?}");
+    assert!(
+        tool_results[4].contains("no longer exists") && tool_results[5].contains("not a valid"),
+        "{tool_results:?}"
+    );
     assert!(rig.octo.call(ListTasks {}).await.unwrap().tasks.is_empty());
 }

@@ -77,8 +77,8 @@ async fn a_broken_file_is_shown_left_as_it_is_and_does_not_run() {
     clock.set(DAY + 34 * HOUR);
     settled(&rig, &clock, 1).await;
     let mut tasks = rig.octo.subscribe(LiveTopic::Tasks).await.unwrap();
-    let told = tasks.next().await.unwrap();
-    let waiting = match &told[0] {
+    let reported = tasks.next().await.unwrap();
+    let waiting = match &reported[0] {
         Update::Snapshot { snapshot: Snapshot::Tasks { state } } => state.waiting,
         other => panic!("{other:?}"),
     };

@@ -232,10 +232,10 @@ async fn run_now_takes_the_place_of_a_try_that_waits_and_the_history_says_so() {
     let retry = last_run(&rig, "a retry", |status| *status == waits).await;
     let by_hand = rig.octo.call(RunTask { task: task.file.clone() }).await.unwrap();
     last_run(&rig, "finished", |status| *status == RunStatus::Finished).await;
-    let told = runs(&rig).await;
-    let stands: Vec<_> = told.iter().map(|run| (run.id, run.status.clone())).skip(1).collect();
+    let all_runs = runs(&rig).await;
+    let status: Vec<_> = all_runs.iter().map(|run| (run.id, run.status.clone())).skip(1).collect();
     let replaced = RunStatus::Skipped { reason: SkipReason::Replaced };
-    assert_eq!(stands, [(retry.id, replaced), (by_hand.id, RunStatus::Finished)]);
+    assert_eq!(status, [(retry.id, replaced), (by_hand.id, RunStatus::Finished)]);
     assert_eq!(card(&rig, &task.file).await.last.map(|run| run.id), Some(by_hand.id));
     clock.set(DAY + 23 * HOUR);
     settled(&rig, &clock, 3).await;
@@ -264,8 +264,8 @@ async fn a_time_that_comes_takes_the_place_of_a_try_that_waits() {
 }
 
 async fn state(rig: &Rig) -> TasksState {
-    let mut watched = rig.octo.subscribe(LiveTopic::Tasks).await.unwrap();
-    match watched.next().await.unwrap().remove(0) {
+    let mut running_command = rig.octo.subscribe(LiveTopic::Tasks).await.unwrap();
+    match running_command.next().await.unwrap().remove(0) {
         Update::Snapshot { snapshot: Snapshot::Tasks { state } } => state,
         other => panic!("no snapshot: {other:?}"),
     }
@@ -279,13 +279,13 @@ async fn a_run_that_asks_waits_for_the_person_and_goes_on_with_the_answer() {
     plan.mode = Mode::Ask;
     plan.minutes = 1;
     save(&rig, plan).await;
-    let mut watched = rig.octo.subscribe(LiveTopic::Tasks).await.unwrap();
-    watched.next().await.unwrap();
+    let mut running_command = rig.octo.subscribe(LiveTopic::Tasks).await.unwrap();
+    running_command.next().await.unwrap();
     clock.set(DAY + 10 * HOUR);
     let question = rig.question().await;
     let run = last_run(&rig, "waiting", |status| *status == RunStatus::NeedsYou).await;
     assert_eq!((state(&rig).await.running, state(&rig).await.waiting), (0, 1));
-    assert!(matches!(watched.next().await.unwrap()[0], Update::Tasks { .. }), "who watches is told");
+    assert!(matches!(running_command.next().await.unwrap()[0], Update::Tasks { .. }), "who watches is told");
     // Time the person takes does not count.
     clock.pass(3 * HOUR);
     settled(&rig, &clock, 1).await;

@@ -115,26 +115,26 @@ pub async fn runs(rig: &Rig) -> Vec<TaskRun> {
 }
 
 /// Returns the runs once they match.
-pub async fn runs_when(rig: &Rig, what: &str, fits: impl Fn(&[TaskRun]) -> bool) -> Vec<TaskRun> {
-    let waiting = async {
+pub async fn runs_when(rig: &Rig, description: &str, predicate: impl Fn(&[TaskRun]) -> bool) -> Vec<TaskRun> {
+    let wait = async {
         loop {
             let runs = runs(rig).await;
-            if fits(&runs) {
+            if predicate(&runs) {
                 return runs;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    match tokio::time::timeout(PATIENCE, waiting).await {
+    match tokio::time::timeout(PATIENCE, wait).await {
         Ok(runs) => runs,
-        Err(_) => panic!("never {what}: {:#?}", runs(rig).await),
+        Err(_) => panic!("never {description}: {:#?}", runs(rig).await),
     }
 }
 
 /// Returns the newest run once its status matches.
-pub async fn last_run(rig: &Rig, what: &str, fits: impl Fn(&RunStatus) -> bool) -> TaskRun {
-    let fits = |runs: &[TaskRun]| runs.last().is_some_and(|run| fits(&run.status));
-    runs_when(rig, what, fits).await.pop().expect("a run")
+pub async fn last_run(rig: &Rig, description: &str, predicate: impl Fn(&RunStatus) -> bool) -> TaskRun {
+    let is_expected = |runs: &[TaskRun]| runs.last().is_some_and(|run| predicate(&run.status));
+    runs_when(rig, description, is_expected).await.pop().expect("a run")
 }
 
 /// Waits until the present moment has no further effect: another task, triggered now, has run.

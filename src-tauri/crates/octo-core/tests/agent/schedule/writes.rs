@@ -145,8 +145,8 @@ async fn check_session(rig: &Rig, run: &TaskRun) {
     assert_eq!(listed.sessions.iter().map(|info| info.id).collect::<Vec<_>>(), [session]);
     let page = rig.octo.call(OpenSession { session }).await.unwrap().page;
     assert_eq!(page.turns.iter().map(|turn| turn.end.clone()).collect::<Vec<_>>(), [Some(TurnEnd::Finished)]);
-    let said = page.messages.iter().filter(|message| message.text() == "Write the brief.").count();
-    assert_eq!(said, 1, "{page:#?}");
+    let messages_there = page.messages.iter().filter(|message| message.text() == "Write the brief.").count();
+    assert_eq!(messages_there, 1, "{page:#?}");
 }
 
 #[tokio::test]
