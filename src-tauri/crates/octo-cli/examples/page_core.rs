@@ -340,7 +340,7 @@ fn with_part(reply: Reply, part: PartPlan) -> Reply {
     }
 }
 
-async fn blob(octo: &Octo, path: &str, to: PathBuf) -> Result<Value, ApiError> {
+async fn blob(octo: &Octo, path: &str, target: PathBuf) -> Result<Value, ApiError> {
     let missing = || ApiError::new("blob.missing");
     let (media_type, bytes) = match path.strip_prefix("live/") {
         Some(rest) => {
@@ -355,6 +355,6 @@ async fn blob(octo: &Octo, path: &str, to: PathBuf) -> Result<Value, ApiError> {
             (blob.media_type, blob.bytes)
         }
     };
-    fs::write(to, bytes).map_err(|error| missing().detail(error))?;
+    fs::write(target, bytes).map_err(|error| missing().detail(error))?;
     Ok(json!({ "media_type": media_type }))
 }

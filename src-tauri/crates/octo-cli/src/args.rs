@@ -101,12 +101,13 @@ impl FromStr for SessionChoice {
 
 /// Parses an amount of dollars: digits, optionally followed by a point and up to nine more. Nothing is rounded.
 fn dollars(text: &str) -> Result<Cost, String> {
-    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(whole) || !digits(part) || part.len() > NANO_DIGITS {
+    if !digits(whole) || !digits(fraction) || fraction.len() > NANO_DIGITS {
         return Err("an amount of US dollars is written like 2 or 0.50".to_owned());
     }
-    let nano = format!("{whole}{part:0<NANO_DIGITS$}").parse().map_err(|_| "that is too much".to_owned())?;
+    let nano =
+        format!("{whole}{fraction:0<NANO_DIGITS$}").parse().map_err(|_| "that is too much".to_owned())?;
     match Cost::from_nano_dollars(nano) {
         Cost::ZERO => Err("a budget is more than nothing".to_owned()),
         budget => Ok(budget),
@@ -266,7 +267,7 @@ mod tests {
         ] {
             assert_eq!(dollars(text), Ok(Cost::from_nano_dollars(nano)), "{text}");
         }
-        for wrong in [
+        for invalid in [
             "",
             "0",
             "0.0",
@@ -288,13 +289,13 @@ mod tests {
             "99999999999999999999999",
             "١",
         ] {
-            assert!(dollars(wrong).is_err(), "{wrong}");
+            assert!(dollars(invalid).is_err(), "{invalid}");
         }
     }
 
     #[test]
     fn wrong_values_are_usage_errors() {
-        for wrong in [
+        for invalid in [
             &["octo", "exec"][..],
             &["octo"],
             &["octo", "exec", "--session", "0123", "x"],
@@ -308,8 +309,8 @@ mod tests {
             &["octo", "exec", "two", "prompts"],
             &["octo", "serve", "x"],
         ] {
-            let error = CliArguments::try_parse_from(wrong).unwrap_err();
-            assert_eq!(error.exit_code(), 2, "{wrong:?}");
+            let error = CliArguments::try_parse_from(invalid).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{invalid:?}");
         }
     }
 }

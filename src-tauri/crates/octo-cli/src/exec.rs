@@ -28,8 +28,8 @@ pub(crate) async fn exec(arguments: ExecArguments) -> Exit {
     let mut language = Language::System;
     match run(arguments, &mut language).await {
         Ok(exit) => exit,
-        Err(Failure::Usage(words)) => {
-            print_error_line(&format!("error: {words}"));
+        Err(Failure::Usage(message)) => {
+            print_error_line(&format!("error: {message}"));
             Exit::Usage
         }
         Err(Failure::Failed(error)) => {
@@ -48,8 +48,8 @@ async fn run(arguments: ExecArguments, language: &mut Language) -> Result<Exit, 
     let settled = settle_home()?;
     let home = settled.location.home.clone();
     let _logs = octo_core::logging::start(&home);
-    for remark in &settled.remarks {
-        print_error(*language, remark);
+    for warning in &settled.remarks {
+        print_error(*language, warning);
     }
     let config = Config {
         home,
@@ -85,15 +85,15 @@ async fn turn(
     *language = settings.language;
     let _rules_watch = rules::watch_rules(octo, settings.language).await?;
     let (feed, _feed_end) = Feed::open(octo);
-    let begun = tokio::select! {
+    let started = tokio::select! {
         biased;
         // Nothing was sent yet, or the core has stored it and continues it at the next start.
         () = signals.next() => return Err(Failure::Interrupted),
         begun = begin::begin(octo, arguments, choice, &settings, task) => begun?,
     };
-    print_error_line(&format!("session: {}", begun.session));
+    print_error_line(&format!("session: {}", started.session));
     let output_mode = if arguments.json { OutputMode::Events } else { OutputMode::FinalText };
-    let follower = Follower::new(octo, begun, settings.language, output_mode, OutputLines::stdout());
+    let follower = Follower::new(octo, started, settings.language, output_mode, OutputLines::stdout());
     follower.with_budget(arguments.budget).follow(feed, signals).await
 }
 
@@ -104,12 +104,12 @@ async fn prompt(argument: &str, signals: &mut Signals) -> Result<String, Failure
             let mut bytes = Vec::new();
             std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
         });
-        let read = tokio::select! {
+        let result = tokio::select! {
             biased;
             () = signals.next() => return Err(Failure::Interrupted),
             read = reading => read,
         };
-        let bytes = match read {
+        let bytes = match result {
             Ok(Ok(bytes)) => bytes,
             Ok(Err(error)) => return Err(Failure::Usage(format!("standard input cannot be read: {error}"))),
             Err(error) => return Err(ApiError::new("internal").detail(error).into()),
@@ -127,10 +127,10 @@ async fn prompt(argument: &str, signals: &mut Signals) -> Result<String, Failure
 
 /// Returns the working folder, absolute and without links.
 fn folder(cwd: Option<&Path>) -> Result<PathBuf, ApiError> {
-    let given = cwd.unwrap_or(Path::new("."));
+    let folder = cwd.unwrap_or(Path::new("."));
     let unusable =
-        |error: std::io::Error| ApiError::new("exec.folder").arg("path", given.display()).detail(error);
-    let folder = given.canonicalize().map_err(unusable)?;
+        |error: std::io::Error| ApiError::new("exec.folder").arg("path", folder.display()).detail(error);
+    let folder = folder.canonicalize().map_err(unusable)?;
     if !folder.is_dir() {
         return Err(unusable(std::io::ErrorKind::NotADirectory.into()));
     }

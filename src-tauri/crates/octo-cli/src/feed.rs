@@ -73,8 +73,17 @@ impl FeedPump {
     fn new(octo: &Octo) -> (Self, mpsc::UnboundedReceiver<FeedItem>) {
         let (items, feed) = mpsc::unbounded_channel();
         let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let since = Millis::try_from(elapsed.as_millis()).unwrap_or(Millis::MAX);
-        (Self { octo: octo.clone(), events: octo.events(), items, last_seqs: HashMap::new(), since }, feed)
+        let started_at = Millis::try_from(elapsed.as_millis()).unwrap_or(Millis::MAX);
+        (
+            Self {
+                octo: octo.clone(),
+                events: octo.events(),
+                items,
+                last_seqs: HashMap::new(),
+                since: started_at,
+            },
+            feed,
+        )
     }
 
     async fn run(mut self, mut ended: oneshot::Receiver<()>) {
@@ -85,12 +94,12 @@ impl FeedPump {
                 event = self.events.recv() => event,
                 _ = &mut ended => return,
             };
-            let passed = match event {
+            let forwarded = match event {
                 Ok(envelope) => self.forward(envelope),
                 Err(RecvError::Lagged(count)) => self.catch_up(count).await,
                 Err(RecvError::Closed) => return,
             };
-            if let Err(ReaderGone) = passed {
+            if let Err(ReaderGone) = forwarded {
                 return;
             }
         }
@@ -98,11 +107,11 @@ impl FeedPump {
 
     /// Forwards an event, unless it was already forwarded.
     fn forward(&mut self, envelope: Arc<Envelope>) -> Result<(), ReaderGone> {
-        let last = self.last_seqs.entry(envelope.topic).or_default();
-        if envelope.seq <= *last {
+        let last_seq = self.last_seqs.entry(envelope.topic).or_default();
+        if envelope.seq <= *last_seq {
             return Ok(());
         }
-        *last = envelope.seq;
+        *last_seq = envelope.seq;
         self.items.send(FeedItem::Event(envelope)).map_err(|_| ReaderGone)
     }
 
@@ -117,9 +126,9 @@ impl FeedPump {
         );
         // The list is last, and its sessions follow it.
         topics.sort_by_key(|topic| *topic == StoredTopic::Sessions);
-        let mut next = 0;
-        while let Some(&topic) = topics.get(next) {
-            next += 1;
+        let mut next_item = 0;
+        while let Some(&topic) = topics.get(next_item) {
+            next_item += 1;
             match self.read_topic(topic).await {
                 Ok(missed) => {
                     for envelope in missed {
@@ -139,15 +148,15 @@ impl FeedPump {
     }
 
     async fn read_topic(&self, topic: StoredTopic) -> Result<Vec<Arc<Envelope>>, ApiError> {
-        let known = self.last_seqs.get(&topic).copied();
-        let mut from = known.unwrap_or(0);
+        let last_seq = self.last_seqs.get(&topic).copied();
+        let mut next_seq = last_seq.unwrap_or(0);
         let mut missed = Vec::new();
         loop {
-            let page = self.octo.events_since(topic, from, PAGE).await?;
-            let Some(last) = page.last() else { return Ok(missed) };
-            from = last.seq;
+            let page = self.octo.events_since(topic, next_seq, PAGE).await?;
+            let Some(last_event) = page.last() else { return Ok(missed) };
+            next_seq = last_event.seq;
             // For a previously unknown topic, only events since the feed was opened.
-            let fresh = page.into_iter().filter(|envelope| known.is_some() || envelope.at >= self.since);
+            let fresh = page.into_iter().filter(|envelope| last_seq.is_some() || envelope.at >= self.since);
             missed.extend(fresh.map(Arc::new));
         }
     }
@@ -202,26 +211,21 @@ mod tests {
         pump.run(ended).await;
         octo.shutdown().await;
 
-        let mut numbers: BTreeMap<StoredTopic, Vec<u64>> = BTreeMap::new();
+        let mut seqs: BTreeMap<StoredTopic, Vec<u64>> = BTreeMap::new();
         let mut titles = Vec::new();
         while let Some(item) = feed.recv().await {
             let FeedItem::Event(envelope) = item else { panic!("{item:?}") };
-            numbers.entry(envelope.topic).or_default().push(envelope.seq);
+            seqs.entry(envelope.topic).or_default().push(envelope.seq);
             if let Event::SessionChanged { info } = &envelope.event {
                 titles.push(info.title.clone());
             }
         }
-        assert_eq!(
-            numbers.keys().copied().collect::<Vec<_>>().len(),
-            3,
-            "all three topics: {:?}",
-            numbers.keys()
-        );
-        for (topic, numbers) in &numbers {
-            let expected: Vec<u64> = (1..=numbers.len() as u64).collect();
-            assert_eq!(*numbers, expected, "{topic}: every event once, in order");
+        assert_eq!(seqs.keys().copied().collect::<Vec<_>>().len(), 3, "all three topics: {:?}", seqs.keys());
+        for (topic, seqs) in &seqs {
+            let expected: Vec<u64> = (1..=seqs.len() as u64).collect();
+            assert_eq!(*seqs, expected, "{topic}: every event once, in order");
         }
-        assert_eq!(numbers[&StoredTopic::Settings].len(), 5_001);
+        assert_eq!(seqs[&StoredTopic::Settings].len(), 5_001);
         assert!(titles.contains(&"Title 39".to_owned()));
     }
 }

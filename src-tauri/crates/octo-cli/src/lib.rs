@@ -39,8 +39,8 @@ pub fn run_as_rm(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     // A child process that reads one document does nothing else, so nothing else is set up.
     let args: Vec<OsString> = args.into_iter().collect();
-    if let [_, word, format] = args.as_slice()
-        && word == READ_DOCUMENT
+    if let [_, argument, format] = args.as_slice()
+        && argument == READ_DOCUMENT
     {
         return octo_documents::serve(&format.to_string_lossy());
     }
@@ -64,7 +64,7 @@ pub fn serve_with_clock(clock: Arc<dyn Clock>, idle_after: Duration) -> ExitCode
     run_to_completion(serve::serve(serve::ServeTiming { clock, idle_after }))
 }
 
-fn run_to_completion(work: impl Future<Output = Exit>) -> ExitCode {
+fn run_to_completion(future: impl Future<Output = Exit>) -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -72,7 +72,7 @@ fn run_to_completion(work: impl Future<Output = Exit>) -> ExitCode {
             return Exit::Failed.into();
         }
     };
-    let exit = runtime.block_on(work);
+    let exit = runtime.block_on(future);
     // A thread that still blocks (reading standard input) must not keep the process alive.
     runtime.shutdown_background();
     exit.into()

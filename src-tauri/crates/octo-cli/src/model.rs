@@ -46,7 +46,7 @@ impl ModelChoice {
         arguments: &ExecArguments,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, Failure> {
-        let wrong = |words: &str| Err(Failure::Usage(words.to_owned()));
+        let usage_error = |message: &str| Err(Failure::Usage(message.to_owned()));
         let protocol = match (arguments.protocol, &arguments.model) {
             (Some(ProtocolChoice::Demo), _) => {
                 let extra = arguments.base_url.is_some()
@@ -56,11 +56,13 @@ impl ModelChoice {
                     || arguments.effort.is_some()
                     || arguments.budget.is_some();
                 return match (extra, arguments.session) {
-                    (true, _) => wrong(
+                    (true, _) => usage_error(
                         "--protocol demo takes no --base-url, --model, --key-env, --header, --effort or --budget: it is \
                          no model, and free",
                     ),
-                    (false, Some(_)) => wrong("--protocol demo starts its own session: leave --session out"),
+                    (false, Some(_)) => {
+                        usage_error("--protocol demo starts its own session: leave --session out")
+                    }
                     (false, None) => Ok(Self::Demo),
                 };
             }
@@ -70,23 +72,23 @@ impl ModelChoice {
                     || arguments.key_env.is_some()
                     || !arguments.headers.is_empty() =>
             {
-                return wrong("--base-url, --key-env and --header need --protocol and --model");
+                return usage_error("--base-url, --key-env and --header need --protocol and --model");
             }
             (None, Some(model)) => return Ok(Self::Named(model.clone())),
             (None, None) => return Ok(Self::Home),
         };
         let Some(model) = arguments.model.clone().filter(|model| !model.trim().is_empty()) else {
-            return wrong("--protocol needs --model");
+            return usage_error("--protocol needs --model");
         };
         let codec = codec(protocol);
         let base_url = match (&arguments.base_url, codec.server) {
-            (Some(given), _) => given.clone(),
+            (Some(model), _) => model.clone(),
             (None, VendorServer::Address(address)) => address.to_owned(),
             (None, VendorServer::AwsRegion) => {
                 let region = ["AWS_REGION", "AWS_DEFAULT_REGION"].into_iter().find_map(&variable);
                 match region.filter(|region| !region.trim().is_empty()) {
                     Some(region) => format!("https://bedrock-runtime.{}.amazonaws.com", region.trim()),
-                    None => return wrong("--protocol bedrock needs --base-url, or AWS_REGION"),
+                    None => return usage_error("--protocol bedrock needs --base-url, or AWS_REGION"),
                 }
             }
         };
@@ -94,7 +96,7 @@ impl ModelChoice {
         let headers = headers(&arguments.headers)?;
         let key = variable(key_variable(arguments)).filter(|key| !key.trim().is_empty());
         match ServerLocation::from_address(&base_url) {
-            None => wrong("--base-url is not an http or https address"),
+            None => usage_error("--base-url is not an http or https address"),
             // The lookup of AWS credentials reports missing ones.
             Some(ServerLocation::Remote)
                 if key.is_none() && codec.credentials != Credentials::BearerOrAws =>
@@ -128,13 +130,13 @@ impl ModelChoice {
                     None => Err(ApiError::new("exec.unknown_model").arg("model", name)),
                 }
             }
-            Self::Inline(given) => {
+            Self::Inline(inline) => {
                 let models = octo.call(GetSettings {}).await?.models;
-                let known = models.into_iter().find(|entry| given.is(entry)).map(|entry| entry.id);
-                if known.is_some() && given.key.is_none() && given.headers.is_empty() {
-                    return Ok(known);
+                let existing = models.into_iter().find(|entry| inline.is(entry)).map(|entry| entry.id);
+                if existing.is_some() && inline.key.is_none() && inline.headers.is_empty() {
+                    return Ok(existing);
                 }
-                let saved = octo.call(SaveModel { draft: given.draft(known) }).await?;
+                let saved = octo.call(SaveModel { draft: inline.draft(existing) }).await?;
                 Ok(Some(saved.id))
             }
         }
@@ -161,13 +163,13 @@ impl InlineModel {
 }
 
 /// Parses the headers; an error never repeats a value.
-fn headers(given: &[String]) -> Result<Vec<HeaderDraft>, Failure> {
-    let read = |header: &String| {
+fn headers(arguments: &[String]) -> Result<Vec<HeaderDraft>, Failure> {
+    let result = |header: &String| {
         let (name, value) = header.split_once('=').filter(|(name, _)| !name.trim().is_empty())?;
         Some(HeaderDraft { name: name.trim().to_owned(), value: Some(Secret::new(value.trim())) })
     };
-    let wrong = || Failure::Usage("--header must have the form NAME=VALUE".to_owned());
-    given.iter().map(|header| read(header).ok_or_else(wrong)).collect()
+    let form_error = || Failure::Usage("--header must have the form NAME=VALUE".to_owned());
+    arguments.iter().map(|header| result(header).ok_or_else(form_error)).collect()
 }
 
 /// Returns the environment variable of the key, which no command of the agent may see.
@@ -188,8 +190,8 @@ impl ServerLocation {
         let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
         let loopback = match url.host()? {
             Host::Domain(name) => name == "localhost" || name.ends_with(".localhost"),
-            Host::Ipv4(ip) => ip.is_loopback(),
-            Host::Ipv6(ip) => ip.is_loopback(),
+            Host::Ipv4(address) => address.is_loopback(),
+            Host::Ipv6(address) => address.is_loopback(),
         };
         Some(if loopback { Self::Loopback } else { Self::Remote })
     }
@@ -238,13 +240,13 @@ mod tests {
 
     #[test]
     fn every_protocol_has_its_default_address() {
-        for (protocol, name, place) in [
+        for (protocol, name, address) in [
             (Protocol::Anthropic, "anthropic", "https://api.anthropic.com"),
             (Protocol::OpenaiChat, "openai-chat", "https://api.openai.com/v1"),
             (Protocol::OpenaiResponses, "openai-responses", "https://api.openai.com/v1"),
         ] {
             let choice = read(&["--protocol", name, "--model", "m"], Some("k"));
-            assert_eq!(choice, Ok(given(protocol, place, Some("k"))), "{name}");
+            assert_eq!(choice, Ok(given(protocol, address, Some("k"))), "{name}");
         }
     }
 
@@ -254,57 +256,59 @@ mod tests {
         let CliCommand::Exec(exec) = CliArguments::try_parse_from(line).unwrap().command else {
             panic!("exec")
         };
-        let read = |known: &[(&str, &str)]| {
+        let result = |variables: &[(&str, &str)]| {
             ModelChoice::read(&exec, |name| {
-                known.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+                variables.iter().find(|(variable, _)| *variable == name).map(|(_, value)| (*value).to_owned())
             })
         };
-        let at = |region: &str| format!("https://bedrock-runtime.{region}.amazonaws.com");
+        let address = |region: &str| format!("https://bedrock-runtime.{region}.amazonaws.com");
         assert_eq!(
-            read(&[("AWS_REGION", "eu-west-1")]),
-            Ok(given(Protocol::Bedrock, &at("eu-west-1"), None))
+            result(&[("AWS_REGION", "eu-west-1")]),
+            Ok(given(Protocol::Bedrock, &address("eu-west-1"), None))
         );
         assert_eq!(
-            read(&[("AWS_DEFAULT_REGION", "us-east-1"), (KEY_VARIABLE, "k")]),
-            Ok(given(Protocol::Bedrock, &at("us-east-1"), Some("k")))
+            result(&[("AWS_DEFAULT_REGION", "us-east-1"), (KEY_VARIABLE, "k")]),
+            Ok(given(Protocol::Bedrock, &address("us-east-1"), Some("k")))
         );
-        assert!(matches!(read(&[]), Err(Failure::Usage(_))));
+        assert!(matches!(result(&[]), Err(Failure::Usage(_))));
     }
 
     #[test]
     fn headers_are_read_and_never_shown() {
-        let with = |header: &str| {
+        let parse_header = |header: &str| {
             let options = ["--protocol", "anthropic", "--model", "m", "--header", header];
             read(&options, Some("k"))
         };
-        let Ok(ModelChoice::Inline(found)) = with(" X-Tenant = s3cret=value ") else { panic!("a model") };
-        assert_eq!(found.headers.len(), 1);
-        assert_eq!(found.headers[0].name, "X-Tenant");
-        assert_eq!(found.headers[0].value.as_ref().map(Secret::expose), Some("s3cret=value"));
-        assert!(!format!("{found:?}").contains("s3cret"));
-        for wrong in ["s3cret", "=s3cret", ""] {
-            match with(wrong) {
-                Err(Failure::Usage(words)) => assert!(!words.contains("s3cret"), "{words}"),
-                other => panic!("{wrong}: {other:?}"),
+        let Ok(ModelChoice::Inline(model)) = parse_header(" X-Tenant = s3cret=value ") else {
+            panic!("a model")
+        };
+        assert_eq!(model.headers.len(), 1);
+        assert_eq!(model.headers[0].name, "X-Tenant");
+        assert_eq!(model.headers[0].value.as_ref().map(Secret::expose), Some("s3cret=value"));
+        assert!(!format!("{model:?}").contains("s3cret"));
+        for invalid in ["s3cret", "=s3cret", ""] {
+            match parse_header(invalid) {
+                Err(Failure::Usage(message)) => assert!(!message.contains("s3cret"), "{message}"),
+                other => panic!("{invalid}: {other:?}"),
             }
         }
     }
 
     #[test]
     fn only_a_local_server_needs_no_key() {
-        for near in ["http://localhost:1", "http://127.9.9.9", "http://[::1]:1", "http://a.localhost"] {
-            let choice = read(&["--protocol", "anthropic", "--model", "m", "--base-url", near], None);
-            assert_eq!(choice, Ok(given(Protocol::Anthropic, near, None)), "{near}");
+        for local in ["http://localhost:1", "http://127.9.9.9", "http://[::1]:1", "http://a.localhost"] {
+            let choice = read(&["--protocol", "anthropic", "--model", "m", "--base-url", local], None);
+            assert_eq!(choice, Ok(given(Protocol::Anthropic, local, None)), "{local}");
         }
-        for far in [
+        for remote in [
             "https://api.example.com",
             "http://localhost.example.com",
             "http://10.0.0.1",
             "http://u@10.0.0.1",
         ] {
-            match read(&["--protocol", "anthropic", "--model", "m", "--base-url", far], Some("  ")) {
-                Err(Failure::Failed(error)) => assert_eq!(error.key, "exec.key_missing", "{far}"),
-                other => panic!("{far}: {other:?}"),
+            match read(&["--protocol", "anthropic", "--model", "m", "--base-url", remote], Some("  ")) {
+                Err(Failure::Failed(error)) => assert_eq!(error.key, "exec.key_missing", "{remote}"),
+                other => panic!("{remote}: {other:?}"),
             }
         }
     }
@@ -312,7 +316,7 @@ mod tests {
     #[test]
     fn options_that_make_no_sense_together_are_usage_errors() {
         let id = octo_protocol::SessionId::new().to_string();
-        for wrong in [
+        for invalid in [
             &["--protocol", "anthropic"][..],
             &["--protocol", "anthropic", "--model", " "],
             &["--base-url", "http://localhost"],
@@ -326,7 +330,7 @@ mod tests {
             &["--protocol", "anthropic", "--model", "m", "--base-url", "ftp://localhost"],
             &["--protocol", "anthropic", "--model", "m", "--base-url", "localhost"],
         ] {
-            assert!(matches!(read(wrong, Some("k")), Err(Failure::Usage(_))), "{wrong:?}");
+            assert!(matches!(read(invalid, Some("k")), Err(Failure::Usage(_))), "{invalid:?}");
         }
     }
 }

@@ -44,7 +44,7 @@ impl Default for ServeTiming {
 }
 
 /// Serves until standard input ends, standard output is closed, or a signal arrives.
-pub(crate) async fn serve(pace: ServeTiming) -> Exit {
+pub(crate) async fn serve(timing: ServeTiming) -> Exit {
     let mut signals = match Signals::listen() {
         Ok(signals) => signals,
         Err(error) => {
@@ -53,15 +53,15 @@ pub(crate) async fn serve(pace: ServeTiming) -> Exit {
         }
     };
     let writer = OutputThread::start();
-    let settled = settle_home();
-    let _logs = settled.as_ref().ok().and_then(|settled| octo_core::logging::start(&settled.location.home));
-    for remark in settled.as_ref().map(|settled| settled.remarks.as_slice()).unwrap_or_default() {
-        print_error(Language::System, remark);
+    let home = settle_home();
+    let _logs = home.as_ref().ok().and_then(|home| octo_core::logging::start(&home.location.home));
+    for warning in home.as_ref().map(|home| home.remarks.as_slice()).unwrap_or_default() {
+        print_error(Language::System, warning);
     }
     let octo = tokio::select! {
         biased;
         () = signals.next() => return Exit::Finished,
-        started = start(settled, pace) => match started {
+        started = start(home, timing) => match started {
             Ok(octo) => octo,
             Err(error) => {
                 print_error(Language::System, &error);
@@ -73,34 +73,34 @@ pub(crate) async fn serve(pace: ServeTiming) -> Exit {
     };
     let (feed, feed_end) = Feed::open(&octo);
     let forwarding = tokio::spawn(forward(feed, writer.sender()));
-    let telling =
+    let troubles =
         AbortOnDropHandle::new(tokio::spawn(troubles::report_troubles(octo.clone(), writer.sender())));
     let requests = listen(&octo, &writer, &mut signals).await;
     finish(requests, &mut signals).await;
     octo.shutdown().await;
     drop(feed_end);
-    drop(telling);
+    drop(troubles);
     // It fails only after a panic, which was reported already.
     let _ = forwarding.await;
     writer.finish().await;
     Exit::Finished
 }
 
-async fn start(settled: Result<HomeAtStart, ApiError>, pace: ServeTiming) -> Result<Octo, ApiError> {
-    let settled = settled?;
+async fn start(home: Result<HomeAtStart, ApiError>, timing: ServeTiming) -> Result<Octo, ApiError> {
+    let home = home?;
     let config = Config {
-        home: settled.location.home.clone(),
-        settled,
+        home: home.location.home.clone(),
+        settled: home,
         source: Source::Headless,
         open_turns: OpenTurnPolicy::GoOnAtStart,
         keys: KeyStorage::System,
         host: Arc::new(NoHost),
-        idle_after: pace.idle_after,
+        idle_after: timing.idle_after,
         remover: octo_core::Remover::ThisProgram,
         budget: None,
         secret_variables: vec![KEY_VARIABLE.to_owned()],
     };
-    Octo::start_by_clock(config, pace.clock).await
+    Octo::start_by_clock(config, timing.clock).await
 }
 
 /// Handles requests until there are no more; returns those that still run.
@@ -131,13 +131,13 @@ async fn listen(octo: &Octo, writer: &OutputThread, signals: &mut Signals) -> Jo
 /// consecutive requests reach a session in order.
 async fn dispatch(octo: &Octo, line: ClientLine, writer: &OutputThread, requests: &mut JoinSet<()>) {
     let (octo, lines) = (octo.clone(), writer.sender());
-    let mut work = Box::pin(async move {
+    let mut request = Box::pin(async move {
         let reply = octo.request(line.request).await;
         let _ = lines.send(reply_line(line.id, reply));
     });
-    let begun = std::future::poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
-    if begun.is_pending() {
-        requests.spawn(work);
+    let first_poll = std::future::poll_fn(|context| Poll::Ready(request.as_mut().poll(context))).await;
+    if first_poll.is_pending() {
+        requests.spawn(request);
     }
 }
 
@@ -165,10 +165,10 @@ fn parse(line: &[u8]) -> Result<Option<ClientLine>, ApiError> {
 
 /// Waits for the requests that still run, with a timeout.
 async fn finish(mut requests: JoinSet<()>, signals: &mut Signals) {
-    let all = async { while requests.join_next().await.is_some() {} };
+    let finished = async { while requests.join_next().await.is_some() {} };
     tokio::select! {
         () = signals.next() => {}
-        _ = tokio::time::timeout(LAST_REPLIES_TIMEOUT, all) => {}
+        _ = tokio::time::timeout(LAST_REPLIES_TIMEOUT, finished) => {}
     }
 }
 
@@ -202,19 +202,19 @@ struct OutputThread {
 
 impl OutputThread {
     fn start() -> Self {
-        let (lines, mut waiting) = mpsc::unbounded_channel::<ServerLine>();
-        let (finished, done) = oneshot::channel();
+        let (lines, mut queued) = mpsc::unbounded_channel::<ServerLine>();
+        let (finished, finished_receiver) = oneshot::channel();
         thread::spawn(move || {
-            let mut out = OutputLines::stdout();
-            while let Some(line) = waiting.blocking_recv() {
-                if out.json(&line) == OutputReader::Closed {
+            let mut output = OutputLines::stdout();
+            while let Some(line) = queued.blocking_recv() {
+                if output.json(&line) == OutputReader::Closed {
                     break;
                 }
             }
-            drop(waiting);
+            drop(queued);
             let _ = finished.send(());
         });
-        Self { lines, finished: done }
+        Self { lines, finished: finished_receiver }
     }
 
     fn sender(&self) -> mpsc::UnboundedSender<ServerLine> {

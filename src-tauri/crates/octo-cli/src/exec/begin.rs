@@ -45,8 +45,8 @@ pub(super) enum MessageEffect {
 }
 
 impl From<SendOutcome> for MessageEffect {
-    fn from(sent: SendOutcome) -> Self {
-        match sent {
+    fn from(outcome: SendOutcome) -> Self {
+        match outcome {
             SendOutcome::Started | SendOutcome::Queued { .. } => Self::Turn,
             SendOutcome::Command => Self::Command,
             SendOutcome::New => Self::New,
@@ -82,11 +82,11 @@ pub(super) async fn begin(
         Some(SessionChoice::Id(id)) => id,
         Some(SessionChoice::Last) => newest_session(octo, &folder).await?,
     };
-    let head = octo.call(OpenSession { session }).await?;
-    let seen = head.seq;
-    apply_options(octo, arguments, head.info, model, folder).await?;
-    let asked = octo.call(Send { session, blocks }).await?.into();
-    Ok(StartedTurn { session, last_seq: seen, effect: asked })
+    let snapshot = octo.call(OpenSession { session }).await?;
+    let last_seq = snapshot.seq;
+    apply_options(octo, arguments, snapshot.info, model, folder).await?;
+    let effect = octo.call(Send { session, blocks }).await?.into();
+    Ok(StartedTurn { session, last_seq, effect })
 }
 
 /// Prepares the demo, which uses its own folder and session.
@@ -108,8 +108,8 @@ async fn begin_demo(
     if let Some(mode) = arguments.mode {
         octo.call(SetMode { session, mode: mode.into() }).await?;
     }
-    let asked = octo.call(Send { session, blocks }).await?.into();
-    Ok(StartedTurn { session, last_seq: 0, effect: asked })
+    let effect = octo.call(Send { session, blocks }).await?.into();
+    Ok(StartedTurn { session, last_seq: 0, effect })
 }
 
 /// Applies the options of the command line to a session.
@@ -147,7 +147,7 @@ const PAGE: u32 = 200;
 
 /// Returns the folder's most recently used session. Excludes the demo's and those of scheduled tasks.
 async fn newest_session(octo: &Octo, folder: &str) -> Result<SessionId, ApiError> {
-    let mut best: Option<SessionInfo> = None;
+    let mut newest: Option<SessionInfo> = None;
     let mut offset = 0;
     loop {
         let page = octo
@@ -159,8 +159,11 @@ async fn newest_session(octo: &Octo, folder: &str) -> Result<SessionId, ApiError
             info.folder == folder && !matches!(info.source, Source::Demo | Source::Task | Source::Chat)
         };
         for info in page.into_iter().filter(is_meant) {
-            if best.as_ref().is_none_or(|best| (best.updated_at, best.id) < (info.updated_at, info.id)) {
-                best = Some(info);
+            if newest
+                .as_ref()
+                .is_none_or(|newest| (newest.updated_at, newest.id) < (info.updated_at, info.id))
+            {
+                newest = Some(info);
             }
         }
         offset += length;
@@ -168,5 +171,5 @@ async fn newest_session(octo: &Octo, folder: &str) -> Result<SessionId, ApiError
             break;
         }
     }
-    best.map(|info| info.id).ok_or_else(|| ApiError::new("exec.no_last").arg("path", folder))
+    newest.map(|info| info.id).ok_or_else(|| ApiError::new("exec.no_last").arg("path", folder))
 }

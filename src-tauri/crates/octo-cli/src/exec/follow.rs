@@ -86,12 +86,12 @@ enum NextStep {
 impl<'a, W: Write> Follower<'a, W> {
     pub fn new(
         octo: &'a Octo,
-        begun: StartedTurn,
+        started: StartedTurn,
         language: Language,
-        shown: OutputMode,
-        out: OutputLines<W>,
+        mode: OutputMode,
+        output: OutputLines<W>,
     ) -> Self {
-        let StartedTurn { session, last_seq: seen, effect: asked } = begun;
+        let StartedTurn { session, last_seq: seen, effect: asked } = started;
         Self {
             octo,
             session,
@@ -100,8 +100,8 @@ impl<'a, W: Write> Follower<'a, W> {
             worked: false,
             refused: false,
             language,
-            shown,
-            out,
+            shown: mode,
+            out: output,
             answered: HashSet::new(),
             budget: None,
             unpriced: HashSet::new(),
@@ -120,7 +120,7 @@ impl<'a, W: Write> Follower<'a, W> {
         let (octo, session) = (self.octo, self.session);
         let mut watch = StorageWatch::begin(octo, session, self.language).await?;
         let stopped = StopFlag::default();
-        let mut work = pin!(self.work(feed, &stopped));
+        let mut turn = pin!(self.work(feed, &stopped));
         // After an interrupt: the pending stop, and the latest end of the run.
         let (mut stopping, mut deadline) = (None, None);
         loop {
@@ -140,7 +140,7 @@ impl<'a, W: Write> Follower<'a, W> {
                     stopped.is_set.set(true);
                     stopped.changes.notify_one();
                 }
-                exit = &mut work => return exit,
+                exit = &mut turn => return exit,
             }
         }
     }
@@ -198,29 +198,29 @@ impl<'a, W: Write> Follower<'a, W> {
                 self.answer(self.session, question).await?;
                 Ok(NextStep::Wait)
             }
-            Event::CommandAnswered { note } if is_refusal(note) => {
+            Event::CommandAnswered { note: notice } if is_refusal(notice) => {
                 self.refused = true;
-                print_error(self.language, note);
+                print_error(self.language, notice);
                 Ok(NextStep::Check)
             }
-            Event::CommandAnswered { note } if self.shown == OutputMode::FinalText => {
+            Event::CommandAnswered { note: notice } if self.shown == OutputMode::FinalText => {
                 // The answer to a slash command is the run's output; other notes only accompany the work.
-                if note.key.starts_with("command.") {
-                    self.out.text(&words::explain(self.language, note));
+                if notice.key.starts_with("command.") {
+                    self.out.text(&words::explain(self.language, notice));
                 } else {
-                    print_error(self.language, note);
+                    print_error(self.language, notice);
                 }
                 Ok(NextStep::Check)
             }
             Event::RetryScheduled { retry } => {
-                let again = ApiError::new("exec.retry")
+                let retry = ApiError::new("exec.retry")
                     .arg("attempt", retry.attempt)
                     .arg("attempts", retry.attempts)
                     .arg(
                         "why",
                         words::say(self.language, &format!("error.{}", retry.error.key), &retry.error.args),
                     );
-                print_error(self.language, &again);
+                print_error(self.language, &retry);
                 Ok(NextStep::Wait)
             }
             Event::BudgetReached { stop } => {
@@ -293,8 +293,8 @@ impl<'a, W: Write> Follower<'a, W> {
 
     /// Warns, once per model, that the budget cannot include calls of unknown cost.
     fn warn_unpriced(&mut self, call: &BilledCall) {
-        let counts = self.budget.is_none() || call.cost.is_some() || call.outcome != CallOutcome::Answered;
-        if !counts && self.unpriced.insert(call.name.clone()) {
+        let is_priced = self.budget.is_none() || call.cost.is_some() || call.outcome != CallOutcome::Answered;
+        if !is_priced && self.unpriced.insert(call.name.clone()) {
             print_error(self.language, &ApiError::new("exec.budget_unpriced").arg("model", &call.name));
         }
     }
@@ -351,10 +351,10 @@ impl<'a, W: Write> Follower<'a, W> {
                 }
             },
             Some(TurnEnd::Finished) | None => {
-                let last = snapshot.page.messages.iter().rev().find(|message| {
+                let last_answer = snapshot.page.messages.iter().rev().find(|message| {
                     message.turn == turn.id && message.role == Role::Assistant && !message.text().is_empty()
                 });
-                if let (OutputMode::FinalText, Some(message)) = (self.shown, last) {
+                if let (OutputMode::FinalText, Some(message)) = (self.shown, last_answer) {
                     self.out.text(&message.text());
                 }
                 Exit::Finished
@@ -375,9 +375,9 @@ fn budget_error(stop: &BudgetStop) -> ApiError {
 
 /// Formats an amount for a person: exact, without trailing zeros, with at least cents.
 fn dollars(amount: Cost) -> String {
-    let exact = amount.to_string();
-    let (whole, part) = exact.split_once('.').unwrap_or((&exact, ""));
-    format!("{whole}.{:0<2}", part.trim_end_matches('0'))
+    let digits = amount.to_string();
+    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
+    format!("{whole}.{:0<2}", fraction.trim_end_matches('0'))
 }
 
 async fn wait_until(deadline: Option<Instant>) {
@@ -390,8 +390,8 @@ async fn wait_until(deadline: Option<Instant>) {
 /// Waits for the result of a started call; never finishes if there is none.
 async fn await_call<F: Future>(call: &mut Option<Pin<Box<F>>>) -> F::Output {
     match call {
-        Some(begun) => {
-            let output = begun.await;
+        Some(started) => {
+            let output = started.await;
             *call = None;
             output
         }
@@ -400,8 +400,8 @@ async fn await_call<F: Future>(call: &mut Option<Pin<Box<F>>>) -> F::Output {
 }
 
 /// Returns whether a slash command was unknown or misused: nothing was done.
-fn is_refusal(note: &ApiError) -> bool {
-    note.key.starts_with("command.unknown")
-        || note.key.starts_with("command.misused.")
-        || note.key == "command.model_unknown"
+fn is_refusal(notice: &ApiError) -> bool {
+    notice.key.starts_with("command.unknown")
+        || notice.key.starts_with("command.misused.")
+        || notice.key == "command.model_unknown"
 }

@@ -15,16 +15,16 @@ pub(super) async fn watch_rules(octo: &Octo, language: Language) -> Result<Abort
     Ok(AbortOnDropHandle::new(tokio::spawn(follow_rules(watch, language, fault))))
 }
 
-async fn follow_rules(mut watch: Subscription, language: Language, mut said: Option<ApiError>) {
+async fn follow_rules(mut watch: Subscription, language: Language, mut reported: Option<ApiError>) {
     while let Some(updates) = watch.next().await {
         for update in updates {
             if let Update::Policy { policy } = update
-                && policy.fault != said
+                && policy.fault != reported
             {
                 if let Some(fault) = &policy.fault {
                     print_error(language, fault);
                 }
-                said = policy.fault;
+                reported = policy.fault;
             }
         }
     }

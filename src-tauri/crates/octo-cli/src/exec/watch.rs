@@ -57,8 +57,8 @@ impl StorageWatch {
 
     fn report(&mut self, error: &ApiError) {
         if !std::mem::replace(&mut self.warned, true) {
-            let why = words::say(self.language, &format!("error.{}", error.key), &error.args);
-            print_error(self.language, &ApiError::new("exec.waits").arg("why", why));
+            let reason = words::say(self.language, &format!("error.{}", error.key), &error.args);
+            print_error(self.language, &ApiError::new("exec.waits").arg("why", reason));
         }
     }
 }

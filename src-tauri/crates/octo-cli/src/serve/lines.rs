@@ -15,11 +15,11 @@ pub(super) fn read_lines(input: impl BufRead, take: impl FnMut(InputLine) -> boo
     read_lines_up_to(MAX_LINE, input, take);
 }
 
-fn read_lines_up_to(longest: u64, mut input: impl BufRead, mut take: impl FnMut(InputLine) -> bool) {
+fn read_lines_up_to(limit: u64, mut input: impl BufRead, mut take: impl FnMut(InputLine) -> bool) {
     loop {
         let mut line = Vec::new();
         // One byte more than allowed: the line end, or proof that the line is too long.
-        match input.by_ref().take(longest.saturating_add(1)).read_until(b'\n', &mut line) {
+        match input.by_ref().take(limit.saturating_add(1)).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
@@ -27,13 +27,13 @@ fn read_lines_up_to(longest: u64, mut input: impl BufRead, mut take: impl FnMut(
         if ended {
             line.pop();
         }
-        let wanted = if u64::try_from(line.len()).is_ok_and(|length| length <= longest) {
+        let line_result = if u64::try_from(line.len()).is_ok_and(|length| length <= limit) {
             take(Ok(line))
         } else {
-            let more = skip_line(&mut input);
-            take(Err(ApiError::new("serve.long_line").arg("mib", longest / (1024 * 1024)))) && more
+            let has_more = skip_line(&mut input);
+            take(Err(ApiError::new("serve.long_line").arg("mib", limit / (1024 * 1024)))) && has_more
         };
-        if !wanted {
+        if !line_result {
             return;
         }
     }
@@ -45,7 +45,7 @@ fn skip_line(input: &mut impl BufRead) -> bool {
         let (used, ended) = match input.fill_buf() {
             Ok([]) | Err(_) => return false,
             Ok(bytes) => match bytes.iter().position(|&byte| byte == b'\n') {
-                Some(at) => (at + 1, true),
+                Some(index) => (index + 1, true),
                 None => (bytes.len(), false),
             },
         };
@@ -60,13 +60,13 @@ fn skip_line(input: &mut impl BufRead) -> bool {
 mod tests {
     use super::*;
 
-    fn lines(longest: u64, input: &[u8]) -> Vec<Result<String, String>> {
-        let mut read = Vec::new();
-        read_lines_up_to(longest, input, |line| {
-            read.push(line.map(|line| String::from_utf8(line).unwrap()).map_err(|error| error.key));
+    fn lines(limit: u64, input: &[u8]) -> Vec<Result<String, String>> {
+        let mut read_lines = Vec::new();
+        read_lines_up_to(limit, input, |line| {
+            read_lines.push(line.map(|line| String::from_utf8(line).unwrap()).map_err(|error| error.key));
             true
         });
-        read
+        read_lines
     }
 
     #[test]
@@ -79,10 +79,10 @@ mod tests {
 
     #[test]
     fn a_too_long_line_is_reported_and_skipped() {
-        let long = || Err("serve.long_line".to_owned());
+        let too_long = || Err("serve.long_line".to_owned());
         let ok = |line: &str| Ok(line.to_owned());
-        assert_eq!(lines(3, b"abc\nabcd\nabcdefghij\nx\n"), [ok("abc"), long(), long(), ok("x")]);
-        assert_eq!(lines(3, b"x\nabcdefg"), [ok("x"), long()]);
+        assert_eq!(lines(3, b"abc\nabcd\nabcdefghij\nx\n"), [ok("abc"), too_long(), too_long(), ok("x")]);
+        assert_eq!(lines(3, b"x\nabcdefg"), [ok("x"), too_long()]);
         assert_eq!(lines(3, b"abc"), [ok("abc")]);
     }
 

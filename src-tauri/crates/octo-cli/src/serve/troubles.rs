@@ -10,7 +10,7 @@ type SessionTroubles = HashMap<SessionId, Trouble>;
 
 /// Writes a line whenever a session cannot be stored, ends for that reason, or can be stored again.
 pub(super) async fn report_troubles(octo: Octo, lines: mpsc::UnboundedSender<ServerLine>) {
-    let mut known = SessionTroubles::new();
+    let mut current = SessionTroubles::new();
     let mut watch = match octo.subscribe(StoredTopic::Sessions).await {
         Ok(watch) => watch,
         Err(error) => {
@@ -20,19 +20,19 @@ pub(super) async fn report_troubles(octo: Octo, lines: mpsc::UnboundedSender<Ser
         }
     };
     while let Some(updates) = watch.next().await {
-        let now = apply_updates(&known, updates);
-        for error in change_messages(&known, &now) {
+        let now = apply_updates(&current, updates);
+        for error in change_messages(&current, &now) {
             if lines.send(ServerLine::Error { id: None, error }).is_err() {
                 return;
             }
         }
-        known = now;
+        current = now;
     }
 }
 
 /// Returns the troubles after these updates.
-fn apply_updates(known: &SessionTroubles, updates: Vec<Update>) -> SessionTroubles {
-    let mut now = known.clone();
+fn apply_updates(current: &SessionTroubles, updates: Vec<Update>) -> SessionTroubles {
+    let mut now = current.clone();
     for update in updates {
         match update {
             // The complete list follows.
@@ -50,9 +50,9 @@ fn apply_updates(known: &SessionTroubles, updates: Vec<Update>) -> SessionTroubl
 }
 
 /// Returns the messages to the client about a change.
-fn change_messages(before: &SessionTroubles, now: &SessionTroubles) -> Vec<ApiError> {
-    let begun = now.iter().filter(|(session, trouble)| before.get(*session) != Some(*trouble));
-    let begun = begun.map(|(session, trouble)| {
+fn change_messages(previous: &SessionTroubles, now: &SessionTroubles) -> Vec<ApiError> {
+    let new_troubles = now.iter().filter(|(session, trouble)| previous.get(*session) != Some(*trouble));
+    let new_messages = new_troubles.map(|(session, trouble)| {
         let key = match trouble.stage {
             TroubleStage::Waiting => "serve.session_waits",
             TroubleStage::Ended => "serve.session_ended",
@@ -63,8 +63,10 @@ fn change_messages(before: &SessionTroubles, now: &SessionTroubles) -> Vec<ApiEr
             None => error,
         }
     });
-    let over = before.keys().filter(|session| !now.contains_key(*session));
-    begun.chain(over.map(|session| ApiError::new("serve.session_stored").arg("session", session))).collect()
+    let ended = previous.keys().filter(|session| !now.contains_key(*session));
+    new_messages
+        .chain(ended.map(|session| ApiError::new("serve.session_stored").arg("session", session)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -79,26 +81,27 @@ mod tests {
     #[test]
     fn each_change_is_reported_once_with_session_and_cause() {
         let session = SessionId::new();
-        let mut known = SessionTroubles::new();
-        let mut told = |updates: Vec<Update>| {
-            let now = apply_updates(&known, updates);
-            let news = change_messages(&known, &now);
-            known = now;
-            news.into_iter().map(|error| (error.key.clone(), error)).collect::<Vec<_>>()
+        let mut current = SessionTroubles::new();
+        let mut apply = |updates: Vec<Update>| {
+            let now = apply_updates(&current, updates);
+            let messages = change_messages(&current, &now);
+            current = now;
+            messages.into_iter().map(|error| (error.key.clone(), error)).collect::<Vec<_>>()
         };
-        let keys = |news: &[(String, ApiError)]| news.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>();
-        let waits = told(vec![trouble(session, Some(TroubleStage::Waiting))]);
+        let keys =
+            |messages: &[(String, ApiError)]| messages.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>();
+        let waits = apply(vec![trouble(session, Some(TroubleStage::Waiting))]);
         assert_eq!(keys(&waits), ["serve.session_waits"]);
         assert_eq!(waits[0].1.args["session"], session.to_string());
         assert_eq!(waits[0].1.args["cause"], "store.full");
         assert_eq!(waits[0].1.detail.as_deref(), Some("no space"));
-        assert_eq!(told(vec![trouble(session, Some(TroubleStage::Waiting))]), []);
+        assert_eq!(apply(vec![trouble(session, Some(TroubleStage::Waiting))]), []);
         assert_eq!(
-            keys(&told(vec![trouble(session, Some(TroubleStage::Ended))])),
+            keys(&apply(vec![trouble(session, Some(TroubleStage::Ended))])),
             ["serve.session_ended"],
             "it goes on to its end"
         );
-        assert_eq!(keys(&told(vec![trouble(session, None)])), ["serve.session_stored"]);
-        assert_eq!(told(vec![trouble(session, None)]), []);
+        assert_eq!(keys(&apply(vec![trouble(session, None)])), ["serve.session_stored"]);
+        assert_eq!(apply(vec![trouble(session, None)]), []);
     }
 }

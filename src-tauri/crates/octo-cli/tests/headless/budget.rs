@@ -27,10 +27,10 @@ fn script() -> Script {
     Script::new().call("todo_manager", json!({ "action": "list" })).text("Done.").text("Gone on.")
 }
 
-fn run(home: &TempHome, server: &ModelServer, language: &str, more: &[&str]) -> ExecResult {
+fn run(home: &TempHome, server: &ModelServer, language: &str, arguments: &[&str]) -> ExecResult {
     let url = server.url();
     let model = ["--protocol", "anthropic", "--base-url", &url, "--model", "scripted"];
-    ExecResult::of(exec(home, &[&model, more].concat()).env("LC_ALL", language).output().unwrap())
+    ExecResult::of(exec(home, &[&model, arguments].concat()).env("LC_ALL", language).output().unwrap())
 }
 
 #[test]
@@ -42,14 +42,15 @@ fn an_exhausted_budget_ends_the_turn_and_a_higher_one_continues_it() {
         let home = TempHome::new();
         let server = ModelServer::start(script());
         price(&home, &server);
-        let ran = run(&home, &server, language, &["--budget", "0.000001", "list it"]).expect(1);
-        assert!(words.iter().all(|words| ran.err.contains(words)), "{}", ran.err);
-        assert_eq!(ran.out, "");
+        let exec_result = run(&home, &server, language, &["--budget", "0.000001", "list it"]).expect(1);
+        assert!(words.iter().all(|words| exec_result.err.contains(words)), "{}", exec_result.err);
+        assert_eq!(exec_result.out, "");
         assert_eq!(server.requests().len(), 1, "the second call was not paid");
 
-        let session = ran.session().to_string();
-        let ran = run(&home, &server, language, &["--session", &session, "--budget", "5", "go on"]).expect(0);
-        assert_eq!(ran.out, "Done.\n");
+        let session = exec_result.session().to_string();
+        let exec_result =
+            run(&home, &server, language, &["--session", &session, "--budget", "5", "go on"]).expect(0);
+        assert_eq!(exec_result.out, "Done.\n");
         assert_eq!(server.requests()[1].results().len(), 1, "what was done is there");
         server.assert_clean();
     }
@@ -60,9 +61,10 @@ fn with_json_the_budget_stop_is_an_event_and_the_message_stays_on_stderr() {
     let home = TempHome::new();
     let server = ModelServer::start(script());
     price(&home, &server);
-    let ran = run(&home, &server, "C.UTF-8", &["--json", "--budget", "0.000001", "list it"]).expect(1);
+    let exec_result =
+        run(&home, &server, "C.UTF-8", &["--json", "--budget", "0.000001", "list it"]).expect(1);
     let (mut stops, mut ends, mut billed) = (Vec::new(), Vec::new(), Vec::new());
-    for envelope in ran.events() {
+    for envelope in exec_result.events() {
         match envelope.event {
             Event::BudgetReached { stop } => stops.push(stop),
             Event::TurnEnded { turn } => ends.push(turn.end),
@@ -78,9 +80,9 @@ fn with_json_the_budget_stop_is_an_event_and_the_message_stays_on_stderr() {
     // A few thousand tokens at a dollar per million, in dollars with nine digits.
     let spent = stops[0].spent.to_string();
     assert!(
-        spent.starts_with("$0.00") && ran.err.contains(spent.trim_end_matches('0')),
+        spent.starts_with("$0.00") && exec_result.err.contains(spent.trim_end_matches('0')),
         "{spent}: {}",
-        ran.err
+        exec_result.err
     );
 }
 
@@ -89,29 +91,29 @@ fn a_turn_within_its_budget_finishes() {
     let home = TempHome::new();
     let server = ModelServer::start(script());
     price(&home, &server);
-    let ran = run(&home, &server, "C.UTF-8", &["--budget", "5", "list it"]).expect(0);
-    assert_eq!(ran.out, "Done.\n");
-    assert_eq!(ran.err, format!("session: {}\n", ran.session()));
+    let exec_result = run(&home, &server, "C.UTF-8", &["--budget", "5", "list it"]).expect(0);
+    assert_eq!(exec_result.out, "Done.\n");
+    assert_eq!(exec_result.err, format!("session: {}\n", exec_result.session()));
 }
 
 #[test]
 fn unpriced_calls_are_reported_once() {
     let home = TempHome::new();
     let server = ModelServer::start(script());
-    let ran = run(&home, &server, "C.UTF-8", &["--budget", "0.000001", "list it"]).expect(0);
-    assert_eq!(ran.out, "Done.\n");
-    assert_eq!(ran.err.matches("do not count toward the budget").count(), 1, "{}", ran.err);
-    let ran = run(&home, &server, "C.UTF-8", &["no budget, no word"]).expect(0);
-    assert!(!ran.err.contains("budget"), "{}", ran.err);
+    let exec_result = run(&home, &server, "C.UTF-8", &["--budget", "0.000001", "list it"]).expect(0);
+    assert_eq!(exec_result.out, "Done.\n");
+    assert_eq!(exec_result.err.matches("do not count toward the budget").count(), 1, "{}", exec_result.err);
+    let exec_result = run(&home, &server, "C.UTF-8", &["no budget, no word"]).expect(0);
+    assert!(!exec_result.err.contains("budget"), "{}", exec_result.err);
 }
 
 #[test]
 fn an_invalid_amount_is_a_usage_error() {
     let home = TempHome::new();
-    for wrong in ["0", "-1", "1e3", "$2", "1,5", "inf", "0.0000000001", ""] {
-        let ran =
-            ExecResult::of(exec(&home, &[&format!("--budget={wrong}"), "x"]).output().unwrap()).expect(2);
-        assert!(ran.err.contains("--budget"), "{wrong}: {}", ran.err);
+    for invalid in ["0", "-1", "1e3", "$2", "1,5", "inf", "0.0000000001", ""] {
+        let exec_result =
+            ExecResult::of(exec(&home, &[&format!("--budget={invalid}"), "x"]).output().unwrap()).expect(2);
+        assert!(exec_result.err.contains("--budget"), "{invalid}: {}", exec_result.err);
     }
     assert!(!home.octo().join("octo.db").exists(), "nothing was begun");
 }

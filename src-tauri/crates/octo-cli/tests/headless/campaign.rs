@@ -26,12 +26,16 @@ pub enum CampaignExtent {
 
 /// Makes all kills of a campaign, spread over as many homes as needed. `life` receives the seed of a home and
 /// its maximum number of kills, and returns the number made.
-pub fn kill(own: u64, each: usize, mut life: impl FnMut(u64, usize) -> usize) -> CampaignExtent {
+pub fn kill(
+    campaign_seed: u64,
+    each: usize,
+    mut run_life: impl FnMut(u64, usize) -> usize,
+) -> CampaignExtent {
     let all = kills();
-    let (mut left, mut seed) = (all, seed(own));
+    let (mut left, mut seed) = (all, seed(campaign_seed));
     while left > 0 {
         println!("OCTO_CAMPAIGN_SEED={seed}, {left} kills left");
-        let killed = life(seed, left.min(each));
+        let killed = run_life(seed, left.min(each));
         assert!(killed > 0, "the task is longer than the first fuse");
         left -= killed;
         seed += 1;
@@ -45,8 +49,8 @@ pub fn is_full() -> bool {
 }
 
 /// Returns the seed of a campaign with this constant.
-fn seed(own: u64) -> u64 {
-    std::env::var("OCTO_CAMPAIGN_SEED").map_or(own, |seed| seed.parse().expect("a number"))
+fn seed(campaign_seed: u64) -> u64 {
+    std::env::var("OCTO_CAMPAIGN_SEED").map_or(campaign_seed, |seed| seed.parse().expect("a number"))
 }
 
 /// SplitMix64: good enough to pick moments, and the same everywhere for a seed.
@@ -60,10 +64,10 @@ impl Random {
     /// Returns a number from `from` up to, but not including, `to`.
     pub fn below(&mut self, from: u64, to: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        from + (mixed ^ (mixed >> 31)) % (to - from)
+        let mut state = self.0;
+        state = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        state = (state ^ (state >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        from + (state ^ (state >> 31)) % (to - from)
     }
 
     /// Returns true once in `times` calls on average.

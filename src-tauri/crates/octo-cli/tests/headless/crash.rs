@@ -26,19 +26,22 @@ const KILLS_PER_TASK: usize = 10;
 
 #[test]
 fn nothing_is_lost_or_doubled_by_kill_9() {
-    let mut met = CrashSituations::default();
+    let mut situations = CrashSituations::default();
     let extent = kill(20_261_121, KILLS_PER_TASK, |seed, kills| {
         let mut campaign = Campaign::begin(seed, kills);
         campaign.run();
-        met.waiting += campaign.known.situations.waiting;
-        met.interrupted += campaign.known.situations.interrupted;
-        met.cut += campaign.known.situations.cut;
-        met.queued += campaign.known.situations.queued;
+        situations.waiting += campaign.known.situations.waiting;
+        situations.interrupted += campaign.known.situations.interrupted;
+        situations.cut += campaign.known.situations.cut;
+        situations.queued += campaign.known.situations.queued;
         campaign.killed
     });
-    println!("{met:?}");
-    let everything = met.waiting > 0 && met.interrupted > 0 && met.cut > 0;
-    assert!(everything || extent == CampaignExtent::Part, "a full campaign comes upon everything: {met:?}");
+    println!("{situations:?}");
+    let everything = situations.waiting > 0 && situations.interrupted > 0 && situations.cut > 0;
+    assert!(
+        everything || extent == CampaignExtent::Part,
+        "a full campaign comes upon everything: {situations:?}"
+    );
 }
 
 /// One job, started in a fresh home and driven to its end through kills.
@@ -74,12 +77,12 @@ struct Victim {
 }
 
 impl Campaign {
-    fn begin(seed: u64, kills: usize) -> Self {
+    fn begin(seed: u64, kill_count: usize) -> Self {
         Self {
             home: TempHome::new(),
             server: ModelServer::start(Script::from_fn(task::answer)),
             random: Random::new(seed),
-            kills,
+            kills: kill_count,
             killed: 0,
             known: ClientReport::default(),
             session: None,
@@ -91,8 +94,8 @@ impl Campaign {
         loop {
             let more = self.killed < self.kills;
             let fuse = if more { usize::try_from(self.random.below(1, 90)).unwrap() } else { usize::MAX };
-            let victim = Victim { core: serve(&self.home), fuse, place: 0, answered: HashSet::new() };
-            match self.run_process(victim) {
+            let process = Victim { core: serve(&self.home), fuse, place: 0, answered: HashSet::new() };
+            match self.run_process(process) {
                 ProcessLife::Killed => self.killed += 1,
                 ProcessLife::Done => break,
             }
@@ -101,41 +104,41 @@ impl Campaign {
     }
 
     /// Runs one process until it is killed or the job is done.
-    fn run_process(&mut self, mut victim: Victim) -> ProcessLife {
+    fn run_process(&mut self, mut process: Victim) -> ProcessLife {
         if self.model.is_none() {
-            self.model = Some(connect(&mut victim.core, &self.server).id);
+            self.model = Some(connect(&mut process.core, &self.server).id);
         }
-        let Some(session) = self.find_session(&mut victim) else { return self.end(victim) };
-        let snapshot = self.open(&mut victim, session);
+        let Some(session) = self.find_session(&mut process) else { return self.end(process) };
+        let snapshot = self.open(&mut process, session);
         // Everything reported before must appear in the next process's snapshot.
         self.known.check(&snapshot);
         self.known.begin(&snapshot);
         for question in &snapshot.questions {
-            if !self.answer(&mut victim, question) {
-                return self.end(victim);
+            if !self.answer(&mut process, question) {
+                return self.end(process);
             }
         }
         loop {
-            let snapshot = self.open(&mut victim, session);
-            if let Some(life) = self.advance(&mut victim, &snapshot) {
+            let snapshot = self.open(&mut process, session);
+            if let Some(life) = self.advance(&mut process, &snapshot) {
                 return match life {
-                    ProcessLife::Killed => self.end(victim),
+                    ProcessLife::Killed => self.end(process),
                     ProcessLife::Done => {
-                        self.finish(&mut victim);
+                        self.finish(&mut process);
                         ProcessLife::Done
                     }
                 };
             }
-            if !self.follow(&mut victim, session) {
-                return self.end(victim);
+            if !self.follow(&mut process, session) {
+                return self.end(process);
             }
         }
     }
 
     /// Returns the session, starting it if necessary; `None` if the process is to die right after the request.
-    fn find_session(&mut self, victim: &mut Victim) -> Option<SessionId> {
+    fn find_session(&mut self, process: &mut Victim) -> Option<SessionId> {
         if self.session.is_none() {
-            let listed = victim
+            let listed = process
                 .core
                 .call(ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 10 })
                 .unwrap();
@@ -154,23 +157,23 @@ impl Campaign {
             title: None,
             blocks: text(&part(1)),
         };
-        let started = act(victim, start)?;
+        let started = act(process, start)?;
         self.session = Some(started.id);
         self.session
     }
 
     /// The whole session as the process shows it.
-    fn open(&self, victim: &mut Victim, session: SessionId) -> SessionSnapshot {
-        let mut snapshot = victim.core.call(OpenSession { session }).expect("the session opens");
+    fn open(&self, process: &mut Victim, session: SessionId) -> SessionSnapshot {
+        let mut snapshot = process.core.call(OpenSession { session }).expect("the session opens");
         while snapshot.page.earlier {
             let before = snapshot.page.messages.first().expect("a page before this one").id;
             let call = octo_protocol::Messages { session, before, limit: 500 };
-            let earlier = victim.core.call(call).expect("an earlier page");
+            let earlier = process.core.call(call).expect("an earlier page");
             assert!(!earlier.messages.is_empty(), "there was said to be an earlier page");
             let late = std::mem::replace(&mut snapshot.page, earlier);
             snapshot.page.messages.extend(late.messages);
             for turn in late.turns {
-                if snapshot.page.turns.iter().all(|known| known.id != turn.id) {
+                if snapshot.page.turns.iter().all(|entry| entry.id != turn.id) {
                     snapshot.page.turns.push(turn);
                 }
             }
@@ -180,7 +183,7 @@ impl Campaign {
     }
 
     /// Starts the next part once the session is idle; `Some` ends this process's life.
-    fn advance(&mut self, victim: &mut Victim, snapshot: &SessionSnapshot) -> Option<ProcessLife> {
+    fn advance(&mut self, process: &mut Victim, snapshot: &SessionSnapshot) -> Option<ProcessLife> {
         match snapshot.info.status {
             SessionStatus::Running | SessionStatus::Waiting => return None,
             // The turn's own end says more, below.
@@ -194,25 +197,25 @@ impl Campaign {
             return Some(ProcessLife::Done);
         }
         let call = Send { session: snapshot.info.id, blocks: text(&part(begun + 1)) };
-        match act(victim, call) {
+        match act(process, call) {
             None => Some(ProcessLife::Killed),
             Some(_) => None,
         }
     }
 
     /// Follows events and answers questions until the turn ends; returns false if the fuse ran out.
-    fn follow(&mut self, victim: &mut Victim, session: SessionId) -> bool {
+    fn follow(&mut self, process: &mut Victim, session: SessionId) -> bool {
         loop {
-            let (place, envelope) = victim.core.wait_after(victim.place, PATIENCE, |_| true);
-            victim.place = place;
+            let (place, envelope) = process.core.wait_after(process.place, PATIENCE, |_| true);
+            process.place = place;
             if envelope.topic != (StoredTopic::Session { id: session }) {
                 continue;
             }
-            if victim.burn() {
+            if process.burn() {
                 return false;
             }
             match &envelope.event {
-                Event::QuestionAsked { question } if !self.answer(victim, question) => return false,
+                Event::QuestionAsked { question } if !self.answer(process, question) => return false,
                 Event::SessionChanged { info } if info.status == SessionStatus::Idle => return true,
                 Event::TurnEnded { turn } => {
                     assert_eq!(turn.end, Some(TurnEnd::Finished), "{:#?}", self.server.faults());
@@ -223,9 +226,9 @@ impl Campaign {
     }
 
     /// Answers a question; returns false if the process is to die right after it.
-    fn answer(&mut self, victim: &mut Victim, question: &Question) -> bool {
+    fn answer(&mut self, process: &mut Victim, question: &Question) -> bool {
         let session = self.session.expect("a session");
-        if !victim.answered.insert(question.id) {
+        if !process.answered.insert(question.id) {
             return true;
         }
         let (number, answer) = match &question.ask {
@@ -240,21 +243,21 @@ impl Campaign {
         // While a permission is pending the model is not called, so a message sent now is certainly queued.
         if let (true, QuestionContent::Permission { .. }) = (task::has_note(number), &question.ask) {
             let note = format!("{NOTE} {number}");
-            let snapshot = self.open(victim, session);
+            let snapshot = self.open(process, session);
             if known::count(&snapshot, &note) == 0
-                && act(victim, Send { session, blocks: text(&note) }).is_none()
+                && act(process, Send { session, blocks: text(&note) }).is_none()
             {
                 return false;
             }
         }
         self.known.answered(question.id);
-        act(victim, AnswerQuestion { session, question: question.id, answer }).is_some()
+        act(process, AnswerQuestion { session, question: question.id, answer }).is_some()
     }
 
     /// Kills the process at a random moment, and records everything it had reported.
-    fn end(&mut self, victim: Victim) -> ProcessLife {
+    fn end(&mut self, process: Victim) -> ProcessLife {
         std::thread::sleep(Duration::from_micros(self.random.below(0, 40_000)));
-        let exit = victim.core.kill();
+        let exit = process.core.kill();
         self.take(&exit.events);
         ProcessLife::Killed
     }
@@ -266,10 +269,10 @@ impl Campaign {
     }
 
     /// Checks a finished job: everything is present exactly once, with its effects.
-    fn finish(&mut self, victim: &mut Victim) {
+    fn finish(&mut self, process: &mut Victim) {
         let session = self.session.expect("a session");
-        self.take(&victim.core.events());
-        let snapshot = self.open(victim, session);
+        self.take(&process.core.events());
+        let snapshot = self.open(process, session);
         self.known.check(&snapshot);
         assert!(snapshot.questions.is_empty() && snapshot.queue.is_empty() && snapshot.streaming.is_empty());
         assert_eq!(snapshot.page.turns.len(), PARTS, "one turn for each part");
@@ -291,16 +294,16 @@ impl Victim {
 }
 
 /// Sends a request; returns `None` if the process is to be killed before its reply is read.
-fn act<C: TypedRequest>(victim: &mut Victim, call: C) -> Option<C::Reply> {
-    if victim.burn() {
-        victim.core.send(&call.into());
+fn act<C: TypedRequest>(process: &mut Victim, call: C) -> Option<C::Reply> {
+    if process.burn() {
+        process.core.send(&call.into());
         return None;
     }
-    Some(victim.core.call(call).expect("the request is carried out"))
+    Some(process.core.call(call).expect("the request is carried out"))
 }
 
-fn text(words: &str) -> Vec<Block> {
-    vec![Block::Text { text: words.to_owned() }]
+fn text(content: &str) -> Vec<Block> {
+    vec![Block::Text { text: content.to_owned() }]
 }
 
 fn started_in(events: &[Envelope]) -> Option<SessionId> {

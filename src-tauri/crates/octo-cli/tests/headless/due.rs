@@ -73,8 +73,8 @@ struct Campaign {
 impl Campaign {
     fn begin(seed: u64) -> Self {
         let home = TempHome::new();
-        let chance = Arc::new(Mutex::new(Random::new(seed ^ 0xABCD)));
-        let script = Script::from_fn(move |request| plans::answer(request, &mut chance.lock().unwrap()));
+        let random = Arc::new(Mutex::new(Random::new(seed ^ 0xABCD)));
+        let script = Script::from_fn(move |request| plans::answer(request, &mut random.lock().unwrap()));
         let server = ModelServer::start(script);
         let time = FastTime::new(SPEED);
         let mut core = fast_time::serve(&time, &home, IDLE_AFTER);
@@ -123,8 +123,8 @@ impl Campaign {
         if self.random.one_in(2) {
             // Shortly after an event.
             let place = core.events().len();
-            let many = self.random.below(1, 12);
-            let count = usize::try_from(many).unwrap() + place;
+            let count = self.random.below(1, 12);
+            let count = usize::try_from(count).unwrap() + place;
             // Some event happens within a few minutes of the plans.
             until("events", || (core.events().len() >= count).then_some(()));
             std::thread::sleep(Duration::from_micros(self.random.below(0, 8_000)));
@@ -264,10 +264,10 @@ impl Campaign {
 }
 
 /// Returns a reply, or `None` if it was refused for this reason.
-fn allowed<T>(reply: Result<T, ApiError>, refused: &str) -> Option<T> {
+fn allowed<T>(reply: Result<T, ApiError>, error_key: &str) -> Option<T> {
     match reply {
         Ok(reply) => Some(reply),
-        Err(error) if error.key == refused => None,
+        Err(error) if error.key == error_key => None,
         Err(error) => panic!("{error:?}"),
     }
 }

@@ -12,14 +12,14 @@ use std::{io::Write, process::Stdio};
 fn the_answer_goes_to_standard_output_and_the_session_to_standard_error() {
     let home = TempHome::new();
     let server = ModelServer::start(Script::new().text("Hello there.").text("And again."));
-    let ran = run(&home, &server, &["say hello"]).expect(0);
-    assert_eq!(ran.out, "Hello there.\n");
-    assert_eq!(ran.err, format!("session: {}\n", ran.session()));
+    let exec_result = run(&home, &server, &["say hello"]).expect(0);
+    assert_eq!(exec_result.out, "Hello there.\n");
+    assert_eq!(exec_result.err, format!("session: {}\n", exec_result.session()));
     assert_eq!(server.requests()[0].user_text().lines().last(), Some("say hello"));
 
     let options = ["--protocol", "openai-chat", "--base-url", &server.url(), "--model", "other", "say hello"];
-    let ran = ExecResult::of(exec(&home, &options).output().unwrap()).expect(0);
-    assert_eq!(ran.out, "And again.\n");
+    let exec_result = ExecResult::of(exec(&home, &options).output().unwrap()).expect(0);
+    assert_eq!(exec_result.out, "And again.\n");
     assert_eq!(server.requests()[1].model(), "other");
     server.assert_clean();
 }
@@ -34,16 +34,16 @@ fn every_protocol_takes_effort_and_headers() {
         let url = server.url();
         let options =
             ["--protocol", protocol, "--base-url", &url, "--model", "m.v1:0", "--header", "x-tenant=s3cret"];
-        let run = |more: &[&str]| {
-            let mut command = exec(&home, &[&options[..], more].concat());
+        let run = |arguments: &[&str]| {
+            let mut command = exec(&home, &[&options[..], arguments].concat());
             command
                 .env("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
                 .env("AWS_SECRET_ACCESS_KEY", "k")
                 .env("AWS_REGION", "eu-west-1");
             ExecResult::of(command.output().unwrap())
         };
-        let ran = run(&["--effort", "high", "read it"]).expect(0);
-        assert_eq!(ran.out, "Read.\n", "{protocol}: {}", ran.err);
+        let exec_result = run(&["--effort", "high", "read it"]).expect(0);
+        assert_eq!(exec_result.out, "Read.\n", "{protocol}: {}", exec_result.err);
         let requests = server.requests();
         assert_eq!(requests.len(), 2, "{protocol}");
         for request in &requests {
@@ -55,10 +55,10 @@ fn every_protocol_takes_effort_and_headers() {
             assert!(request.body.to_string().contains("\"high\""), "{protocol}: {}", request.body);
         }
         assert!(requests[1].results()[0].text.contains("what stands there"), "{protocol}");
-        assert!(!ran.err.contains("s3cret"));
+        assert!(!exec_result.err.contains("s3cret"));
 
         // The effort belongs to the session.
-        let session = ran.session().to_string();
+        let session = exec_result.session().to_string();
         let wrong = run(&["--effort", "low", "--session", &session, "again"]).expect(2);
         assert!(wrong.err.contains("--effort"), "{}", wrong.err);
         run(&["--effort", "high", "--session", &session, "again"]).expect(0);
@@ -71,9 +71,9 @@ fn json_prints_every_event_of_the_session_and_nothing_else() {
     let home = TempHome::new();
     let script = Script::new().call("write", json!({ "path": "a.txt", "content": "hi\n" })).text("Written.");
     let server = ModelServer::start(script);
-    let ran = run(&home, &server, &["--json", "--mode", "autonomous", "write it"]).expect(0);
-    let events = ran.events();
-    let topic = StoredTopic::Session { id: ran.session() };
+    let exec_result = run(&home, &server, &["--json", "--mode", "autonomous", "write it"]).expect(0);
+    let events = exec_result.events();
+    let topic = StoredTopic::Session { id: exec_result.session() };
     assert!(events.iter().all(|envelope| envelope.topic == topic), "only the session's own events");
     let numbers: Vec<u64> = events.iter().map(|envelope| envelope.seq).collect();
     assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "from 1, without gaps");
@@ -96,8 +96,8 @@ fn a_dash_reads_the_prompt_from_standard_input() {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all("第一行\nsecond line\n".as_bytes()).unwrap();
-    let ran = ExecResult::of(child.wait_with_output().unwrap()).expect(0);
-    assert_eq!(ran.out, "Read.\n");
+    let exec_result = ExecResult::of(child.wait_with_output().unwrap()).expect(0);
+    assert_eq!(exec_result.out, "Read.\n");
     assert!(server.requests()[0].user_text().ends_with("第一行\nsecond line"));
 }
 
@@ -113,8 +113,8 @@ fn last_continues_the_folders_newest_session() {
     let third = run(&home, &server, &["--session", "last", "third"]).expect(0);
     assert_eq!(third.session(), second.session());
     assert_eq!(third.out, "Three.\n");
-    let asked = &server.requests()[2];
-    assert_eq!(asked.answers(), 1, "the model sees the earlier exchange");
+    let request = &server.requests()[2];
+    assert_eq!(request.answers(), 1, "the model sees the earlier exchange");
 
     // By its id, from another folder.
     let id = first.session().to_string();
@@ -134,11 +134,11 @@ fn without_a_person_permission_is_denied_and_the_model_told() {
             .call("terminal", json!({ "command": "sh -c 'touch made.txt'" }))
             .text("I could not.");
         let server = ModelServer::start(script);
-        let ran = run(&home, &server, &["--json", "--mode", mode, "make it"]).expect(0);
+        let exec_result = run(&home, &server, &["--json", "--mode", mode, "make it"]).expect(0);
         assert!(!home.work().join("made.txt").exists());
         let results = server.requests()[1].results();
         assert!(results[0].text.contains("Nobody is there to give permission"), "{results:?}");
-        let answers = ran.events().into_iter().filter_map(|envelope| match envelope.event {
+        let answers = exec_result.events().into_iter().filter_map(|envelope| match envelope.event {
             Event::QuestionClosed { answer, .. } => answer,
             _ => None,
         });
@@ -158,8 +158,8 @@ fn ask_risky_reads_and_writes_inside_the_folder_without_asking() {
         .call("terminal", json!({ "command": "ls" }))
         .text("Done.");
     let server = ModelServer::start(script);
-    let ran = run(&home, &server, &["--json", "--mode", "ask-risky", "go"]).expect(0);
-    assert!(!ran.out.contains("question_asked"), "nothing of this asks");
+    let exec_result = run(&home, &server, &["--json", "--mode", "ask-risky", "go"]).expect(0);
+    assert!(!exec_result.out.contains("question_asked"), "nothing of this asks");
     assert_eq!(home.read("out.txt"), "made\n");
     assert!(server.requests()[3].results()[0].text.contains("out.txt"));
     server.assert_clean();
@@ -172,8 +172,8 @@ fn without_a_person_a_question_is_not_answered() {
         let question = json!({ "question": "Which colour?", "options": ["red", "blue"] });
         let server =
             ModelServer::start(Script::new().call("request_user_feedback", question).text("Red, then."));
-        let ran = run(&home, &server, &["--mode", mode, "paint"]).expect(0);
-        assert_eq!(ran.out, "Red, then.\n");
+        let exec_result = run(&home, &server, &["--mode", mode, "paint"]).expect(0);
+        assert_eq!(exec_result.out, "Red, then.\n");
         let results = server.requests()[1].results();
         assert!(results[0].text.contains("Nobody is there to answer"), "{results:?}");
         server.assert_clean();
@@ -187,10 +187,10 @@ fn the_demo_drives_the_real_tools_and_is_never_the_last_session() {
     let mine = run(&home, &server, &["mine"]).expect(0);
 
     let demo = ["--protocol", "demo", "--mode", "autonomous", "--json", "show me"];
-    let ran = ExecResult::of(exec(&home, &demo).output().unwrap()).expect(0);
+    let exec_result = ExecResult::of(exec(&home, &demo).output().unwrap()).expect(0);
     let mut ended = Vec::new();
     let mut outputs = Vec::new();
-    for envelope in ran.events() {
+    for envelope in exec_result.events() {
         match envelope.event {
             Event::SessionChanged { info } => {
                 assert_eq!(info.source, Source::Demo);
@@ -216,8 +216,8 @@ fn the_demo_drives_the_real_tools_and_is_never_the_last_session() {
     assert!(outputs[0].contains("4 octopus"), "{outputs:?}");
 
     let plain = ["--protocol", "demo", "--mode", "ask", "show me"];
-    let ran = ExecResult::of(exec(&home, &plain).output().unwrap()).expect(0);
-    assert!(ran.out.contains("I am a script"), "{}", ran.out);
+    let exec_result = ExecResult::of(exec(&home, &plain).output().unwrap()).expect(0);
+    assert!(exec_result.out.contains("I am a script"), "{}", exec_result.out);
 
     let last = run(&home, &server, &["--session", "last", "again"]).expect(0);
     assert_eq!(last.session(), mine.session());
@@ -228,8 +228,8 @@ fn the_demo_drives_the_real_tools_and_is_never_the_last_session() {
 fn the_demo_speaks_the_persons_language() {
     let home = TempHome::new();
     let mut command = exec(&home, &["--protocol", "demo", "--json", "你好"]);
-    let ran = ExecResult::of(command.env("LC_ALL", "zh_CN.UTF-8").output().unwrap()).expect(0);
-    assert!(ran.out.contains("我是一段脚本，不是模型"), "{}", ran.out);
+    let exec_result = ExecResult::of(command.env("LC_ALL", "zh_CN.UTF-8").output().unwrap()).expect(0);
+    assert!(exec_result.out.contains("我是一段脚本，不是模型"), "{}", exec_result.out);
 }
 
 #[test]
@@ -237,32 +237,35 @@ fn a_slash_command_is_answered_without_the_model() {
     let home = TempHome::new();
     let server = ModelServer::start(Script::new().text("Hi."));
     run(&home, &server, &["hi"]).expect(0);
-    let command = |words: &str| run(&home, &server, &["--session", "last", words]);
-    let session = |ran: &ExecResult| format!("session: {}\n", ran.session());
-    let ran = command("/help").expect(0);
+    let command = |content: &str| run(&home, &server, &["--session", "last", content]);
+    let session = |exec_result: &ExecResult| format!("session: {}\n", exec_result.session());
+    let exec_result = command("/help").expect(0);
     assert_eq!(
-        ran.out, "Commands: /new /model /mode /folder /rename /stop /retry /undo /redo /help\n",
+        exec_result.out, "Commands: /new /model /mode /folder /rename /stop /retry /undo /redo /help\n",
         "the answer of the turn before is not said again"
     );
-    assert_eq!(ran.err, session(&ran));
+    assert_eq!(exec_result.err, session(&exec_result));
     for silent in ["/mode ask", "/rename Another", "/stop"] {
-        let ran = command(silent).expect(0);
-        assert_eq!((ran.out.as_str(), &ran.err), ("", &session(&ran)), "{silent}");
+        let exec_result = command(silent).expect(0);
+        assert_eq!((exec_result.out.as_str(), &exec_result.err), ("", &session(&exec_result)), "{silent}");
     }
-    let ran = command("/new").expect(0);
+    let exec_result = command("/new").expect(0);
     let hint =
         "To start a new session, leave out --session. Nothing was sent, and this session did not change.";
-    assert_eq!((ran.out.as_str(), ran.err.clone()), ("", format!("{}{hint}\n", session(&ran))));
+    assert_eq!(
+        (exec_result.out.as_str(), exec_result.err.clone()),
+        ("", format!("{}{hint}\n", session(&exec_result)))
+    );
     // An unknown command was not executed.
-    for (wrong, words) in [
+    for (invalid, words) in [
         ("/hepl", "There is no command /hepl. Nothing was sent. Did you mean /help?"),
         ("/mode yolo", "/mode takes ask, ask_risky or autonomous. The mode was not changed."),
     ] {
-        let ran = command(wrong).expect(1);
+        let exec_result = command(invalid).expect(1);
         assert_eq!(
-            (ran.out.as_str(), ran.err.clone()),
-            ("", format!("{}{words}\n", session(&ran))),
-            "{wrong}"
+            (exec_result.out.as_str(), exec_result.err.clone()),
+            ("", format!("{}{words}\n", session(&exec_result))),
+            "{invalid}"
         );
     }
     assert_eq!(server.requests().len(), 1);
@@ -271,13 +274,16 @@ fn a_slash_command_is_answered_without_the_model() {
 #[test]
 fn a_command_is_not_judged_by_the_turn_before_and_retry_by_its_own() {
     let home = TempHome::new();
-    let refused = Reply::error(401, "authentication_error", "invalid x-api-key");
-    let server = ModelServer::start(Script::new().reply(refused).text("Now it works."));
+    let refusal = Reply::error(401, "authentication_error", "invalid x-api-key");
+    let server = ModelServer::start(Script::new().reply(refusal).text("Now it works."));
     run(&home, &server, &["hi"]).expect(1);
-    let ran = run(&home, &server, &["--session", "last", "/mode ask"]).expect(0);
-    assert_eq!((ran.out.as_str(), ran.err.clone()), ("", format!("session: {}\n", ran.session())));
-    let ran = run(&home, &server, &["--session", "last", "/retry"]).expect(0);
-    assert_eq!(ran.out, "Now it works.\n");
+    let exec_result = run(&home, &server, &["--session", "last", "/mode ask"]).expect(0);
+    assert_eq!(
+        (exec_result.out.as_str(), exec_result.err.clone()),
+        ("", format!("session: {}\n", exec_result.session()))
+    );
+    let exec_result = run(&home, &server, &["--session", "last", "/retry"]).expect(0);
+    assert_eq!(exec_result.out, "Now it works.\n");
     server.assert_clean();
 }
 
@@ -296,8 +302,8 @@ fn a_command_line_model_does_not_become_the_default() {
     assert_eq!((found.settings.default_model, found.settings.welcomed), (None, false));
     assert_eq!(found.models.len(), 1);
     // The session keeps its model even if none is named.
-    let ran = ExecResult::of(exec(&home, &["--session", "last", "two"]).output().unwrap()).expect(0);
-    assert_eq!(ran.out, "Two.\n");
+    let exec_result = ExecResult::of(exec(&home, &["--session", "last", "two"]).output().unwrap()).expect(0);
+    assert_eq!(exec_result.out, "Two.\n");
     assert_eq!(server.requests()[1].model(), "scripted");
     assert_eq!(settings(&home).settings.default_model, None);
 }
@@ -314,8 +320,8 @@ fn a_closed_reader_is_no_failure() {
     gate.wait_reached(PATIENCE);
     running.drop_stdout();
     gate.open();
-    let ran = running.end().expect(0);
-    let after = run(&home, &server, &["--session", &ran.session().to_string(), "more"]).expect(0);
+    let exec_result = running.end().expect(0);
+    let after = run(&home, &server, &["--session", &exec_result.session().to_string(), "more"]).expect(0);
     assert_eq!(after.out, "More.\n");
     assert_eq!(server.requests()[1].answers(), 1, "the turn was finished all the same");
 }
@@ -329,6 +335,6 @@ fn the_profile_is_part_of_the_prompt_and_stays() {
     let requests = server.requests();
     assert_ne!(requests[0].system(), requests[1].system());
     let id = general.session().to_string();
-    let ran = run(&home, &server, &["--session", &id, "--profile", "coding", "x"]).expect(2);
-    assert!(ran.err.contains("--profile"), "{}", ran.err);
+    let exec_result = run(&home, &server, &["--session", &id, "--profile", "coding", "x"]).expect(2);
+    assert!(exec_result.err.contains("--profile"), "{}", exec_result.err);
 }

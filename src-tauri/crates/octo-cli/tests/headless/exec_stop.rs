@@ -25,13 +25,17 @@ fn an_interrupt_keeps_the_text_streamed_so_far() {
         running.wait_output("block_added");
         let pressed = Instant::now();
         running.signal(signal);
-        let ran = running.end().expect(130);
+        let exec_result = running.end().expect(130);
         assert!(pressed.elapsed() < Duration::from_secs(5), "{:?}", pressed.elapsed());
         assert_eq!(server.wait_outcome(0), AnswerOutcome::Dropped, "the connection was closed");
-        assert!(ran.out.contains(r#""end":{"type":"stopped"}"#), "the stop is told: {}", ran.out);
+        assert!(
+            exec_result.out.contains(r#""end":{"type":"stopped"}"#),
+            "the stop is told: {}",
+            exec_result.out
+        );
 
         let mut core = serve(&home);
-        let snapshot = core.call(OpenSession { session: ran.session() }).unwrap();
+        let snapshot = core.call(OpenSession { session: exec_result.session() }).unwrap();
         assert_eq!(snapshot.info.status, SessionStatus::Idle);
         assert_eq!(snapshot.page.turns[0].end, Some(TurnEnd::Stopped));
         let last = snapshot.page.messages.last().unwrap();
@@ -60,14 +64,14 @@ fn an_interrupt_ends_the_running_command() {
     assert!(pids.iter().all(|&pid| !is_gone(pid)));
     let pressed = Instant::now();
     running.signal(Signal::SIGINT);
-    let ran = running.end().expect(130);
+    let exec_result = running.end().expect(130);
     assert!(pressed.elapsed() < Duration::from_secs(5), "{:?}", pressed.elapsed());
     until("the end of the command's processes", || pids.iter().all(|&pid| is_gone(pid)).then_some(()));
     assert_eq!(server.requests().len(), 1, "no model call after a stop");
 
     let mut core = serve(&home);
     connect(&mut core, &server);
-    let snapshot = core.call(OpenSession { session: ran.session() }).unwrap();
+    let snapshot = core.call(OpenSession { session: exec_result.session() }).unwrap();
     let call = &snapshot.page.calls[0];
     assert!(matches!(call.state, CallState::Ended { status: CallStatus::Stopped, .. }), "{call:?}");
     core.close(PATIENCE);

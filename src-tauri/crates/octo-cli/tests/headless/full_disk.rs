@@ -43,12 +43,17 @@ fn a_turn_that_cannot_be_stored_is_reported_and_still_handles_signals() {
     running.signal(Signal::SIGINT);
     // The first signal asks the session to stop, which it does once that can be stored; the second does not
     // wait for that.
-    let asked = Instant::now();
+    let started = Instant::now();
     std::thread::sleep(Duration::from_millis(500));
     running.signal(Signal::SIGINT);
-    let ran = running.end().expect(130);
-    assert!(asked.elapsed() < Duration::from_secs(8), "{:?}", asked.elapsed());
-    assert_eq!(ran.err.matches("The disk is full.").count(), 1, "it is said once: {}", ran.err);
+    let exec_result = running.end().expect(130);
+    assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+    assert_eq!(
+        exec_result.err.matches("The disk is full.").count(),
+        1,
+        "it is said once: {}",
+        exec_result.err
+    );
     drop(disk);
 }
 
@@ -57,8 +62,8 @@ fn a_turn_that_cannot_be_stored_continues_when_space_returns() {
     let Some((home, disk)) = small_home() else { return println!("{NO_DISK}") };
     let (_server, running) = stuck(&home, &disk);
     disk.free();
-    let ran = running.end().expect(0);
-    assert_eq!(ran.out.trim_end(), "more than is left ".repeat(60_000).trim_end());
+    let exec_result = running.end().expect(0);
+    assert_eq!(exec_result.out.trim_end(), "more than is left ".repeat(60_000).trim_end());
     drop(disk);
 }
 
@@ -78,10 +83,10 @@ fn serve_reports_a_session_that_cannot_be_stored() {
     gate.wait_reached(PATIENCE);
     disk.fill();
     gate.open();
-    let told = until("the line that tells of it", || core.unmatched_errors().into_iter().next());
-    assert_eq!(told.key, "serve.session_waits");
-    assert_eq!(told.args["session"], session.to_string());
-    assert_eq!(told.args["cause"], "store.full");
+    let reported = until("the line that tells of it", || core.unmatched_errors().into_iter().next());
+    assert_eq!(reported.key, "serve.session_waits");
+    assert_eq!(reported.args["session"], session.to_string());
+    assert_eq!(reported.args["cause"], "store.full");
     disk.free();
     core.wait_for(PATIENCE, |envelope| {
         envelope.topic == (StoredTopic::Session { id: session })
@@ -103,18 +108,22 @@ fn a_read_only_or_full_home_is_reported_at_start_and_loses_nothing() {
     let server = ModelServer::start(Script::new().text("first").text("second").text("third"));
     run(&home, &server, &["one"]).expect(0);
     disk.remount(DiskMode::No);
-    let ran = run(&home, &server, &["two"]).expect(1);
-    assert!(ran.err.contains("Octo cannot use its home"), "{}", ran.err);
-    assert!(ran.err.contains(&home.octo().display().to_string()), "{}", ran.err);
+    let exec_result = run(&home, &server, &["two"]).expect(1);
+    assert!(exec_result.err.contains("Octo cannot use its home"), "{}", exec_result.err);
+    assert!(exec_result.err.contains(&home.octo().display().to_string()), "{}", exec_result.err);
     disk.remount(DiskMode::Yes);
     disk.fill();
-    let ran = run(&home, &server, &["two"]);
-    assert_ne!(ran.status, Some(0), "{ran:#?}");
-    assert!(ran.err.contains("disk is full") || ran.err.contains("has space left"), "{}", ran.err);
+    let exec_result = run(&home, &server, &["two"]);
+    assert_ne!(exec_result.status, Some(0), "{exec_result:#?}");
+    assert!(
+        exec_result.err.contains("disk is full") || exec_result.err.contains("has space left"),
+        "{}",
+        exec_result.err
+    );
     assert_eq!(server.requests().len(), 1, "nothing was sent that could not be kept");
     disk.free();
-    let ran = run(&home, &server, &["two"]).expect(0);
-    assert_eq!(ran.out.trim_end(), "second");
+    let exec_result = run(&home, &server, &["two"]).expect(0);
+    assert_eq!(exec_result.out.trim_end(), "second");
     let mut core = serve(&home);
     let list = ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 10 };
     assert_eq!(core.call(list).unwrap().sessions.len(), 2);

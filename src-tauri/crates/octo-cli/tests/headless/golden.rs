@@ -101,10 +101,10 @@ fn every_wire_form_sends_the_same_bytes_and_exec_prints_the_same_lines() {
             "--json",
             "write a heron",
         ];
-        let ran = ExecResult::of(exec(&home, &options).envs(CREDENTIALS).output().unwrap()).expect(0);
+        let exec_result = ExecResult::of(exec(&home, &options).envs(CREDENTIALS).output().unwrap()).expect(0);
         server.assert_clean();
         let mut normal = Normal::new(&home, &server);
-        check_golden(&golden(&format!("exec-{form}.jsonl")), &normal.text(&ran.out));
+        check_golden(&golden(&format!("exec-{form}.jsonl")), &normal.text(&exec_result.out));
         let mut normal = Normal::new(&home, &server);
         check_golden(&golden(&format!("requests-{form}.txt")), &requests(&server, &mut normal));
     }
@@ -202,7 +202,7 @@ fn serve_writes_the_same_lines_in_every_wire_form() {
 
 /// The lines in the order of what they are about: those of different topics come as they happen to.
 fn by_topic(lines: &[String], session: &str) -> String {
-    let place = |line: &String| {
+    let index_of = |line: &String| {
         let value: Value = serde_json::from_str(line).unwrap();
         let topic = &value["event"]["topic"];
         match (topic["type"].as_str(), topic["id"].as_str()) {
@@ -214,6 +214,6 @@ fn by_topic(lines: &[String], session: &str) -> String {
         }
     };
     let mut lines: Vec<&String> = lines.iter().collect();
-    lines.sort_by_key(|line| place(line));
+    lines.sort_by_key(|line| index_of(line));
     lines.into_iter().map(String::as_str).collect()
 }

@@ -51,18 +51,18 @@ fn a_stopping_turn_does_not_resume_after_kill_9() {
 fn a_run_leaves_the_open_turns_of_other_sessions_alone() {
     let home = TempHome::new();
     let gate = Gate::new();
-    let held = Reply::text("half of").in_chunks(2).hold_after(1, &gate);
-    let server = ModelServer::start(Script::from(held).text("Mine."));
+    let held_reply = Reply::text("half of").in_chunks(2).hold_after(1, &gate);
+    let server = ModelServer::start(Script::from(held_reply).text("Mine."));
     let mut core = serve(&home);
     let model = connect(&mut core, &server).id;
     let session = start(&mut core, &home, model, "say it");
     gate.wait_reached(PATIENCE);
     core.kill();
 
-    let ran = run(&home, &server, &["something else"]).expect(0);
-    assert_eq!(ran.out, "Mine.\n");
+    let exec_result = run(&home, &server, &["something else"]).expect(0);
+    assert_eq!(exec_result.out, "Mine.\n");
     assert_eq!(server.requests().len(), 2, "one for each");
-    assert_ne!(ran.session(), session);
+    assert_ne!(exec_result.session(), session);
 
     server.push(Reply::text("the whole of it"));
     let mut core = serve(&home);

@@ -65,7 +65,7 @@ fn nothing_grows_in_a_day_of_work_but_what_is_stored() {
     let server = ModelServer::start_with(Script::from_fn(day::answer), options);
     day::prepare(&home.octo(), &server.url());
     let time = FastTime::new(SPEED);
-    let begun = time.now();
+    let started_at = time.now();
     let mut day =
         Day { core: fast_time::serve(&time, &home, IDLE_AFTER), home: &home, place: 0, model: None };
     day.model = Some(connect(&mut day.core, &server).id);
@@ -83,7 +83,7 @@ fn nothing_grows_in_a_day_of_work_but_what_is_stored() {
         let started = Instant::now();
         day.work(wave, &load);
         // A day's hours pass evenly.
-        let wanted = begun + load.lasts / load.waves as Millis * (wave as Millis + 1);
+        let wanted = started_at + load.lasts / load.waves as Millis * (wave as Millis + 1);
         while time.now() < wanted {
             std::thread::sleep(Duration::from_millis(100));
         }
@@ -91,7 +91,7 @@ fn nothing_grows_in_a_day_of_work_but_what_is_stored() {
         println!("wave {wave} in {:.0} s: {measured}", started.elapsed().as_secs_f64());
         growth.add(measured);
     }
-    println!("{} h by the fast clock", (time.now() - begun) as f64 / HOUR as f64);
+    println!("{} h by the fast clock", (time.now() - started_at) as f64 / HOUR as f64);
     let root = [home.work().parent().expect("a folder above").to_owned()];
     let pid = day.core.pid();
     until("no process is left behind", || stray_processes(&root, Some(pid)).is_empty().then_some(()));
@@ -99,8 +99,8 @@ fn nothing_grows_in_a_day_of_work_but_what_is_stored() {
     server.assert_clean();
     until("no process is left at all", || stray_processes(&root, None).is_empty().then_some(()));
     println!("bytes of database per turn: {:?}", growth.check(load.warm_up, &[("fast_clock", MEMORY)]));
-    let anew = check_database(&home.octo(), &home.home().join("anew.db"));
-    println!("bytes of database, and made anew: {anew:?}");
+    let rewrite = check_database(&home.octo(), &home.home().join("anew.db"));
+    println!("bytes of database, and made anew: {rewrite:?}");
 }
 
 struct Day<'a> {
@@ -162,6 +162,6 @@ impl Day<'_> {
     }
 }
 
-fn text(words: &str) -> Vec<Block> {
-    vec![Block::Text { text: words.to_owned() }]
+fn text(content: &str) -> Vec<Block> {
+    vec![Block::Text { text: content.to_owned() }]
 }

@@ -45,8 +45,8 @@ fn work(home: &TempHome) {
     let mut all = model(&server);
     all.push("hello".to_owned());
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
-    let ran = exec(home, &all).env("OCTO_HOME", "").output().unwrap();
-    assert!(ran.status.success(), "{ran:?}");
+    let exec_result = exec(home, &all).env("OCTO_HOME", "").output().unwrap();
+    assert!(exec_result.status.success(), "{exec_result:?}");
 }
 
 #[test]
@@ -71,17 +71,17 @@ fn every_process_finds_a_moved_home() {
 
     // Its disk is gone: no new home is created in its place.
     fs::rename(&to, home.work().join("away")).unwrap();
-    let ran = exec(&home, &["--protocol", "demo", "hello"]).env("OCTO_HOME", "").output().unwrap();
-    let said = String::from_utf8(ran.stderr).unwrap();
-    assert!(ran.status.code() == Some(1) && said.contains(&text(&to)), "{said}");
+    let exec_result = exec(&home, &["--protocol", "demo", "hello"]).env("OCTO_HOME", "").output().unwrap();
+    let said = String::from_utf8(exec_result.stderr).unwrap();
+    assert!(exec_result.status.code() == Some(1) && said.contains(&text(&to)), "{said}");
     assert!(!to.exists());
 }
 
 /// SplitMix64, as elsewhere: the same moments for a seed.
 fn mixed(seed: u64) -> u64 {
-    let mut mixed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed ^ (mixed >> 27)
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    state = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    state ^ (state >> 27)
 }
 
 /// Starts a process that carries the plan out, and kills it after a while.

@@ -24,8 +24,8 @@ fn a_run_in_a_terminal_is_listed_and_stopped_by_another_octo() {
     assert_eq!(row.id, ActivityId::Session { session });
 
     core.call(StopActivity { id: row.id }).unwrap();
-    let ran = running.end().expect(130);
-    assert!(ran.out.contains(r#""end":{"type":"stopped"}"#), "the stop is told: {}", ran.out);
+    let exec_result = running.end().expect(130);
+    assert!(exec_result.out.contains(r#""end":{"type":"stopped"}"#), "the stop is told: {}", exec_result.out);
     until("nothing to run any more", || core.call(GetActivity {}).unwrap().rows.is_empty().then_some(()));
     let list = ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 9 };
     assert_eq!(core.call(list).unwrap().sessions[0].status, SessionStatus::Idle);

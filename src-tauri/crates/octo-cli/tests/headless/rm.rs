@@ -195,68 +195,71 @@ fn rm_behaves_and_reports_like_gnu() {
         return;
     }
     for (program, arguments, input) in SAME {
-        let (place, other) = (RmFolders::with_files(), RmFolders::with_files());
-        let before = place.everything();
-        let ours = output_of(place.ours(program, arguments), input);
+        let (folders, other) = (RmFolders::with_files(), RmFolders::with_files());
+        let before = folders.everything();
+        let ours = output_of(folders.ours(program, arguments), input);
         // The system's `rm` calls itself by its path.
         let theirs = output_of(other.theirs(program, arguments), input);
         let theirs_said = theirs.errors.replace(&format!("/usr/bin/{program}"), program);
-        let ours_said = ours.errors.replace(&format!("{}", place.bin.join(program).display()), program);
+        let ours_said = ours.errors.replace(&format!("{}", folders.bin.join(program).display()), program);
         assert_eq!(ours_said, theirs_said, "{program} {arguments:?}");
         assert_eq!((ours.output, ours.status), (theirs.output, theirs.status), "{program} {arguments:?}");
-        assert_eq!(place.everything(), other.everything(), "{program} {arguments:?}");
-        assert_eq!(!place.in_trash().is_empty(), place.everything() != before, "{program} {arguments:?}");
+        assert_eq!(folders.everything(), other.everything(), "{program} {arguments:?}");
+        assert_eq!(!folders.in_trash().is_empty(), folders.everything() != before, "{program} {arguments:?}");
     }
 }
 
 #[test]
 fn roots_and_homes_are_refused_despite_options() {
-    let place = RmFolders::with_files();
-    let home = place.trash.home().display().to_string();
-    let beside = place.work.parent().unwrap().display().to_string();
+    let folders = RmFolders::with_files();
+    let home = folders.trash.home().display().to_string();
+    let beside = folders.work.parent().unwrap().display().to_string();
     for path in ["/", "/etc", "/usr/lib", "/home", &home, &beside, "/dev/null"] {
-        let said = output_of(place.ours("rm", &["-rf", "--no-preserve-root", path]), "");
-        assert_eq!(said.status, Some(1), "{said:?}");
-        assert!(said.errors.contains("refusing to remove") || said.errors.contains("dangerous"), "{said:?}");
+        let output = output_of(folders.ours("rm", &["-rf", "--no-preserve-root", path]), "");
+        assert_eq!(output.status, Some(1), "{output:?}");
+        assert!(
+            output.errors.contains("refusing to remove") || output.errors.contains("dangerous"),
+            "{output:?}"
+        );
     }
-    assert!(place.in_trash().is_empty());
+    assert!(folders.in_trash().is_empty());
 }
 
 #[test]
 fn files_the_trash_cannot_take_stay() {
-    let place = RmFolders::with_files();
+    let folders = RmFolders::with_files();
     // No trash can be created because a file is in its way.
-    fs::write(place.trash.home().join("trash"), "in the way").unwrap();
-    let before = place.everything();
-    let said = output_of(place.ours("rm", &["-rf", "file", "full"]), "");
-    assert_eq!(said.status, Some(1));
-    assert!(said.errors.contains("it could not be moved to the trash in"), "{}", said.errors);
-    assert_eq!(place.everything(), before);
+    fs::write(folders.trash.home().join("trash"), "in the way").unwrap();
+    let before = folders.everything();
+    let output = output_of(folders.ours("rm", &["-rf", "file", "full"]), "");
+    assert_eq!(output.status, Some(1));
+    assert!(output.errors.contains("it could not be moved to the trash in"), "{}", output.errors);
+    assert_eq!(folders.everything(), before);
 }
 
 #[test]
 fn without_environment_rm_finds_the_trash_or_removes_nothing() {
-    let place = RmFolders::with_files();
-    let mut command = Command::new(place.bin.join("rm"));
-    command.arg("file").current_dir(&place.work).env_clear().env("PATH", &place.bin);
+    let folders = RmFolders::with_files();
+    let mut command = Command::new(folders.bin.join("rm"));
+    command.arg("file").current_dir(&folders.work).env_clear().env("PATH", &folders.bin);
     assert_eq!(output_of(command, "").status, Some(0));
-    assert_eq!(place.in_trash()[0].removal.remover, RemovedBy::Person);
-    let mut command = Command::new(place.bin.join("rm"));
-    command.arg("void").current_dir(&place.work).env_clear();
+    assert_eq!(folders.in_trash()[0].removal.remover, RemovedBy::Person);
+    let mut command = Command::new(folders.bin.join("rm"));
+    command.arg("void").current_dir(&folders.work).env_clear();
     let said = output_of(command, "");
     assert!(said.errors.contains("Octo's trash cannot be found"), "{said:?}");
-    assert!(place.work.join("void").exists());
+    assert!(folders.work.join("void").exists());
 }
 
 #[test]
 fn a_trash_slip_names_the_remover_and_the_command() {
-    let place = RmFolders::with_files();
-    output_of(place.ours("rm", &["-rf", "full"]), "");
-    let slip = place.in_trash().pop().unwrap();
-    assert_eq!(slip.path, place.work.join("full"));
+    let folders = RmFolders::with_files();
+    output_of(folders.ours("rm", &["-rf", "full"]), "");
+    let slip = folders.in_trash().pop().unwrap();
+    assert_eq!(slip.path, folders.work.join("full"));
     assert_eq!(slip.removal.remover, RemovedBy::Agent);
     assert_eq!(slip.removal.command.as_deref(), Some("rm -rf full"));
-    assert_eq!(slip.removal.project, Some(place.work.display().to_string()));
+    assert_eq!(slip.removal.project, Some(folders.work.display().to_string()));
 }
 
 #[test]
@@ -294,9 +297,9 @@ fn killed_at_any_moment_nothing_is_lost_and_nothing_doubled() {
     let far = device(shm).filter(|shm| Some(*shm) != device(&std::env::temp_dir())).map(|_| shm);
     let (mut random, mut interrupted) = (0x2545_f491_4f6c_dd1d_u64, 0);
     for round in 0..kills {
-        let place = RmFolders::bare();
+        let folders = RmFolders::bare();
         let elsewhere = far.filter(|_| round % 2 == 1).map(|far| tempfile::tempdir_in(far).unwrap());
-        let base = elsewhere.as_ref().map_or(place.work.clone(), |far| far.path().canonicalize().unwrap());
+        let base = elsewhere.as_ref().map_or(folders.work.clone(), |far| far.path().canonicalize().unwrap());
         let root = base.join("tree");
         fs::create_dir_all(root.join("a/b")).unwrap();
         for n in 0..40_u32 {
@@ -308,14 +311,14 @@ fn killed_at_any_moment_nothing_is_lost_and_nothing_doubled() {
         random ^= random >> 7;
         random ^= random << 17;
         let moment = Duration::from_micros(random % 30_000);
-        let mut child = place.ours("rm", &["-r", root.to_str().unwrap()]).spawn().unwrap();
-        let began = Instant::now();
-        while began.elapsed() < moment {
+        let mut child = folders.ours("rm", &["-r", root.to_str().unwrap()]).spawn().unwrap();
+        let started = Instant::now();
+        while started.elapsed() < moment {
             std::hint::spin_loop();
         }
         let _ = child.kill();
         interrupted += u32::from(!child.wait().unwrap().success());
-        let here = place.in_trash();
+        let here = folders.in_trash();
         let left: Vec<_> = fs::read_dir(&base).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         match here.as_slice() {
             [] => {
@@ -324,7 +327,7 @@ fn killed_at_any_moment_nothing_is_lost_and_nothing_doubled() {
             }
             [slip] => {
                 assert!(left.is_empty(), "round {round}: {left:?}");
-                assert_eq!(tree(&place.trash.content_path(slip.id)), before, "round {round}");
+                assert_eq!(tree(&folders.trash.content_path(slip.id)), before, "round {round}");
             }
             several => panic!("round {round}: {several:?}"),
         }
@@ -338,18 +341,18 @@ fn ten_thousand_files_go_in_one_step() {
         fs::create_dir(root).unwrap();
         (0..10_000).for_each(|n| fs::write(root.join(n.to_string()), "x").unwrap());
     };
-    let place = RmFolders::bare();
-    let (one, other) = (place.work.join("one"), place.work.join("other"));
+    let folders = RmFolders::bare();
+    let (one, other) = (folders.work.join("one"), folders.work.join("other"));
     fill(&one);
     fill(&other);
-    let began = Instant::now();
-    assert_eq!(output_of(place.ours("rm", &["-r", "one"]), "").status, Some(0));
-    let ours = began.elapsed();
-    let began = Instant::now();
-    assert_eq!(output_of(place.theirs("rm", &["-r", "other"]), "").status, Some(0));
-    let theirs = began.elapsed();
+    let started = Instant::now();
+    assert_eq!(output_of(folders.ours("rm", &["-r", "one"]), "").status, Some(0));
+    let ours = started.elapsed();
+    let started = Instant::now();
+    assert_eq!(output_of(folders.theirs("rm", &["-r", "other"]), "").status, Some(0));
+    let theirs = started.elapsed();
     eprintln!("10,000 files: {ours:?} with the trash, {theirs:?} with the system's rm");
-    let slip = place.in_trash().pop().unwrap();
-    assert_eq!(place.trash.measure(slip.id, &slip.path).unwrap().files, 10_000);
+    let slip = folders.in_trash().pop().unwrap();
+    assert_eq!(folders.trash.measure(slip.id, &slip.path).unwrap().files, 10_000);
     assert!(!one.exists() && !other.exists());
 }

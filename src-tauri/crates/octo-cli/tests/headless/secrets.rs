@@ -45,13 +45,13 @@ fn the_key_is_in_no_file_no_output_and_no_command() {
         let mut command = exec(&home, &arguments);
         // The other variable must be neither needed nor leaked.
         command.env(variable, KEY).env("OCTO_LOG", "trace");
-        let ran = ExecResult::of(command.output().unwrap()).expect(0);
+        let exec_result = ExecResult::of(command.output().unwrap()).expect(0);
         assert_eq!(server.requests().len(), 3, "the server took the key");
         server.assert_clean();
         assert!(server.requests().iter().all(|request| request.header("x-tenant") == Some(TENANT)));
 
-        assert!(!ran.out.contains(TENANT) && !ran.err.contains(TENANT));
-        assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY));
+        assert!(!exec_result.out.contains(TENANT) && !exec_result.err.contains(TENANT));
+        assert!(!exec_result.out.contains(KEY) && !exec_result.err.contains(KEY));
         let environment = &server.requests()[1].results()[0].text;
         assert!(environment.contains("HOME="), "the command ran: {environment}");
         assert!(!environment.contains(KEY) && !environment.contains("MY_OWN_KEY"), "{environment}");

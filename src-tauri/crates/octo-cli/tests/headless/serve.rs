@@ -18,11 +18,11 @@ use std::{
     process::{Command, Stdio},
 };
 
-fn text(words: &str) -> Vec<Block> {
-    vec![Block::Text { text: words.to_owned() }]
+fn text(content: &str) -> Vec<Block> {
+    vec![Block::Text { text: content.to_owned() }]
 }
 
-fn begin(core: &mut ServeProcess, home: &TempHome, model: ModelId, words: &str) -> SessionId {
+fn begin(core: &mut ServeProcess, home: &TempHome, model: ModelId, content: &str) -> SessionId {
     let folder = home.work().to_str().unwrap().to_owned();
     let (profile, mode) = (Profile::GENERAL, Mode::Autonomous);
     core.call(StartSession {
@@ -32,7 +32,7 @@ fn begin(core: &mut ServeProcess, home: &TempHome, model: ModelId, words: &str) 
         model: Some(model),
         effort: None,
         title: None,
-        blocks: text(words),
+        blocks: text(content),
     })
     .unwrap()
     .id

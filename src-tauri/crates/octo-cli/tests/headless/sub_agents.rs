@@ -36,20 +36,20 @@ struct SubAgentSituations {
 
 #[test]
 fn sub_agents_end_with_their_process_and_the_parent_repeats_nothing() {
-    let mut met = SubAgentSituations::default();
+    let mut situations = SubAgentSituations::default();
     let extent = kill(20_261_123, KILLS_PER_TASK, |seed, kills| {
         let mut campaign = Campaign::begin(seed, kills);
         campaign.run();
-        met.interrupted += campaign.situations.interrupted;
-        met.done += campaign.situations.done;
-        met.several += campaign.situations.several;
+        situations.interrupted += campaign.situations.interrupted;
+        situations.done += campaign.situations.done;
+        situations.several += campaign.situations.several;
         campaign.killed
     });
-    println!("{met:?}");
-    assert!(met.done > 0 && met.interrupted > 0, "nothing was tried: {met:?}");
+    println!("{situations:?}");
+    assert!(situations.done > 0 && situations.interrupted > 0, "nothing was tried: {situations:?}");
     assert!(
-        met.several > 0 || extent == CampaignExtent::Part,
-        "a full campaign comes upon everything: {met:?}"
+        situations.several > 0 || extent == CampaignExtent::Part,
+        "a full campaign comes upon everything: {situations:?}"
     );
 }
 
@@ -69,7 +69,7 @@ struct Campaign {
 }
 
 impl Campaign {
-    fn begin(seed: u64, kills: usize) -> Self {
+    fn begin(seed: u64, kill_count: usize) -> Self {
         let home = TempHome::new();
         let skill = home.octo().join("skills").join("explore");
         std::fs::create_dir_all(&skill).expect("a folder of skills");
@@ -78,7 +78,7 @@ impl Campaign {
             home,
             server: ModelServer::start(Script::from_fn(task::answer)),
             random: Random::new(seed),
-            kills,
+            kills: kill_count,
             killed: 0,
             parent: None,
             known: ClientReport::default(),
@@ -143,9 +143,9 @@ impl Campaign {
 
     fn find(&mut self, core: &mut ServeProcess) -> SessionId {
         let call = ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 10 };
-        let listed = core.call(call).expect("the sessions are listed");
-        assert!(listed.sessions.len() <= 1, "sub-agents are in no list: {listed:?}");
-        if let Some(parent) = self.parent.or_else(|| listed.sessions.first().map(|info| info.id)) {
+        let sessions = core.call(call).expect("the sessions are listed");
+        assert!(sessions.sessions.len() <= 1, "sub-agents are in no list: {sessions:?}");
+        if let Some(parent) = self.parent.or_else(|| sessions.sessions.first().map(|info| info.id)) {
             return parent;
         }
         let model = connect(core, &self.server).id;
@@ -259,15 +259,18 @@ impl Campaign {
     /// Checks that a sub-agent that was never reported is over too.
     fn check_stored(&self, parent: SessionId) {
         let store = Store::open(&self.home.octo()).expect("the store opens");
-        let forks = store.read_blocking(move |reader| {
-            let forks = reader.sub_agents(parent)?;
-            forks.into_iter().map(|id| Ok((id, reader.session(id)?))).collect::<Result<Vec<_>, _>>()
+        let sub_agents = store.read_blocking(move |reader| {
+            let sub_agents = reader.sub_agents(parent)?;
+            sub_agents.into_iter().map(|id| Ok((id, reader.session(id)?))).collect::<Result<Vec<_>, _>>()
         });
-        let forks = forks.expect("the sub-agents are read");
+        let sub_agents = sub_agents.expect("the sub-agents are read");
         for child in &self.children {
-            assert!(forks.iter().any(|(id, _)| id == child), "a sub-agent that was told of is gone: {child}");
+            assert!(
+                sub_agents.iter().any(|(id, _)| id == child),
+                "a sub-agent that was told of is gone: {child}"
+            );
         }
-        for (id, info) in forks {
+        for (id, info) in sub_agents {
             let info = info.unwrap_or_else(|| panic!("no session {id}"));
             assert!(matches!(info.status, SessionStatus::Idle | SessionStatus::Failed), "{info:?}");
         }
@@ -277,13 +280,13 @@ impl Campaign {
 
 /// Checks that a card agrees with its call's result.
 fn check_card(call: &CallView, status: CallStatus, card: SubAgentStatus) {
-    let fits = match status {
+    let is_expected = match status {
         CallStatus::Done => card == SubAgentStatus::Done,
         // It may have finished just before its parent could take its result.
         CallStatus::Interrupted => matches!(card, SubAgentStatus::Interrupted | SubAgentStatus::Done),
         CallStatus::Failed | CallStatus::Denied | CallStatus::Stopped => false,
     };
-    assert!(fits, "{call:?}");
+    assert!(is_expected, "{call:?}");
 }
 
 /// The whole session as the process shows it.
@@ -293,6 +296,6 @@ fn open(core: &mut ServeProcess, session: SessionId) -> SessionSnapshot {
     snapshot
 }
 
-fn text(words: &str) -> Vec<Block> {
-    vec![Block::Text { text: words.to_owned() }]
+fn text(content: &str) -> Vec<Block> {
+    vec![Block::Text { text: content.to_owned() }]
 }

@@ -57,9 +57,10 @@ pub struct ExecResult {
 impl ExecResult {
     pub fn of(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8 output");
-        let ran = Self { status: output.status.code(), out: text(output.stdout), err: text(output.stderr) };
-        assert!(!ran.err.contains("panicked"), "{}", ran.err);
-        ran
+        let exec_result =
+            Self { status: output.status.code(), out: text(output.stdout), err: text(output.stderr) };
+        assert!(!exec_result.err.contains("panicked"), "{}", exec_result.err);
+        exec_result
     }
 
     /// Returns the session named on standard error.
@@ -69,8 +70,9 @@ impl ExecResult {
 
     /// Returns the events on standard output; every line must be one event.
     pub fn events(&self) -> Vec<Envelope> {
-        let read = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
-        self.out.lines().map(read).collect()
+        let result =
+            |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        self.out.lines().map(result).collect()
     }
 
     #[track_caller]
@@ -183,13 +185,13 @@ impl RunningExec {
 
 /// Waits until the condition is true.
 #[track_caller]
-pub fn until<T>(what: &str, mut so: impl FnMut() -> Option<T>) -> T {
+pub fn until<T>(description: &str, mut so: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + PATIENCE;
     loop {
         if let Some(value) = so() {
             return value;
         }
-        assert!(Instant::now() < deadline, "{what} did not come to be");
+        assert!(Instant::now() < deadline, "{description} did not come to be");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -197,7 +199,7 @@ pub fn until<T>(what: &str, mut so: impl FnMut() -> Option<T>) -> T {
 /// Returns whether a process has ended; a process that only waits to be reaped counts.
 pub fn is_gone(pid: i32) -> bool {
     match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
-        Ok(stat) => stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')),
+        Ok(stat) => stat.rsplit(')').next().is_some_and(|tail| tail.trim_start().starts_with('Z')),
         Err(_) => true,
     }
 }

@@ -41,17 +41,17 @@ const FORMATS: [(&str, &str); 3] = [("anthropic", ""), ("openai-chat", "/v1"), (
 fn litellm_is_understood_in_every_format_it_serves() {
     let python = match installed() {
         Ok(python) => python,
-        Err(why) => return eprintln!("left out: the LiteLLM proxy as a witness: {why}"),
+        Err(error) => return eprintln!("left out: the LiteLLM proxy as a witness: {error}"),
     };
     let proxy = LiteLlmProxy::start(&python);
     for (format, path) in FORMATS {
         let home = TempHome::new();
         home.write("a.txt", "the first file\n");
         home.write("b.txt", "第二个文件\n");
-        let ran = proxy.ask(&home, format, path, "house", &["--json", "read them"]).expect(0);
-        assert!(!ran.err.contains("Trying again"), "{format}: {}", ran.err);
+        let exec_result = proxy.ask(&home, format, path, "house", &["--json", "read them"]).expect(0);
+        assert!(!exec_result.err.contains("Trying again"), "{format}: {}", exec_result.err);
         let (mut texts, mut statuses, mut usages) = (Vec::new(), Vec::new(), Vec::new());
-        for envelope in ran.events() {
+        for envelope in exec_result.events() {
             match envelope.event {
                 Event::BlockAdded { block: octo_protocol::Block::Text { text }, .. } => texts.push(text),
                 Event::CallChanged { call } => {
@@ -73,17 +73,21 @@ fn litellm_is_understood_in_every_format_it_serves() {
         assert_eq!(usages, [Some(usage), Some(usage)], "{format}");
 
         // Its errors are reported in its own words, at once.
-        let ran = proxy.ask(&home, format, path, "nobody-knows-it", &["hi"]).expect(1);
+        let exec_result = proxy.ask(&home, format, path, "nobody-knows-it", &["hi"]).expect(1);
         assert!(
-            ran.err.contains("nobody-knows-it") && !ran.err.contains("Trying again"),
+            exec_result.err.contains("nobody-knows-it") && !exec_result.err.contains("Trying again"),
             "{format}: {}",
-            ran.err
+            exec_result.err
         );
-        assert!(!ran.err.contains(KEY), "{format}: {}", ran.err);
+        assert!(!exec_result.err.contains(KEY), "{format}: {}", exec_result.err);
     }
     // An answer that arrived completely was paid for: it is not requested again.
-    let ran = proxy.ask(&TempHome::new(), "anthropic", "", "whole", &["hi"]).expect(1);
-    assert!(ran.err.contains("cannot stream") && !ran.err.contains("Trying again"), "{}", ran.err);
+    let exec_result = proxy.ask(&TempHome::new(), "anthropic", "", "whole", &["hi"]).expect(1);
+    assert!(
+        exec_result.err.contains("cannot stream") && !exec_result.err.contains("Trying again"),
+        "{}",
+        exec_result.err
+    );
 }
 
 /// The proxy, until it is dropped.
@@ -138,10 +142,10 @@ impl LiteLlmProxy {
         asked.is_ok_and(|answer| answer.lines().next().is_some_and(|line| line.contains(" 200 ")))
     }
 
-    fn ask(&self, home: &TempHome, format: &str, path: &str, model: &str, more: &[&str]) -> ExecResult {
+    fn ask(&self, home: &TempHome, format: &str, path: &str, model: &str, arguments: &[&str]) -> ExecResult {
         let url = format!("http://{}{path}", self.address);
         let options = ["--protocol", format, "--base-url", &url, "--model", model, "--mode", "autonomous"];
-        let mut command = exec(home, &[&options, more].concat());
+        let mut command = exec(home, &[&options, arguments].concat());
         ExecResult::of(command.env("OCTO_API_KEY", KEY).output().unwrap())
     }
 }

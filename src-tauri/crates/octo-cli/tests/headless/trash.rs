@@ -26,7 +26,7 @@ fn rm_moves_to_the_trash_with_its_session_and_the_tool_brings_it_back() {
         .call("trash_manager", json!({ "action": "restore", "file_path": "dir" }))
         .text("Done.");
     let server = ModelServer::start(script);
-    let ran = run(&home, &server, &["--mode", "autonomous", "clean up"]).expect(0);
+    let exec_result = run(&home, &server, &["--mode", "autonomous", "clean up"]).expect(0);
     let requests = server.requests();
     let results = |n: usize| requests[n].results().last().unwrap().text.clone();
     assert!(results(1).contains(&home.octo().join("bin/rm").display().to_string()), "{}", results(1));
@@ -45,7 +45,7 @@ fn rm_moves_to_the_trash_with_its_session_and_the_tool_brings_it_back() {
     let page = core.call(list()).unwrap();
     let [entry] = page.entries.as_slice() else { panic!("{page:?}") };
     assert_eq!((entry.name.as_str(), entry.kind, entry.form), ("keep.txt", TrashKind::File, TrashForm::File));
-    assert_eq!((entry.session, entry.who), (Some(ran.session()), RemovedBy::Agent));
+    assert_eq!((entry.session, entry.who), (Some(exec_result.session()), RemovedBy::Agent));
     assert!(entry.turn.is_some());
     let back = RestoreTrash { ids: vec![entry.id], to: None, on_conflict: OnConflict::Ask };
     let report = core.call(back).unwrap();

@@ -58,8 +58,8 @@ impl ClientReport {
                     && !before.contains(&call.id)
             })
             .count();
-        let cut = |message: &&Message| message.meta.end == Some(MessageEnd::Cut);
-        self.situations.cut = now.page.messages.iter().filter(cut).count();
+        let is_cut = |message: &&Message| message.meta.end == Some(MessageEnd::Cut);
+        self.situations.cut = now.page.messages.iter().filter(is_cut).count();
         self.last = now.seq;
         self.messages = now.page.messages.iter().map(|message| (message.id, message.clone())).collect();
         self.calls = now.page.calls.iter().map(|call| (call.id, call.clone())).collect();
@@ -167,15 +167,15 @@ impl ClientReport {
     fn check_messages(&self, now: &SessionSnapshot) {
         let ids: Vec<MessageId> = now.page.messages.iter().map(|message| message.id).collect();
         assert!(ids.is_sorted_by(|one, other| one < other), "messages in order, each once: {ids:?}");
-        for told in self.messages.values() {
-            let Some(shown) = now.page.messages.iter().find(|message| message.id == told.id) else {
+        for event_message in self.messages.values() {
+            let Some(shown) = now.page.messages.iter().find(|message| message.id == event_message.id) else {
                 // The restart may discard a message without a complete block.
-                assert!(told.blocks.is_empty(), "lost: {told:?}");
+                assert!(event_message.blocks.is_empty(), "lost: {event_message:?}");
                 continue;
             };
-            assert_eq!((shown.role, shown.turn), (told.role, told.turn));
-            let whole = shown.blocks.get(..told.blocks.len());
-            assert_eq!(whole, Some(&told.blocks[..]), "every block that was told is there");
+            assert_eq!((shown.role, shown.turn), (event_message.role, event_message.turn));
+            let whole = shown.blocks.get(..event_message.blocks.len());
+            assert_eq!(whole, Some(&event_message.blocks[..]), "every block that was told is there");
         }
         for id in &ids {
             assert!(!self.discarded.contains(id), "shown though it was taken back: {id}");
@@ -183,10 +183,10 @@ impl ClientReport {
     }
 
     fn check_calls(&self, now: &SessionSnapshot) {
-        for told in self.calls.values() {
-            let shown = now.page.calls.iter().find(|call| call.id == told.id);
-            let shown = shown.unwrap_or_else(|| panic!("lost: {told:?}"));
-            match told.state {
+        for event_call in self.calls.values() {
+            let shown = now.page.calls.iter().find(|call| call.id == event_call.id);
+            let shown = shown.unwrap_or_else(|| panic!("lost: {event_call:?}"));
+            match event_call.state {
                 CallState::Planned | CallState::Asking => {}
                 // It ended before the kill without a report, or the restart ended it.
                 CallState::Started { .. } => {
@@ -194,12 +194,12 @@ impl ClientReport {
                         panic!("it had started, and is run again: {shown:?}")
                     };
                     if status == CallStatus::Interrupted
-                        && let Some(result) = result_of(now, told.id)
+                        && let Some(result) = result_of(now, event_call.id)
                     {
                         assert!(result.text.contains("effect unknown"), "{}", result.text);
                     }
                 }
-                CallState::Ended { .. } => assert_eq!(shown, told, "what had ended stays as it was"),
+                CallState::Ended { .. } => assert_eq!(shown, event_call, "what had ended stays as it was"),
             }
         }
     }
@@ -242,10 +242,11 @@ pub fn result_of(now: &SessionSnapshot, call: CallId) -> Option<&ToolResult> {
 }
 
 /// Counts the occurrences of the person's message, in the transcript or the queue.
-pub fn count(now: &SessionSnapshot, words: &str) -> usize {
-    let says =
-        |blocks: &[Block]| blocks.iter().any(|block| matches!(block, Block::Text { text } if text == words));
-    let said = now.page.messages.iter().filter(|message| message.meta.origin == Origin::Person);
-    said.filter(|message| says(&message.blocks)).count()
-        + now.queue.iter().filter(|queued| says(&queued.blocks)).count()
+pub fn count(now: &SessionSnapshot, content: &str) -> usize {
+    let output = |blocks: &[Block]| {
+        blocks.iter().any(|block| matches!(block, Block::Text { text } if text == content))
+    };
+    let messages_there = now.page.messages.iter().filter(|message| message.meta.origin == Origin::Person);
+    messages_there.filter(|message| output(&message.blocks)).count()
+        + now.queue.iter().filter(|queued| output(&queued.blocks)).count()
 }

@@ -35,7 +35,7 @@ fn has_question(number: usize) -> bool {
 
 /// Returns the part a text belongs to, by the mark `p<number>-` in all names of a part.
 pub fn part_of(text: &str) -> usize {
-    let marks = text.split("p").filter_map(|rest| rest.split_once('-')?.0.parse().ok());
+    let marks = text.split("p").filter_map(|tail| tail.split_once('-')?.0.parse().ok());
     marks.into_iter().next().unwrap_or_else(|| panic!("no part in {text}"))
 }
 
@@ -118,7 +118,7 @@ pub fn answer(request: &RecordedRequest) -> Reply {
 /// The newest part, and the calls made in it.
 fn newest_part(messages: &[Value]) -> (usize, Vec<MadeCall>) {
     let blocks = |message: &Value| message["content"].as_array().cloned().unwrap_or_default();
-    let begins = |message: &Value, number: usize| {
+    let record = |message: &Value, number: usize| {
         message["role"] == "user"
             && blocks(message).iter().any(|block| block["text"] == part(number).as_str())
     };
@@ -126,7 +126,7 @@ fn newest_part(messages: &[Value]) -> (usize, Vec<MadeCall>) {
         .iter()
         .enumerate()
         .rev()
-        .find_map(|(place, message)| Some((place, (1..=PARTS).find(|&number| begins(message, number))?)))
+        .find_map(|(place, message)| Some((place, (1..=PARTS).find(|&number| record(message, number))?)))
         .expect("a part was begun");
     let all: Vec<Value> = messages[start..].iter().flat_map(blocks).collect();
     let result = |id: &Value| {
@@ -155,9 +155,9 @@ pub fn check_effects(home: &TempHome, number: usize, snapshot: &SessionSnapshot)
     };
     let edits = of_part("edit");
     let content = home.read(file(number));
-    let certain = edits.contains(&CallStatus::Done);
-    let fits = content.ends_with("state two\n") || (!certain && content.ends_with("state one\n"));
-    assert!(fits, "part {number}: {edits:?} but {content:?}");
+    let is_certain = edits.contains(&CallStatus::Done);
+    let is_expected = content.ends_with("state two\n") || (!is_certain && content.ends_with("state one\n"));
+    assert!(is_expected, "part {number}: {edits:?} but {content:?}");
 
     let log = std::fs::read_to_string(home.work().join("log.txt")).unwrap_or_default();
     let lines: Vec<&str> = log.lines().filter(|line| line.starts_with(&format!("p{number}-line"))).collect();

@@ -47,9 +47,9 @@ impl DueSituations {
     }
 
     pub fn met_everything(&self) -> bool {
-        let met =
+        let situations =
             [self.missed, self.asked, self.retried, self.timed_out, self.interrupted_calls, self.taken_over];
-        self.met_the_usual() && met.iter().all(|count| *count > 0)
+        self.met_the_usual() && situations.iter().all(|count| *count > 0)
     }
 }
 
@@ -99,7 +99,7 @@ impl RunHistory {
                     self.seen.resumed += 1;
                 }
                 match self.over.get(&run.id) {
-                    Some(told) => assert_eq!(run, told, "what was over changed"),
+                    Some(reported) => assert_eq!(run, reported, "what was over changed"),
                     None => {
                         self.check_over(core, run);
                         self.over.insert(run.id, run.clone());
@@ -154,12 +154,12 @@ impl RunHistory {
         check_pairs(snapshot);
         assert!(snapshot.questions.is_empty() && snapshot.queue.is_empty(), "{run:?}");
         let [turn] = snapshot.page.turns.as_slice() else { panic!("one turn: {:?}", snapshot.page.turns) };
-        let fits = match turn.end.as_ref().expect("its turn is over") {
+        let is_expected = match turn.end.as_ref().expect("its turn is over") {
             TurnEnd::Finished => run.status == RunStatus::Finished,
             TurnEnd::Stopped => matches!(run.status, RunStatus::Stopped | RunStatus::TimedOut),
             TurnEnd::Failed { .. } => matches!(run.status, RunStatus::Failed { .. }),
         };
-        assert!(fits, "{run:?} but {turn:?}");
+        assert!(is_expected, "{run:?} but {turn:?}");
         assert!(matches!(snapshot.info.status, SessionStatus::Idle | SessionStatus::Failed), "{run:?}");
         if run.task != EDITED {
             assert_eq!(count(snapshot, &prompt(&run.task)), 1, "its prompt, once");
@@ -169,14 +169,14 @@ impl RunHistory {
 
     /// Checks that every time up to the last has its entry, every failure its retry and every run its one
     /// session, and that the effects on the disk match the transcripts.
-    pub fn finish(&mut self, core: &mut ServeProcess, home: &TempHome, off: Millis) {
+    pub fn finish(&mut self, core: &mut ServeProcess, home: &TempHome, ended_at: Millis) {
         let mut sessions: HashMap<SessionId, RunId> = HashMap::new();
         for task in PLANS.into_iter().chain([EDITED]) {
             let runs = runs_of(core, task);
-            if let Some(begun) = self.begun.get(task) {
-                check_times(task, &runs, *begun);
+            if let Some(started_at) = self.begun.get(task) {
+                check_times(task, &runs, *started_at);
             }
-            check_retries(task, &runs, off);
+            check_retries(task, &runs, ended_at);
             check_apart(&runs);
             let (mut done, mut at_most) = (0, 0);
             for run in &runs {
@@ -218,10 +218,10 @@ pub fn is_over(run: &TaskRun) -> bool {
     run.ended_at.is_some()
 }
 
-fn statuses(snapshot: &SessionSnapshot, wanted: CallStatus) -> usize {
+fn statuses(snapshot: &SessionSnapshot, status: CallStatus) -> usize {
     let blocks = snapshot.page.messages.iter().flat_map(|message| &message.blocks);
     let results = blocks
-        .filter(|block| matches!(block, octo_protocol::Block::ToolResult(result) if result.status == wanted));
+        .filter(|block| matches!(block, octo_protocol::Block::ToolResult(result) if result.status == status));
     results.count()
 }
 
@@ -235,8 +235,8 @@ fn check_slots(task: &str, runs: &[TaskRun]) {
 }
 
 /// Checks that every time from the first to the last is reported; without a question, by one entry.
-fn check_times(task: &str, runs: &[TaskRun], begun: Millis) {
-    let mut told: BTreeMap<Millis, Vec<&TaskRun>> = BTreeMap::new();
+fn check_times(task: &str, runs: &[TaskRun], started_at: Millis) {
+    let mut runs_by_time: BTreeMap<Millis, Vec<&TaskRun>> = BTreeMap::new();
     for run in runs {
         let times = match run.cause {
             RunCause::Time => 1,
@@ -244,20 +244,23 @@ fn check_times(task: &str, runs: &[TaskRun], begun: Millis) {
             RunCause::Hand | RunCause::Retry { .. } => continue,
         };
         for back in 0..Millis::from(times) {
-            told.entry(run.due - back * 5 * MINUTE).or_default().push(run);
+            runs_by_time.entry(run.due - back * 5 * MINUTE).or_default().push(run);
         }
     }
-    let last = *told.keys().next_back().expect("a time");
-    for at in super::times(offset(task), begun, last) {
-        let lines = told.get(&at).map_or(0, Vec::len);
+    let last = *runs_by_time.keys().next_back().expect("a time");
+    for at in super::times(offset(task), started_at, last) {
+        let lines = runs_by_time.get(&at).map_or(0, Vec::len);
         assert!(lines > 0, "{task}: lost: {at}\n{runs:#?}");
-        assert!(lines == 1 || missed(task) == MissedRun::Ask, "{task}: {at}: {:#?}", told[&at]);
+        assert!(lines == 1 || missed(task) == MissedRun::Ask, "{task}: {at}: {:#?}", runs_by_time[&at]);
     }
-    assert!(told.keys().all(|at| *at >= begun - 5 * MINUTE), "{task}: before it was there: {told:#?}");
+    assert!(
+        runs_by_time.keys().all(|at| *at >= started_at - 5 * MINUTE),
+        "{task}: before it was there: {runs_by_time:#?}"
+    );
 }
 
 /// Checks that every failed run was retried, once per attempt the plan allows.
-fn check_retries(task: &str, runs: &[TaskRun], off: Millis) {
+fn check_retries(task: &str, runs: &[TaskRun], ended_at: Millis) {
     for run in runs {
         let tries: Vec<&TaskRun> = runs
             .iter()
@@ -268,7 +271,7 @@ fn check_retries(task: &str, runs: &[TaskRun], off: Millis) {
             RunCause::Time | RunCause::Missed { .. } | RunCause::Hand => 0,
         };
         let wanted = matches!(run.status, RunStatus::Failed { .. }) && number < retries(task);
-        let is_late = run.ended_at.is_some_and(|at| at >= off);
+        let is_late = run.ended_at.is_some_and(|at| at >= ended_at);
         assert!(tries.len() <= usize::from(wanted), "tried too often: {run:?}: {tries:#?}");
         assert!(!wanted || is_late || tries.len() == 1, "not tried again: {run:?}");
         assert!(

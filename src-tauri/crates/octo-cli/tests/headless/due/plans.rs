@@ -12,7 +12,7 @@ pub const EDITED: &str = "edited";
 
 /// Returns the minutes after each five at which a task is due.
 pub fn offset(name: &str) -> Millis {
-    PLANS.iter().position(|known| *known == name).map_or(0, |place| place as Millis)
+    PLANS.iter().position(|entry| *entry == name).map_or(0, |index| index as Millis)
 }
 
 /// Returns the missed-run policy of a task.
@@ -60,17 +60,17 @@ pub fn prompt(name: &str) -> String {
 }
 
 /// Returns a reply that writes a line to the task's log; sometimes it fails or takes long.
-pub fn answer(request: &RecordedRequest, chance: &mut Random) -> Reply {
+pub fn answer(request: &RecordedRequest, random: &mut Random) -> Reply {
     let said = String::from_utf8_lossy(&request.raw);
     let name = PLANS.into_iter().chain([EDITED]).find(|name| said.contains(&prompt(name)));
     let name = name.unwrap_or_else(|| panic!("a request of no task: {said}"));
     if request.answers() > 0 {
         return Reply::text(format!("The task {name} is done.")).in_chunks(6);
     }
-    if name == "shaky" && chance.one_in(2) {
+    if name == "shaky" && random.one_in(2) {
         return Reply::error(400, "invalid_request_error", "not this time");
     }
-    let sleep = if name == "slow" && chance.one_in(2) { "5" } else { "0.05" };
+    let sleep = if name == "slow" && random.one_in(2) { "5" } else { "0.05" };
     Reply::text("I write it down.")
         .and_call("terminal", json!({ "command": format!("echo {name} >> {name}.log; sleep {sleep}") }))
         .in_chunks(6)

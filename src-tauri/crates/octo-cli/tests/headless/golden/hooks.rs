@@ -21,7 +21,7 @@ fn hooks_receive_the_same_bytes() {
         })
         .collect();
     std::fs::write(home.octo().join("hooks.toml"), hooks).unwrap();
-    let heard = |on: &str| {
+    let verdict = |on: &str| {
         let path = home.home().join(format!("heard-{on}.jsonl"));
         // Written after the turn: nothing waits for it.
         until(on, || std::fs::read_to_string(&path).ok().filter(|text| text.ends_with("}\n")))
@@ -45,11 +45,11 @@ fn hooks_receive_the_same_bytes() {
         blocks: words("write"),
     };
     let session = core.call(start).unwrap().id;
-    heard("finish");
+    verdict("finish");
     core.call(Send { session, blocks: words("fail") }).unwrap();
-    heard("error");
+    verdict("error");
     let mut normal = Normal::new(&home, &server);
-    let all: String = MOMENTS.iter().map(|on| normal.text(&heard(on))).collect();
+    let all: String = MOMENTS.iter().map(|on| normal.text(&verdict(on))).collect();
     check_golden(&golden("hooks.jsonl"), &all);
 }
 
@@ -72,8 +72,8 @@ fn a_session_leaves_the_same_files_in_the_home() {
         ModelServer::start(script().call("terminal", json!({ "command": "rm a.txt" })).text("Gone."));
     let url = server.url();
     let options = ["--protocol", "anthropic", "--base-url", &url, "--model", "m", "--mode", "autonomous"];
-    let run = |more: &[&str]| {
-        ExecResult::of(exec(&home, &[&options[..], more].concat()).output().unwrap()).expect(0)
+    let run = |arguments: &[&str]| {
+        ExecResult::of(exec(&home, &[&options[..], arguments].concat()).output().unwrap()).expect(0)
     };
     let session = run(&["write a heron"]).session().to_string();
     run(&["--session", &session, "remove it"]);

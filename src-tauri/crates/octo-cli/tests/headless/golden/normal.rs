@@ -78,16 +78,16 @@ impl Normal {
 /// Replaces runs of hex digits.
 fn words(text: &str, mut name: impl FnMut(&str) -> Option<String>) -> String {
     let mut done = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(|c: char| c.is_ascii_hexdigit()) {
-        let (before, after) = rest.split_at(at);
+    let mut remaining = text;
+    while let Some(at) = remaining.find(|c: char| c.is_ascii_hexdigit()) {
+        let (before, after) = remaining.split_at(at);
         let end = after.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(after.len());
         let (word, after) = after.split_at(end);
         done += before;
         done += name(word).as_deref().unwrap_or(word);
-        rest = after;
+        remaining = after;
     }
-    done + rest
+    done + remaining
 }
 
 /// Replaces the number of a member.

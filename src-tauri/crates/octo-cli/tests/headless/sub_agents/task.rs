@@ -17,14 +17,14 @@ pub fn part(number: usize) -> String {
 }
 
 /// Returns the report of a sub-agent that looked for something.
-pub fn found(wanted: &str) -> String {
-    format!("Found {}.", mark(wanted).unwrap_or_default())
+pub fn found(expected: &str) -> String {
+    format!("Found {}.", mark(expected).unwrap_or_default())
 }
 
 /// Counts a sub-agent's lines in the log.
-pub fn lines(home: &TempHome, wanted: &str) -> usize {
+pub fn lines(home: &TempHome, expected: &str) -> usize {
     let log = std::fs::read_to_string(home.work().join("log.txt")).unwrap_or_default();
-    let mark = mark(wanted).expect("a mark");
+    let mark = mark(expected).expect("a mark");
     log.lines().filter(|line| *line == mark).count()
 }
 
@@ -81,14 +81,14 @@ fn child(wish: &str, made: &[MadeSubAgentCall]) -> Reply {
 /// Returns the parent's reply: it starts three sub-agents at once, again any that did not report, writes its
 /// own file, and finishes.
 fn parent(messages: &[Value]) -> Reply {
-    let begins = |message: &Value, number: usize| {
+    let record = |message: &Value, number: usize| {
         message["role"] == "user" && message_text(message).contains(&part(number))
     };
     let (start, number) = messages
         .iter()
         .enumerate()
         .rev()
-        .find_map(|(place, message)| Some((place, (1..=PARTS).find(|&number| begins(message, number))?)))
+        .find_map(|(place, message)| Some((place, (1..=PARTS).find(|&number| record(message, number))?)))
         .expect("a part was begun");
     let made = calls(&messages[start..]);
     let words = format!("Working on part {number}. ").repeat(3);
@@ -111,10 +111,10 @@ fn parent(messages: &[Value]) -> Reply {
     let own = format!("p{number}-parent.txt");
     let writes: Vec<&MadeSubAgentCall> =
         made.iter().filter(|call| call.name == "write" && call.input.contains(&own)).collect();
-    let certain = |call: &&MadeSubAgentCall| {
+    let is_certain = |call: &&MadeSubAgentCall| {
         !call.result.starts_with("Not run") && !call.result.contains("effect unknown")
     };
-    if writes.iter().any(certain) {
+    if writes.iter().any(is_certain) {
         return Reply::text(format!("Part {number} is done.")).in_chunks(4);
     }
     let content = format!("part {number}, attempt {}\n", writes.len());
