@@ -64,7 +64,7 @@ fn open_request(argument: &str, folder: &Path) -> OpenRequest {
         return parse_link(argument);
     }
     let path = file(argument).unwrap_or_else(|| folder.join(argument));
-    let skills = path.extension().is_some_and(|end| end.eq_ignore_ascii_case(SKILL_EXTENSION));
+    let skills = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(SKILL_EXTENSION));
     match path.into_os_string().into_string() {
         Ok(path) if skills => OpenRequest::InspectSkills { path },
         Ok(path) => OpenRequest::Refused { error: ApiError::new("link.not_a_skill").arg("path", path) },
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn the_number_of_requests_is_bounded() {
-        let many = vec!["octo://new"; 1000];
-        assert_eq!(read(many, Path::new("/")).requests.len(), MAX_OPENED);
+        let links = vec!["octo://new"; 1000];
+        assert_eq!(read(links, Path::new("/")).requests.len(), MAX_OPENED);
     }
 }

@@ -31,11 +31,11 @@ pub enum PageReadiness {
 /// A window is only hidden if it can be brought back, and a person who closes it again during the question has
 /// answered it.
 #[must_use]
-pub fn on_close(chosen: CloseAction, back: Option<WindowRecovery>, page: PageReadiness) -> CloseStep {
-    match (back, chosen, page) {
+pub fn on_close(action: CloseAction, recovery: Option<WindowRecovery>, page: PageReadiness) -> CloseStep {
+    match (recovery, action, page) {
         (None, _, _) | (_, CloseAction::Quit, _) | (_, _, PageReadiness::Deleted) => CloseStep::Quit,
         (Some(_), CloseAction::Hide, _) => CloseStep::Hide,
-        (Some(back), CloseAction::Ask, PageReadiness::Ready) => CloseStep::Ask(back),
+        (Some(recovery), CloseAction::Ask, PageReadiness::Ready) => CloseStep::Ask(recovery),
         (Some(_), CloseAction::Ask, PageReadiness::Asking | PageReadiness::Unavailable) => CloseStep::Quit,
     }
 }
@@ -49,29 +49,31 @@ mod tests {
 
     #[test]
     fn a_window_is_hidden_only_if_it_can_be_restored() {
-        for chosen in ALL {
+        for action in ALL {
             for page in [PageReadiness::Ready, PageReadiness::Asking, PageReadiness::Unavailable] {
-                assert_eq!(on_close(chosen, None, page), CloseStep::Quit, "{chosen:?} {page:?}");
+                assert_eq!(on_close(action, None, page), CloseStep::Quit, "{action:?} {page:?}");
             }
         }
     }
 
     #[test]
     fn a_deleted_home_quits_despite_the_setting() {
-        for (chosen, back) in ALL.into_iter().flat_map(|chosen| RECOVERIES.map(|back| (chosen, back))) {
+        for (action, recovery) in
+            ALL.into_iter().flat_map(|action| RECOVERIES.map(|recovery| (action, recovery)))
+        {
             assert_eq!(
-                on_close(chosen, Some(back), PageReadiness::Deleted),
+                on_close(action, Some(recovery), PageReadiness::Deleted),
                 CloseStep::Quit,
-                "{chosen:?} {back:?}"
+                "{action:?} {recovery:?}"
             );
         }
     }
 
     #[test]
     fn the_person_is_asked_once_and_told_what_brings_the_window_back() {
-        for back in RECOVERIES {
-            let close = |chosen, page| on_close(chosen, Some(back), page);
-            assert_eq!(close(CloseAction::Ask, PageReadiness::Ready), CloseStep::Ask(back));
+        for recovery in RECOVERIES {
+            let close = |action, page| on_close(action, Some(recovery), page);
+            assert_eq!(close(CloseAction::Ask, PageReadiness::Ready), CloseStep::Ask(recovery));
             assert_eq!(
                 close(CloseAction::Ask, PageReadiness::Asking),
                 CloseStep::Quit,

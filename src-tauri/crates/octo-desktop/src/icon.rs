@@ -23,20 +23,20 @@ impl Dot {
 /// pixels per row.
 #[must_use]
 pub fn with_dot(icon: &[u8], width: usize, dot: Dot) -> Vec<u8> {
-    let mut drawn = icon.to_vec();
+    let mut pixels = icon.to_vec();
     let height = (icon.len() / 4).checked_div(width).unwrap_or(0);
     let radius = width.min(height) as f64 * 0.24;
-    let rim = radius * 1.35;
+    let outer_radius = radius * 1.35;
     let (x, y) = (width as f64 - radius - 0.5, height as f64 - radius - 0.5);
-    for (place, pixel) in drawn.chunks_exact_mut(4).enumerate() {
-        let distance = f64::hypot((place % width) as f64 - x, (place / width) as f64 - y);
+    for (index, pixel) in pixels.chunks_exact_mut(4).enumerate() {
+        let distance = f64::hypot((index % width) as f64 - x, (index / width) as f64 - y);
         if distance <= radius {
             pixel.copy_from_slice(&dot.colour());
-        } else if distance <= rim {
+        } else if distance <= outer_radius {
             pixel.copy_from_slice(&[0; 4]);
         }
     }
-    drawn
+    pixels
 }
 
 #[cfg(test)]
@@ -46,13 +46,13 @@ mod tests {
     #[test]
     fn a_dot_is_in_its_corner_and_nowhere_else() {
         let icon = vec![9; 32 * 32 * 4];
-        let pixel = |drawn: &[u8], x: usize, y: usize| drawn[(y * 32 + x) * 4..][..4].to_vec();
+        let pixel = |pixels: &[u8], x: usize, y: usize| pixels[(y * 32 + x) * 4..][..4].to_vec();
         for dot in [Dot::Running, Dot::Waiting] {
-            let drawn = with_dot(&icon, 32, dot);
-            assert_eq!(drawn.len(), icon.len());
-            assert_eq!(pixel(&drawn, 24, 24), dot.colour());
+            let pixels = with_dot(&icon, 32, dot);
+            assert_eq!(pixels.len(), icon.len());
+            assert_eq!(pixel(&pixels, 24, 24), dot.colour());
             for (x, y) in [(0, 0), (31, 0), (0, 31), (16, 8)] {
-                assert_eq!(pixel(&drawn, x, y), [9; 4], "{x} {y}");
+                assert_eq!(pixel(&pixels, x, y), [9; 4], "{x} {y}");
             }
         }
         assert_ne!(with_dot(&icon, 32, Dot::Running), with_dot(&icon, 32, Dot::Waiting));

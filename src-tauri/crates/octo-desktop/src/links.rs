@@ -32,8 +32,8 @@ fn try_parse(text: &str) -> Result<OpenRequest, ApiError> {
         return Err(unknown());
     }
     let mut steps = url.path().split('/').filter(|step| !step.is_empty());
-    let (word, rest, more) = (url.host_str(), steps.next(), steps.next());
-    match (word, rest, more) {
+    let (action, argument, excess) = (url.host_str(), steps.next(), steps.next());
+    match (action, argument, excess) {
         (Some("new"), None, None) => new_session(&url),
         (Some("session"), Some(id), None) => {
             let session = id.parse().map_err(|_| unknown())?;
@@ -171,22 +171,22 @@ mod tests {
 
     #[test]
     fn a_text_that_hides_something_is_refused() {
-        for hidden in
+        for text in
             ["\u{202e}", "\u{200b}", "\u{e0041}", "\u{e0101}", "\u{0000}", "\u{001b}", "\u{2066}", "\u{7f}"]
         {
             let mut url = Url::parse("octo://new").unwrap();
-            url.query_pairs_mut().append_pair("prompt", &format!("Look{hidden} at this"));
-            assert_eq!(refusal(url.as_str()), "link.hidden_text", "{hidden:?}");
+            url.query_pairs_mut().append_pair("prompt", &format!("Look{text} at this"));
+            assert_eq!(refusal(url.as_str()), "link.hidden_text", "{text:?}");
         }
     }
 
     #[test]
     fn a_link_is_bounded() {
-        let head = "octo://new?prompt=";
-        let fits = format!("{head}{}", "a".repeat(LINK_LIMIT - head.len()));
-        assert!(matches!(parse_link(&fits), OpenRequest::NewSession { .. }));
-        assert_eq!(refusal(&format!("{fits}a")), "link.too_long");
-        let OpenRequest::Refused { error } = parse_link(&format!("{head}{}", "a".repeat(100_000))) else {
+        let prefix = "octo://new?prompt=";
+        let longest = format!("{prefix}{}", "a".repeat(LINK_LIMIT - prefix.len()));
+        assert!(matches!(parse_link(&longest), OpenRequest::NewSession { .. }));
+        assert_eq!(refusal(&format!("{longest}a")), "link.too_long");
+        let OpenRequest::Refused { error } = parse_link(&format!("{prefix}{}", "a".repeat(100_000))) else {
             panic!("read")
         };
         assert_eq!((error.args["size"].as_str(), error.args["limit"].as_str()), ("98", "16"));

@@ -105,7 +105,7 @@ impl NoticeCommand {
             Self::Show { of, kind, .. } if task.is_some_and(|task| !kind.is_news_of(task)) => {
                 Self::Withdraw { of }
             }
-            told => told,
+            command => command,
         }
     }
 }
@@ -142,8 +142,8 @@ pub struct Notices {
 
 impl Notices {
     /// Sets the notices the person wants.
-    pub fn set_wanted(&mut self, wanted: NoticeSettings) {
-        self.wanted = wanted;
+    pub fn set_wanted(&mut self, settings: NoticeSettings) {
+        self.wanted = settings;
     }
 
     /// Returns the current work.
@@ -159,15 +159,15 @@ impl Notices {
 
     /// Processes the complete list. The state at Octo's start is not reported; changes during a gap in the
     /// updates are reported as usual.
-    pub fn start_over(&mut self, list: &[SessionInfo]) -> Vec<NoticeCommand> {
+    pub fn start_over(&mut self, sessions: &[SessionInfo]) -> Vec<NoticeCommand> {
         if !std::mem::replace(&mut self.has_list, true) {
-            self.work.start_over(list);
+            self.work.start_over(sessions);
             return Vec::new();
         }
-        let gone = self.work.busy().into_iter().filter(|id| !list.iter().any(|info| info.id == *id));
+        let missing = self.work.busy().into_iter().filter(|id| !sessions.iter().any(|info| info.id == *id));
         let mut acts: Vec<NoticeCommand> =
-            gone.collect::<Vec<_>>().into_iter().filter_map(|id| self.session_removed(id)).collect();
-        acts.extend(list.iter().filter_map(|info| self.session_changed(info)));
+            missing.collect::<Vec<_>>().into_iter().filter_map(|id| self.session_removed(id)).collect();
+        acts.extend(sessions.iter().filter_map(|info| self.session_changed(info)));
         // A missed end is not awaited.
         self.reported_by_run.retain(|session| self.runs.is_open_in(*session) || self.work.is_busy(*session));
         acts
@@ -183,10 +183,10 @@ impl Notices {
     }
 
     /// Processes the newest runs of all scheduled tasks, newest first.
-    pub fn runs_changed(&mut self, list: &[TaskRun]) -> Vec<NoticeCommand> {
-        let further = self.runs.progressed(list);
+    pub fn runs_changed(&mut self, runs: &[TaskRun]) -> Vec<NoticeCommand> {
+        let further = self.runs.progressed(runs);
         self.reported_by_run.extend(
-            list.iter().filter_map(|run| run.session).filter(|session| self.runs.is_open_in(*session)),
+            runs.iter().filter_map(|run| run.session).filter(|session| self.runs.is_open_in(*session)),
         );
         further.into_iter().filter_map(|run| self.run_changed(run)).collect()
     }
@@ -202,15 +202,15 @@ impl Notices {
                 self.reported_by_run.remove(&session);
             }
         }
-        let of = run.session.map_or(NoticeSubject::Run(run.id), NoticeSubject::Session);
-        match notice_kind(&run.status).filter(|(kind, _)| self.is_due(of, *kind)) {
-            Some((kind, why)) => {
-                let news = RunNotice { task: run.task.clone(), why };
-                Some(self.show(of, kind, run.name.clone(), Some(news)))
+        let subject = run.session.map_or(NoticeSubject::Run(run.id), NoticeSubject::Session);
+        match notice_kind(&run.status).filter(|(kind, _)| self.is_due(subject, *kind)) {
+            Some((kind, problem)) => {
+                let run_notice = RunNotice { task: run.task.clone(), why: problem };
+                Some(self.show(subject, kind, run.name.clone(), Some(run_notice)))
             }
             // The session reports a question in it.
             None if run.session.is_some() => None,
-            None => self.withdraw(of),
+            None => self.withdraw(subject),
         }
     }
 
@@ -225,7 +225,7 @@ impl Notices {
         if is_end && was_busy && self.reported_by_run.contains(&info.id) {
             return self.end_by_run(info.id);
         }
-        let news = match info.status {
+        let kind = match info.status {
             status if before == Some(status) => return None,
             SessionStatus::Waiting => Some(NoticeKind::Question),
             SessionStatus::Idle if was_busy => Some(NoticeKind::Finished),
@@ -240,11 +240,11 @@ impl Notices {
         };
         let stopped = is_end && self.stopped.remove(&info.id);
         // A person who started it in a terminal, or with another program, sees its end there.
-        let told_there = info.source == Source::Headless && !self.work.runs_here(info.id);
-        let of = NoticeSubject::Session(info.id);
-        match news.filter(|kind| !stopped && !told_there && self.is_due(of, *kind)) {
-            Some(kind) => Some(self.show(of, kind, info.title.clone(), None)),
-            None => self.withdraw(of),
+        let is_reported_there = info.source == Source::Headless && !self.work.runs_here(info.id);
+        let subject = NoticeSubject::Session(info.id);
+        match kind.filter(|kind| !stopped && !is_reported_there && self.is_due(subject, *kind)) {
+            Some(kind) => Some(self.show(subject, kind, info.title.clone(), None)),
+            None => self.withdraw(subject),
         }
     }
 
@@ -254,9 +254,13 @@ impl Notices {
         if !self.runs.is_open_in(session) {
             self.reported_by_run.remove(&session);
         }
-        let of = NoticeSubject::Session(session);
+        let subject = NoticeSubject::Session(session);
         // An earlier report of its run stays.
-        if self.shown_kinds.get(&of) == Some(&NoticeKind::Question) { self.withdraw(of) } else { None }
+        if self.shown_kinds.get(&subject) == Some(&NoticeKind::Question) {
+            self.withdraw(subject)
+        } else {
+            None
+        }
     }
 
     /// Processes the removal of a session.
@@ -286,8 +290,8 @@ impl Notices {
         self.stopped.insert(session);
     }
 
-    fn is_due(&self, of: NoticeSubject, kind: NoticeKind) -> bool {
-        let wanted = match kind {
+    fn is_due(&self, subject: NoticeSubject, kind: NoticeKind) -> bool {
+        let is_wanted = match kind {
             NoticeKind::Question => self.wanted.question,
             NoticeKind::Finished => self.wanted.finished,
             NoticeKind::Failed => self.wanted.failed,
@@ -296,27 +300,27 @@ impl Notices {
             (Attention::Elsewhere, _) => true,
             // It waits for the person, who is occupied with something else in the window.
             (Attention::Here, NoticeKind::Question) => {
-                self.view.session.map(NoticeSubject::Session) != Some(of)
+                self.view.session.map(NoticeSubject::Session) != Some(subject)
             }
             // The list marks it unread.
             (Attention::Here, NoticeKind::Finished | NoticeKind::Failed) => false,
         };
-        wanted == Switch::On && unseen
+        is_wanted == Switch::On && unseen
     }
 
     fn show(
         &mut self,
-        of: NoticeSubject,
+        subject: NoticeSubject,
         kind: NoticeKind,
         title: String,
         run: Option<RunNotice>,
     ) -> NoticeCommand {
-        self.shown_kinds.insert(of, kind);
-        NoticeCommand::Show { of, kind, title, run }
+        self.shown_kinds.insert(subject, kind);
+        NoticeCommand::Show { of: subject, kind, title, run }
     }
 
-    fn withdraw(&mut self, of: NoticeSubject) -> Option<NoticeCommand> {
-        self.shown_kinds.remove(&of).map(|_| NoticeCommand::Withdraw { of })
+    fn withdraw(&mut self, subject: NoticeSubject) -> Option<NoticeCommand> {
+        self.shown_kinds.remove(&subject).map(|_| NoticeCommand::Withdraw { of: subject })
     }
 }
 

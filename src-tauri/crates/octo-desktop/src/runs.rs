@@ -55,16 +55,16 @@ pub(crate) struct RunTracker {
 impl RunTracker {
     /// Returns the runs that have progressed, oldest first. Runs that ended before the first list are not news;
     /// a run that asks is, however old: nothing else reports it.
-    pub(crate) fn progressed<'a>(&mut self, list: &'a [TaskRun]) -> Vec<&'a TaskRun> {
-        let first = !std::mem::replace(&mut self.has_list, true);
-        let known = list.iter().map(|run| (run.id, (stage(&run.status), run.session))).collect();
-        let before = std::mem::replace(&mut self.stages, known);
+    pub(crate) fn progressed<'a>(&mut self, runs: &'a [TaskRun]) -> Vec<&'a TaskRun> {
+        let is_first = !std::mem::replace(&mut self.has_list, true);
+        let stages = runs.iter().map(|run| (run.id, (stage(&run.status), run.session))).collect();
+        let previous = std::mem::replace(&mut self.stages, stages);
         let has_progressed = |run: &&TaskRun| {
             let stage = stage(&run.status);
-            let known = before.get(&run.id).map(|(stage, _)| *stage);
-            known != Some(stage) && !(first && stage == RunStage::Over)
+            let previous_stage = previous.get(&run.id).map(|(stage, _)| *stage);
+            previous_stage != Some(stage) && !(is_first && stage == RunStage::Over)
         };
-        list.iter().rev().filter(has_progressed).collect()
+        runs.iter().rev().filter(has_progressed).collect()
     }
 
     /// Returns how many missed runs ask.
@@ -74,7 +74,7 @@ impl RunTracker {
 
     /// Returns whether a run is active in this session.
     pub(crate) fn is_open_in(&self, session: SessionId) -> bool {
-        self.stages.values().any(|known| *known == (RunStage::Open, Some(session)))
+        self.stages.values().any(|stage| *stage == (RunStage::Open, Some(session)))
     }
 }
 

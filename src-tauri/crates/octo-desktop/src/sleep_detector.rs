@@ -29,10 +29,10 @@ impl SleepDetector {
     /// clock is due.
     pub fn tick(&mut self, wall: Duration, running: Duration) -> Option<Duration> {
         // A clock that was set back gives no information.
-        let passed = wall.saturating_sub(self.wall).max(running.saturating_sub(self.running));
+        let elapsed = wall.saturating_sub(self.wall).max(running.saturating_sub(self.running));
         *self = Self { wall, running };
-        let slept = passed.saturating_sub(TICK);
-        (slept >= MIN_SLEEP).then_some(slept)
+        let sleep = elapsed.saturating_sub(TICK);
+        (sleep >= MIN_SLEEP).then_some(sleep)
     }
 }
 
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn sleep_is_detected_from_either_clock() {
-        for (wall, running, slept) in [
+        for (wall, running, sleep) in [
             (s(1015), s(25), None),
             (s(1044), s(54), None),
             (s(1000 + 15 + 3600), s(25), Some(s(3600))),
@@ -54,17 +54,17 @@ mod tests {
             (s(400), s(25), None),
             (s(400), s(10 + 15 + 60), Some(s(60))),
         ] {
-            let mut waking = SleepDetector::new(s(1000), s(10));
-            assert_eq!(waking.tick(wall, running), slept, "{wall:?} {running:?}");
+            let mut detector = SleepDetector::new(s(1000), s(10));
+            assert_eq!(detector.tick(wall, running), sleep, "{wall:?} {running:?}");
         }
     }
 
     #[test]
     fn each_sleep_is_reported_once() {
-        let mut waking = SleepDetector::new(s(1000), s(0));
-        assert!(waking.tick(s(9000), s(15)).is_some());
-        assert!(waking.tick(s(9015), s(30)).is_none());
-        assert!(waking.tick(s(1000), s(45)).is_none(), "the clock was set back by hours");
-        assert!(waking.tick(s(1015), s(60)).is_none());
+        let mut detector = SleepDetector::new(s(1000), s(0));
+        assert!(detector.tick(s(9000), s(15)).is_some());
+        assert!(detector.tick(s(9015), s(30)).is_none());
+        assert!(detector.tick(s(1000), s(45)).is_none(), "the clock was set back by hours");
+        assert!(detector.tick(s(1015), s(60)).is_none());
     }
 }

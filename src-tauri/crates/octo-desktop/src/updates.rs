@@ -14,9 +14,10 @@ pub fn until_check(settings: &UpdateSettings, now: Millis) -> Option<Duration> {
     match (settings.by_itself, settings.checked_at) {
         (Switch::Off, _) => None,
         (Switch::On, None) => Some(Duration::ZERO),
-        (Switch::On, Some(looked)) => {
-            let left = looked.saturating_add(CHECK_INTERVAL).saturating_sub(now).clamp(0, CHECK_INTERVAL);
-            Some(Duration::from_millis(left.unsigned_abs()))
+        (Switch::On, Some(checked_at)) => {
+            let remaining =
+                checked_at.saturating_add(CHECK_INTERVAL).saturating_sub(now).clamp(0, CHECK_INTERVAL);
+            Some(Duration::from_millis(remaining.unsigned_abs()))
         }
     }
 }
@@ -36,7 +37,7 @@ mod tests {
 
     #[test]
     fn updates_are_looked_for_once_a_day_and_only_where_the_person_agreed() {
-        for (by_itself, looked, hours) in [
+        for (by_itself, checked_at, hours) in [
             (Switch::Off, None, None),
             (Switch::Off, Some(NOW - 100 * CHECK_INTERVAL), None),
             (Switch::On, None, Some(0)),
@@ -46,9 +47,9 @@ mod tests {
             (Switch::On, Some(NOW), Some(24)),
             (Switch::On, Some(NOW + 400 * CHECK_INTERVAL), Some(24)),
         ] {
-            let settings = UpdateSettings { by_itself, checked_at: looked, announced: None };
-            let until = hours.map(|hours: u64| Duration::from_secs(hours * 60 * 60));
-            assert_eq!(until_check(&settings, NOW), until, "{settings:?}");
+            let settings = UpdateSettings { by_itself, checked_at, announced: None };
+            let expected = hours.map(|hours: u64| Duration::from_secs(hours * 60 * 60));
+            assert_eq!(until_check(&settings, NOW), expected, "{settings:?}");
         }
         assert_eq!(until_check(&UpdateSettings::default(), NOW), None, "off as Octo comes");
     }

@@ -43,7 +43,7 @@ impl WindowViews {
 
     /// Returns the window that shows a session; the newest if there are several.
     pub fn window_of(&self, session: SessionId) -> Option<WindowNumber> {
-        self.sessions.iter().rev().find(|(_, shown)| **shown == session).map(|(window, _)| *window)
+        self.sessions.iter().rev().find(|(_, viewed)| **viewed == session).map(|(window, _)| *window)
     }
 
     /// Returns the person's current view. While they are elsewhere, it is the view of the first window.
@@ -59,27 +59,30 @@ mod tests {
 
     #[test]
     fn attention_follows_the_focused_window() {
-        let (one, other) = (SessionId::new(), SessionId::new());
-        let first = WindowNumber::default();
-        let mut sights = WindowViews::default();
-        sights.show(first, Some(one));
-        let elsewhere = PersonView { attention: Attention::Elsewhere, session: Some(one) };
-        assert_eq!(sights.current(), elsewhere);
+        let (first_session, second_session) = (SessionId::new(), SessionId::new());
+        let main = WindowNumber::default();
+        let mut views = WindowViews::default();
+        views.show(main, Some(first_session));
+        let unfocused = PersonView { attention: Attention::Elsewhere, session: Some(first_session) };
+        assert_eq!(views.current(), unfocused);
 
-        let beside = sights.open(other);
-        assert_eq!((sights.window_of(one), sights.window_of(other)), (Some(first), Some(beside)));
-        sights.focus(Some(beside));
-        assert_eq!(sights.current(), PersonView { attention: Attention::Here, session: Some(other) });
+        let second = views.open(second_session);
+        assert_eq!(
+            (views.window_of(first_session), views.window_of(second_session)),
+            (Some(main), Some(second))
+        );
+        views.focus(Some(second));
+        assert_eq!(views.current(), PersonView { attention: Attention::Here, session: Some(second_session) });
         // Activity in an unfocused window does not count as seen.
-        sights.show(first, None);
-        assert_eq!(sights.current().session, Some(other));
-        sights.show(beside, Some(one));
-        assert_eq!(sights.current().session, Some(one));
-        sights.show(first, Some(one));
-        assert_eq!(sights.window_of(one), Some(beside));
+        views.show(main, None);
+        assert_eq!(views.current().session, Some(second_session));
+        views.show(second, Some(first_session));
+        assert_eq!(views.current().session, Some(first_session));
+        views.show(main, Some(first_session));
+        assert_eq!(views.window_of(first_session), Some(second));
 
-        sights.close(beside);
-        assert_eq!(sights.current(), elsewhere);
-        assert_ne!(sights.open(other), beside);
+        views.close(second);
+        assert_eq!(views.current(), unfocused);
+        assert_ne!(views.open(second_session), second);
     }
 }

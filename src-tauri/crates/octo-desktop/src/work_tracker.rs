@@ -48,9 +48,9 @@ pub struct WorkTracker {
 
 impl WorkTracker {
     /// Starts over from the list of sessions.
-    pub fn start_over(&mut self, list: &[SessionInfo]) {
+    pub fn start_over(&mut self, sessions: &[SessionInfo]) {
         self.busy.clear();
-        for info in list {
+        for info in sessions {
             self.record(info);
         }
     }

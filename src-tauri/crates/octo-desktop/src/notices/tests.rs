@@ -18,8 +18,8 @@ fn here(session: Option<SessionId>) -> PersonView {
     PersonView { attention: Attention::Here, session }
 }
 
-fn kind(act: Option<NoticeCommand>) -> Option<NoticeKind> {
-    match act {
+fn kind(command: Option<NoticeCommand>) -> Option<NoticeKind> {
+    match command {
         Some(NoticeCommand::Show { kind, .. }) => Some(kind),
         Some(NoticeCommand::Withdraw { .. }) | None => None,
     }
@@ -29,29 +29,33 @@ fn kind(act: Option<NoticeCommand>) -> Option<NoticeKind> {
 fn one_notice_for_each_change_that_is_not_seen() {
     use NoticeKind::{Failed as F, Finished as D, Question as Q};
     let id = SessionId::new();
-    let (away, other, this) = (PersonView::default(), here(None), here(Some(id)));
-    for (before, after, view, told) in [
-        (Running, Waiting, away, Some(Q)),
+    let (restore, other, this) = (PersonView::default(), here(None), here(Some(id)));
+    for (before, after, view, reported) in [
+        (Running, Waiting, restore, Some(Q)),
         (Running, Waiting, other, Some(Q)),
         (Running, Waiting, this, None),
-        (Idle, Waiting, away, Some(Q)),
-        (Waiting, Waiting, away, None),
-        (Running, Idle, away, Some(D)),
+        (Idle, Waiting, restore, Some(Q)),
+        (Waiting, Waiting, restore, None),
+        (Running, Idle, restore, Some(D)),
         (Running, Idle, other, None),
         (Running, Idle, this, None),
-        (Waiting, Idle, away, Some(D)),
-        (Running, Failed, away, Some(F)),
+        (Waiting, Idle, restore, Some(D)),
+        (Running, Failed, restore, Some(F)),
         (Running, Failed, other, None),
-        (Idle, Running, away, None),
-        (Idle, Idle, away, None),
-        (Failed, Failed, away, None),
-        (Failed, Running, away, None),
-        (Waiting, Running, away, None),
+        (Idle, Running, restore, None),
+        (Idle, Idle, restore, None),
+        (Failed, Failed, restore, None),
+        (Failed, Running, restore, None),
+        (Waiting, Running, restore, None),
     ] {
         let mut notices = Notices::default();
         notices.session_changed(&line(id, before));
         notices.set_view(view);
-        assert_eq!(kind(notices.session_changed(&line(id, after))), told, "{before:?} {after:?} {view:?}");
+        assert_eq!(
+            kind(notices.session_changed(&line(id, after))),
+            reported,
+            "{before:?} {after:?} {view:?}"
+        );
         assert_eq!(kind(notices.session_changed(&line(id, after))), None, "told twice: {before:?} {after:?}");
     }
 }
@@ -76,29 +80,29 @@ fn settings_choose_the_notices() {
 fn a_task_setting_overrides_the_notices() {
     use NoticeKind::{Failed, Finished, Question};
     use octo_protocol::TaskNotifications::{All, Nothing, Trouble};
-    for (task, told) in
+    for (task, reported) in
         [(All, vec![Question, Finished, Failed]), (Trouble, vec![Question, Failed]), (Nothing, vec![])]
     {
         let kinds: Vec<_> =
             [Question, Finished, Failed].into_iter().filter(|kind| kind.is_news_of(task)).collect();
-        assert_eq!(kinds, told, "{task:?}");
+        assert_eq!(kinds, reported, "{task:?}");
     }
 }
 
 #[test]
 fn a_notice_is_withdrawn_when_seen_or_over() {
     let id = SessionId::new();
-    let gone = Some(NoticeCommand::Withdraw { of: NoticeSubject::Session(id) });
+    let withdrawal = Some(NoticeCommand::Withdraw { of: NoticeSubject::Session(id) });
     let asked = || {
         let mut notices = Notices::default();
         notices.session_changed(&line(id, Running));
         assert_eq!(kind(notices.session_changed(&line(id, Waiting))), Some(NoticeKind::Question));
         notices
     };
-    assert_eq!(asked().set_view(here(Some(id))), gone);
+    assert_eq!(asked().set_view(here(Some(id))), withdrawal);
     assert_eq!(asked().set_view(here(None)), None);
-    assert_eq!(asked().session_changed(&line(id, Running)), gone, "answered elsewhere");
-    assert_eq!(asked().session_removed(id), gone);
+    assert_eq!(asked().session_changed(&line(id, Running)), withdrawal, "answered elsewhere");
+    assert_eq!(asked().session_removed(id), withdrawal);
     let mut seen = asked();
     seen.set_view(here(Some(id)));
     assert_eq!(seen.session_changed(&line(id, Running)), None, "withdrawn once");

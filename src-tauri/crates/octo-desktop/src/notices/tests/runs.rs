@@ -32,7 +32,7 @@ fn wrong() -> ApiError {
 
 /// Returns the reported notices, with the details of the run.
 fn told(acts: Vec<NoticeCommand>) -> Vec<(NoticeKind, Option<RunProblem>)> {
-    let shown = acts.into_iter().filter_map(|act| match act {
+    let shown = acts.into_iter().filter_map(|command| match command {
         NoticeCommand::Show { kind, run, .. } => Some((kind, run.and_then(|run| run.why))),
         NoticeCommand::Withdraw { .. } => None,
     });
@@ -165,17 +165,17 @@ fn a_question_at_start_is_reported_and_withdrawn_when_answered() {
 fn an_unreported_end_withdraws_the_earlier_notice() {
     let of = NoticeSubject::Session(SessionId::new());
     let show = |kind| NoticeCommand::Show { of, kind, title: String::new(), run: None };
-    let gone = NoticeCommand::Withdraw { of };
+    let withdrawal = NoticeCommand::Withdraw { of };
     for (kind, task, expected) in [
         (NoticeKind::Finished, None, show(NoticeKind::Finished)),
         (NoticeKind::Finished, Some(Tell::All), show(NoticeKind::Finished)),
-        (NoticeKind::Finished, Some(Tell::Trouble), gone.clone()),
+        (NoticeKind::Finished, Some(Tell::Trouble), withdrawal.clone()),
         (NoticeKind::Failed, Some(Tell::Trouble), show(NoticeKind::Failed)),
-        (NoticeKind::Question, Some(Tell::Nothing), gone.clone()),
+        (NoticeKind::Question, Some(Tell::Nothing), withdrawal.clone()),
     ] {
         assert_eq!(show(kind).with_task_setting(task), expected, "{kind:?} {task:?}");
     }
-    assert_eq!(gone.clone().with_task_setting(Some(Tell::Nothing)), gone);
+    assert_eq!(withdrawal.clone().with_task_setting(Some(Tell::Nothing)), withdrawal);
 }
 
 #[test]
