@@ -45,19 +45,19 @@ struct BenchModel {
 impl BenchModel {
     /// Returns the options as words that name no part, as the benchmark reads them.
     fn to_words(&self) -> Result<Vec<String>> {
-        let out = self.out.as_deref().map(std::path::absolute).transpose().context("--out")?;
-        let out = out.map(|out| out.into_os_string().into_string());
-        let out = out.transpose().map_err(|_| anyhow!("--out is not Unicode text"))?;
+        let output = self.out.as_deref().map(std::path::absolute).transpose().context("--out")?;
+        let output = output.map(|output| output.into_os_string().into_string());
+        let output = output.transpose().map_err(|_| anyhow!("--out is not Unicode text"))?;
         let options = [
             ("protocol", &self.protocol),
             ("base-url", &self.base_url),
             ("model", &self.model),
             ("key-env", &self.key_env),
             ("budget", &self.budget),
-            ("out", &out),
+            ("out", &output),
         ];
-        let given = options.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
-        Ok(given.map(|(name, value)| format!("--{name}={value}")).collect())
+        let arguments = options.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+        Ok(arguments.map(|(name, value)| format!("--{name}={value}")).collect())
     }
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &BenchOptions) -
     let mut bench = project.cargo(["bench"]);
     bench.args(["--profile", PROFILE, "--package", "octo-tests"]);
     if choice.parts.is_empty()
-        || [BenchPart::Window, BenchPart::Frames].iter().any(|part| choice.parts.contains(part))
+        || [BenchPart::Window, BenchPart::Frames].iter().any(|window_part| choice.parts.contains(window_part))
     {
         steps.run("page", project.npm(["run", "build"]))?;
         // The same packages and features in both builds, so that shared dependencies are compiled once.
@@ -117,12 +117,12 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &BenchOptions) -
     }
     let built = project.target.join(PROFILE);
     let binary = built.join(format!("octo{}", env::consts::EXE_SUFFIX));
-    let plain = built.join("examples").join(format!("{PLAIN_EXAMPLE}{}", env::consts::EXE_SUFFIX));
+    let plain_example = built.join("examples").join(format!("{PLAIN_EXAMPLE}{}", env::consts::EXE_SUFFIX));
     bench.args(["--bench", "figures", "--"]);
     for part in choice.parts.iter().filter_map(BenchPart::to_possible_value) {
         bench.arg(part.get_name());
     }
     bench.args(model);
-    bench.env("OCTO_APP", binary).env("OCTO_PLAIN_WINDOW", plain).env("RUST_LIB_BACKTRACE", "0");
+    bench.env("OCTO_APP", binary).env("OCTO_PLAIN_WINDOW", plain_example).env("RUST_LIB_BACKTRACE", "0");
     steps.run("figures", bench)
 }

@@ -51,8 +51,8 @@ fn committed_folder(project: &Project) -> PathBuf {
 }
 
 fn compare(project: &Project, fresh: &Path) -> Result<()> {
-    let kept = committed_folder(project);
-    let (old, new) = (read_files(&kept)?, read_files(fresh)?);
+    let committed = committed_folder(project);
+    let (old, new) = (read_files(&committed)?, read_files(fresh)?);
     if new.is_empty() {
         bail!("no types were generated");
     }
@@ -65,12 +65,12 @@ fn compare(project: &Project, fresh: &Path) -> Result<()> {
     if differing.is_empty() {
         return Ok(());
     }
-    let shown: Vec<&str> = differing.iter().take(8).copied().collect();
+    let names: Vec<&str> = differing.iter().take(8).copied().collect();
     bail!(
         "{} of the types in {} are not what the protocol says ({}); write them anew: cargo xtask types",
         differing.len(),
-        short(&project.root, &kept).display(),
-        shown.join(", ")
+        short(&project.root, &committed).display(),
+        names.join(", ")
     )
 }
 

@@ -81,9 +81,9 @@ fn newest(bundles: &Path) -> Result<Vec<PathBuf>> {
         let mut packages = Vec::new();
         for entry in entries {
             let path = entry?.path();
-            if path.extension().is_some_and(|end| end == kind) {
-                let made = path.metadata()?.modified().with_context(|| path.display().to_string())?;
-                packages.push((made, path));
+            if path.extension().is_some_and(|extension| extension == kind) {
+                let modified = path.metadata()?.modified().with_context(|| path.display().to_string())?;
+                packages.push((modified, path));
             }
         }
         found.extend(packages.into_iter().max().map(|(_, path)| path));

@@ -33,13 +33,13 @@ pub(crate) fn write(project: &Project) -> Result<()> {
         bail!("cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
     let metadata: Value = serde_json::from_slice(&output.stdout).context("cargo metadata")?;
-    let list = licence_list(&metadata)?.to_string();
+    let licences = licence_list(&metadata)?.to_string();
     let file = project.root.join(LIST_FILE);
-    if fs::read_to_string(&file).is_ok_and(|before| before == list) {
+    if fs::read_to_string(&file).is_ok_and(|current| current == licences) {
         return Ok(());
     }
     fs::create_dir_all(file.parent().context("a folder")?)?;
-    fs::write(&file, list).with_context(|| file.display().to_string())
+    fs::write(&file, licences).with_context(|| file.display().to_string())
 }
 
 /// Returns every crate linked into the binary except the project's own, by name, with the texts of its
@@ -60,11 +60,11 @@ fn licence_list(metadata: &Value) -> Result<Value> {
         let manifest = package["manifest_path"].as_str().context("a manifest")?;
         let mut of_this = Vec::new();
         for text in licence_texts(Path::new(manifest).parent().context("a package's folder")?)? {
-            let place = *places.entry(text.clone()).or_insert_with(|| {
+            let index = *places.entry(text.clone()).or_insert_with(|| {
                 texts.push(text);
                 texts.len() - 1
             });
-            of_this.push(place);
+            of_this.push(index);
         }
         let (name, version) = (&package["name"], &package["version"]);
         let key = (name.as_str().unwrap_or_default().to_owned(), version.as_str().map(str::to_owned));
@@ -86,19 +86,19 @@ fn linked_crates(metadata: &Value) -> Result<BTreeSet<&str>> {
         .find(|package| package["name"] == ROOT_PACKAGE && package["source"].is_null())
         .and_then(|package| package["id"].as_str())
         .context("the application's package")?;
-    let (mut found, mut next) = (BTreeSet::new(), vec![root]);
-    while let Some(id) = next.pop() {
-        if !found.insert(id) {
+    let (mut crates, mut pending) = (BTreeSet::new(), vec![root]);
+    while let Some(id) = pending.pop() {
+        if !crates.insert(id) {
             continue;
         }
         for dependency in by_id[id]["deps"].as_array().into_iter().flatten() {
             let kinds = dependency["dep_kinds"].as_array();
             if kinds.is_some_and(|kinds| kinds.iter().any(|kind| kind["kind"].is_null())) {
-                next.extend(dependency["pkg"].as_str());
+                pending.extend(dependency["pkg"].as_str());
             }
         }
     }
-    Ok(found)
+    Ok(crates)
 }
 
 /// Returns the licence texts in a package's folder, by file name.

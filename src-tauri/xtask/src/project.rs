@@ -104,8 +104,9 @@ fn cargo() -> PathBuf {
 /// When the compiler does not report it.
 pub(crate) fn host() -> Result<String> {
     let output = Command::new("rustc").arg("-vV").output().context("rustc could not be started")?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    let host = said.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
+    let output_text = String::from_utf8_lossy(&output.stdout);
+    let host =
+        output_text.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
     Ok(host.to_owned())
 }
 

@@ -59,9 +59,9 @@ pub(crate) fn run(project: &Project, choice: &ReleaseOptions) -> Result<()> {
     match &choice.part {
         ReleaseCommand::Config { file, repository } => {
             let file = project.root.join(file);
-            let before = if file.exists() { read(&file)? } else { json!({}) };
+            let current = if file.exists() { read(&file)? } else { json!({}) };
             match configuration(
-                before,
+                current,
                 repository,
                 key_variable(PRIVATE_KEY_VARIABLE).as_deref(),
                 key_variable(PUBLIC_KEY_VARIABLE).as_deref(),
@@ -74,15 +74,15 @@ pub(crate) fn run(project: &Project, choice: &ReleaseOptions) -> Result<()> {
             }
         }
         ReleaseCommand::Manifest { folder, repository, notes, date } => {
-            let signed = signed_packages(folder)?;
-            if signed.is_empty() {
+            let packages = signed_packages(folder)?;
+            if packages.is_empty() {
                 say("nothing is signed: there is no latest.json");
                 return Ok(());
             }
             let notes = fs::read_to_string(notes).with_context(|| format!("reading {}", notes.display()))?;
             let release =
                 Release { version: env!("CARGO_PKG_VERSION"), notes: notes.trim(), date, repository };
-            write(&folder.join("latest.json"), &manifest(&release, &signed)?)
+            write(&folder.join("latest.json"), &manifest(&release, &packages)?)
         }
     }
 }
@@ -110,7 +110,7 @@ fn write(file: &Path, value: &Value) -> Result<()> {
 /// With only one of the keys: such a build would look for updates it cannot accept, or sign updates no app
 /// looks for.
 fn configuration(
-    mut before: Value,
+    mut current: Value,
     repository: &str,
     private: Option<&str>,
     public: Option<&str>,
@@ -123,7 +123,7 @@ fn configuration(
     };
     let latest = format!("https://github.com/{repository}/releases/latest/download/latest.json");
     merge(
-        &mut before,
+        &mut current,
         json!({
             "bundle": { "createUpdaterArtifacts": true },
             // The release list is not signed: without the version in its signature, an older package could pose
@@ -133,18 +133,18 @@ fn configuration(
             },
         }),
     );
-    Ok(Some(before))
+    Ok(Some(current))
 }
 
 /// Merges `over` into `under`: objects recursively, all other values replaced.
-fn merge(under: &mut Value, over: Value) {
-    match (under, over) {
-        (Value::Object(under), Value::Object(over)) => {
-            for (name, value) in over {
-                merge(under.entry(name).or_insert(Value::Null), value);
+fn merge(base: &mut Value, overrides: Value) {
+    match (base, overrides) {
+        (Value::Object(base_object), Value::Object(overriding)) => {
+            for (name, value) in overriding {
+                merge(base_object.entry(name).or_insert(Value::Null), value);
             }
         }
-        (under, over) => *under = over,
+        (base_value, overriding) => *base_value = overriding,
     }
 }
 
@@ -164,7 +164,7 @@ struct SignedPackage {
 
 /// Returns the signed packages of a folder, by name.
 fn signed_packages(folder: &Path) -> Result<Vec<SignedPackage>> {
-    let mut found = Vec::new();
+    let mut packages = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))? {
         let path = entry?.path();
         let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".sig"));
@@ -173,10 +173,10 @@ fn signed_packages(folder: &Path) -> Result<Vec<SignedPackage>> {
             bail!("{name} has a signature and is not there");
         }
         let signature = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
-        found.push(SignedPackage { name: name.to_owned(), signature: signature.trim().to_owned() });
+        packages.push(SignedPackage { name: name.to_owned(), signature: signature.trim().to_owned() });
     }
-    found.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(found)
+    packages.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(packages)
 }
 
 /// Returns the part of a release an installed Octo reads: its version, its changes, and for each platform a
@@ -184,11 +184,12 @@ fn signed_packages(folder: &Path) -> Result<Vec<SignedPackage>> {
 ///
 /// # Errors
 /// For a package of unknown kind or processor, and for two packages of the same platform.
-fn manifest(release: &Release<'_>, signed: &[SignedPackage]) -> Result<Value> {
-    let place = format!("https://github.com/{}/releases/download/v{}", release.repository, release.version);
+fn manifest(release: &Release<'_>, packages: &[SignedPackage]) -> Result<Value> {
+    let base_url =
+        format!("https://github.com/{}/releases/download/v{}", release.repository, release.version);
     let mut platforms = Map::new();
-    for package in signed {
-        let entry = json!({ "url": format!("{place}/{}", package.name), "signature": package.signature });
+    for package in packages {
+        let entry = json!({ "url": format!("{base_url}/{}", package.name), "signature": package.signature });
         for platform in platforms_of(&package.name)? {
             if platforms.insert(platform.clone(), entry.clone()).is_some() {
                 bail!("{} is a second package for {platform}", package.name);
@@ -217,15 +218,15 @@ fn platforms_of(name: &str) -> Result<Vec<String>> {
     let processors = [("aarch64", ["aarch64", "arm64"].as_slice()), ("x86_64", &["x86_64", "amd64", "x64"])];
     let (_, system, kind) = kinds
         .into_iter()
-        .find(|(end, _, _)| name.ends_with(end))
+        .find(|(extension, _, _)| name.ends_with(extension))
         .with_context(|| format!("{name} is signed and no package that is known"))?;
     let (processor, _) = processors
         .into_iter()
-        .find(|(_, names)| names.iter().any(|known| name.contains(known)))
+        .find(|(_, names)| names.iter().any(|name_part| name.contains(name_part)))
         .with_context(|| format!("{name} names no processor"))?;
     let platform = format!("{system}-{processor}");
-    let exact = format!("{platform}-{kind}");
-    Ok(if system == "darwin" { vec![exact, platform] } else { vec![exact] })
+    let key = format!("{platform}-{kind}");
+    Ok(if system == "darwin" { vec![key, platform] } else { vec![key] })
 }
 
 #[cfg(test)]
@@ -296,19 +297,20 @@ mod tests {
             vec!["Octo_0.2.0_amd64.zip"],
             vec!["Octo_0.2.0_amd64.deb", "Octo_0.1.0_amd64.deb"],
         ] {
-            let signed: Vec<SignedPackage> = names.iter().map(|name| package(name)).collect();
-            assert!(manifest(&RELEASE, &signed).is_err(), "{names:?}");
+            let packages: Vec<SignedPackage> = names.iter().map(|name| package(name)).collect();
+            assert!(manifest(&RELEASE, &packages).is_err(), "{names:?}");
         }
     }
 
     #[test]
     fn a_signed_release_has_an_update_address() {
         let certificate = json!({ "bundle": { "windows": { "certificateThumbprint": "AB" } } });
-        let of = |private, public| configuration(certificate.clone(), "octo-agent/octo", private, public);
-        assert_eq!(of(None, None).unwrap(), None);
-        assert!(of(Some("private"), None).is_err() && of(None, Some("public")).is_err());
+        let configure =
+            |private, public| configuration(certificate.clone(), "octo-agent/octo", private, public);
+        assert_eq!(configure(None, None).unwrap(), None);
+        assert!(configure(Some("private"), None).is_err() && configure(None, Some("public")).is_err());
         assert_eq!(
-            of(Some("private"), Some("public")).unwrap().unwrap(),
+            configure(Some("private"), Some("public")).unwrap().unwrap(),
             json!({
                 "bundle": { "windows": { "certificateThumbprint": "AB" }, "createUpdaterArtifacts": true },
                 "plugins": { "updater": {

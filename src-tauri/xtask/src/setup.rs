@@ -108,7 +108,7 @@ fn system(purpose: Purpose) -> Result<()> {
     if cfg!(windows) {
         return windows();
     }
-    let wanted: Vec<&str> = match purpose {
+    let packages: Vec<&str> = match purpose {
         Purpose::App => APP_PACKAGES.to_vec(),
         Purpose::Test => APP_PACKAGES.iter().chain(TEST_PACKAGES).copied().collect(),
         Purpose::Bench => APP_PACKAGES.iter().chain(BENCH_PACKAGES).copied().collect(),
@@ -117,11 +117,11 @@ fn system(purpose: Purpose) -> Result<()> {
             APP_PACKAGES.iter().chain(BENCH_PACKAGES).chain(CHECK_PACKAGES).copied().collect()
         }
     };
-    if succeeds(command("dpkg-query", &["--version"])) { debian(&wanted) } else { other_linux(&wanted) }
+    if succeeds(command("dpkg-query", &["--version"])) { debian(&packages) } else { other_linux(&packages) }
 }
 
-fn debian(wanted: &[&str]) -> Result<()> {
-    let missing: Vec<&str> = wanted.iter().copied().filter(|package| !is_installed(package)).collect();
+fn debian(packages: &[&str]) -> Result<()> {
+    let missing: Vec<&str> = packages.iter().copied().filter(|package| !is_installed(package)).collect();
     if missing.is_empty() {
         say("all system packages are there");
         return Ok(());
@@ -165,7 +165,7 @@ fn is_installed(package: &str) -> bool {
 }
 
 /// Other distributions name these packages differently; the most important ones can still be checked.
-fn other_linux(wanted: &[&str]) -> Result<()> {
+fn other_linux(packages: &[&str]) -> Result<()> {
     if succeeds(command("pkg-config", &["--exists", "webkit2gtk-4.1", "librsvg-2.0", "dbus-1"])) {
         say("this is not Debian or Ubuntu: only the webview's libraries were checked");
         return Ok(());
@@ -173,7 +173,7 @@ fn other_linux(wanted: &[&str]) -> Result<()> {
     bail!(
         "the libraries the window is built from were not found, and packages can only be installed from here \
          on Debian and Ubuntu. Install what your distribution calls these, then try again:\n\n    {}",
-        wanted.join(" ")
+        packages.join(" ")
     )
 }
 
@@ -189,10 +189,10 @@ fn windows() -> Result<()> {
     // Rust's own installer asks for the C++ build tools, and without them this program could not have been
     // linked. The webview is part of Windows 11 and of an updated Windows 10.
     let key = r"SOFTWARE\WOW6432Node\Microsoft\EdgeUpdate\Clients\{F3017226-FE2A-4295-8BDF-00C3A9A7E4C5}";
-    let found = [format!(r"HKLM\{key}"), format!(r"HKCU\{}", key.replace(r"WOW6432Node\", ""))]
+    let is_present = [format!(r"HKLM\{key}"), format!(r"HKCU\{}", key.replace(r"WOW6432Node\", ""))]
         .iter()
         .any(|key| succeeds(command("reg", &["query", key, "/v", "pv"])));
-    if found {
+    if is_present {
         say("the WebView2 runtime is there");
         return Ok(());
     }
@@ -257,26 +257,27 @@ fn page(project: &Project) -> Result<()> {
 /// Runs `npm ci` in a folder if its lock file differs from the last one installed.
 fn install_if_changed(folder: &Path, install: impl FnOnce() -> Command) -> Result<()> {
     let lock = folder.join("package-lock.json");
-    let wanted = fs::read(&lock).with_context(|| lock.display().to_string())?;
+    let lock_content = fs::read(&lock).with_context(|| lock.display().to_string())?;
     // Inside the folder it describes, so that both are deleted together.
     let stamp = folder.join("node_modules").join(".installed-lock.json");
-    if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
+    if fs::read(&stamp).is_ok_and(|installed| installed == lock_content) {
         say("the packages are those of the lock file");
         return Ok(());
     }
     steps::run(&mut install())?;
-    fs::write(&stamp, wanted).with_context(|| stamp.display().to_string())
+    fs::write(&stamp, lock_content).with_context(|| stamp.display().to_string())
 }
 
 /// Fetches the MiniWoB++ pages the browser tests use: the wheel of a list with its hash, unpacked but not
 /// installed. None of its code runs here. Without a network the tests report that they were skipped; in
 /// continuous integration they fail.
 fn fetch_miniwob(project: &Project) -> Result<()> {
-    let list = project.root.join("src-tauri/crates/octo-browser/tests/chromium/miniwob/requirements.txt");
+    let requirements =
+        project.root.join("src-tauri/crates/octo-browser/tests/chromium/miniwob/requirements.txt");
     let folder = project.target.join("tmp").join("miniwob");
-    fetched(&list, &folder, || {
+    fetched(&requirements, &folder, || {
         let mut fetch = pip("download");
-        fetch.arg("--dest").arg(&folder).arg("--requirement").arg(&list);
+        fetch.arg("--dest").arg(&folder).arg("--requirement").arg(&requirements);
         if let Err(error) = steps::run(&mut fetch) {
             say(&format!(
                 "the pages of MiniWoB++ could not be fetched, and their tests are left out: {error:#}"
@@ -301,11 +302,11 @@ enum Fetch {
 }
 
 /// Fetches the packages of a list into an empty folder, unless the folder holds those of the same list.
-fn fetched(list: &Path, folder: &Path, fetch: impl FnOnce() -> Result<Fetch>) -> Result<()> {
-    let wanted = fs::read(list).with_context(|| list.display().to_string())?;
+fn fetched(requirements: &Path, folder: &Path, fetch: impl FnOnce() -> Result<Fetch>) -> Result<()> {
+    let content = fs::read(requirements).with_context(|| requirements.display().to_string())?;
     // Written last: a fetch that was cut off starts again.
     let stamp = folder.join("fetched");
-    if fs::read(&stamp).is_ok_and(|fetched| fetched == wanted) {
+    if fs::read(&stamp).is_ok_and(|fetched| fetched == content) {
         say("the packages are those of the list");
         return Ok(());
     }
@@ -314,7 +315,7 @@ fn fetched(list: &Path, folder: &Path, fetch: impl FnOnce() -> Result<Fetch>) ->
     }
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     match fetch()? {
-        Fetch::Complete => fs::write(&stamp, wanted).with_context(|| stamp.display().to_string()),
+        Fetch::Complete => fs::write(&stamp, content).with_context(|| stamp.display().to_string()),
         Fetch::Unavailable => Ok(()),
     }
 }

@@ -35,10 +35,10 @@ impl Steps {
     ///
     /// # Errors
     /// The function's own.
-    pub(crate) fn work<T>(&mut self, name: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(crate) fn work<T>(&mut self, name: &'static str, step: impl FnOnce() -> Result<T>) -> Result<T> {
         println!("\n==> {name}");
         let started = Instant::now();
-        let outcome = work();
+        let outcome = step();
         self.done.push(TimedStep { name, took: started.elapsed(), succeeded: outcome.is_ok() });
         outcome.with_context(|| format!("step \"{name}\" failed"))
     }
@@ -59,15 +59,15 @@ impl Steps {
     }
 
     fn table(&self) -> String {
-        let all = Duration::from_secs_f64(self.done.iter().map(|step| step.took.as_secs_f64()).sum());
+        let total = Duration::from_secs_f64(self.done.iter().map(|step| step.took.as_secs_f64()).sum());
         let width = self.done.iter().map(|step| step.name.len()).max().unwrap_or(0).max("all".len());
         let mut table = String::new();
         for step in &self.done {
-            let mark = if step.succeeded { "" } else { "  failed" };
+            let marker = if step.succeeded { "" } else { "  failed" };
             // Writing to a string cannot fail.
-            let _ = writeln!(table, "  {:width$}  {:>7.1} s{mark}", step.name, step.took.as_secs_f64());
+            let _ = writeln!(table, "  {:width$}  {:>7.1} s{marker}", step.name, step.took.as_secs_f64());
         }
-        let _ = write!(table, "  {:width$}  {:>7.1} s", "all", all.as_secs_f64());
+        let _ = write!(table, "  {:width$}  {:>7.1} s", "all", total.as_secs_f64());
         table
     }
 }
@@ -92,8 +92,8 @@ pub(crate) fn say(text: &str) {
 fn command_line(command: &Command) -> String {
     let quoted = |text: &std::ffi::OsStr| {
         let text = text.to_string_lossy();
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-        if !text.is_empty() && text.chars().all(plain) {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+        if !text.is_empty() && text.chars().all(is_plain) {
             text.into_owned()
         } else {
             format!("'{}'", text.replace('\'', r"'\''"))
@@ -105,10 +105,10 @@ fn command_line(command: &Command) -> String {
         .collect();
     words.push(quoted(command.get_program()));
     words.extend(command.get_args().map(quoted));
-    let typed = words.join(" ");
+    let line = words.join(" ");
     match command.get_current_dir() {
-        Some(folder) => format!("(cd {} && {typed})", quoted(folder.as_os_str())),
-        None => typed,
+        Some(folder) => format!("(cd {} && {line})", quoted(folder.as_os_str())),
+        None => line,
     }
 }
 

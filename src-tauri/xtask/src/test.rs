@@ -74,10 +74,10 @@ pub(crate) fn build(project: &Project) -> Command {
 }
 
 /// Runs these tests in a real window. Their screenshots are saved in `target/e2e`.
-pub(crate) fn window(project: &Project, which: &str) -> Command {
+pub(crate) fn window(project: &Project, test_name: &str) -> Command {
     let mut tests = project.workspace(["nextest", "run", "--run-ignored", "only", "--test-threads", "1"]);
     tests
-        .args(["-E", which])
+        .args(["-E", test_name])
         .env("OCTO_APP", project.binary("octo"))
         .env("OCTO_PICTURES", project.target.join("e2e"))
         // The page's content says more than a backtrace.

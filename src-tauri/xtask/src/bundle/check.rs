@@ -126,15 +126,15 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, packages: &[PathBuf]) ->
     if !cfg!(target_os = "linux") {
         bail!("packages are checked on Linux");
     }
-    let known: Vec<_> = packages
+    let stated: Vec<_> = packages
         .iter()
         .filter_map(|package| Some((PackageFormat::of(package)?, package.as_path())))
         .collect();
-    if known.is_empty() {
+    if stated.is_empty() {
         bail!("there is no .deb and no .rpm to check");
     }
     setup::run(project, steps, Purpose::Packages)?;
-    for (kind, package) in known {
+    for (kind, package) in stated {
         let mut version = tool(kind.installer());
         version.arg("--version");
         if !succeeds(version) {
@@ -165,12 +165,12 @@ fn check(
     }
     let name = kind.name(&package)?;
     kind.prepare(root)?;
-    let before = files(root)?;
+    let files_before = files(root)?;
     output_of(kind.install(&package, root)).context("installing it")?;
-    let installed: BTreeSet<String> = files(root)?.difference(&before).cloned().collect();
+    let installed: BTreeSet<String> = files(root)?.difference(&files_before).cloned().collect();
     say(&format!("{name}: {} files installed", installed.len()));
-    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
-    let faults = contents::faults(&installed, &read(contents::DESKTOP), &read(contents::MIME));
+    let result = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
+    let faults = contents::faults(&installed, &result(contents::DESKTOP), &result(contents::MIME));
     if !faults.is_empty() {
         bail!("{}:\n  {}", package.display(), faults.join("\n  "));
     }
@@ -178,9 +178,9 @@ fn check(
     validate("appstreamcli", &["validate", "--no-net"], &root.join(contents::METAINFO))?;
     open(root)?;
     output_of(kind.remove(&name, root)).context("removing it")?;
-    let left: Vec<String> = files(root)?.difference(&before).cloned().collect();
-    if !left.is_empty() {
-        bail!("it leaves behind:\n  {}", left.join("\n  "));
+    let leftover: Vec<String> = files(root)?.difference(&files_before).cloned().collect();
+    if !leftover.is_empty() {
+        bail!("it leaves behind:\n  {}", leftover.join("\n  "));
     }
     fs::remove_dir_all(root).with_context(|| format!("emptying {}", root.display()))
 }
@@ -211,24 +211,24 @@ fn validate(program: &str, arguments: &[&str], file: &Path) -> Result<()> {
 
 /// Returns all files below a folder by their relative path, without the installer's own state.
 fn files(root: &Path) -> Result<BTreeSet<String>> {
-    let mut found = BTreeSet::new();
+    let mut paths = BTreeSet::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))? {
             let entry = entry?;
             let path = entry.path();
-            let short = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
-            if short == "var" {
+            let relative = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+            if relative == "var" {
                 continue;
             }
             if entry.file_type()?.is_dir() {
                 folders.push(path);
             } else {
-                found.insert(short);
+                paths.insert(relative);
             }
         }
     }
-    Ok(found)
+    Ok(paths)
 }
 
 /// Runs a program as root, or as root of a user namespace, because only root can use another root folder.
@@ -256,7 +256,8 @@ fn option(name: &str, value: &Path) -> std::ffi::OsString {
 fn output_of(mut command: Command) -> Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().with_context(|| format!("{program} could not be started"))?;
-    let [out, err] = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said).into_owned());
+    let [out, err] =
+        [&output.stdout, &output.stderr].map(|stream| String::from_utf8_lossy(stream).into_owned());
     if !output.status.success() {
         bail!("{program}: {}\n{}{}", output.status, out.trim(), err.trim());
     }
@@ -299,14 +300,14 @@ mod tests {
 
     /// Builds a package with these files in addition to the standard ones.
     #[cfg(target_os = "linux")]
-    fn package(folder: &Path, also: &[(&str, &str)]) -> PathBuf {
+    fn package(folder: &Path, extra_files: &[(&str, &str)]) -> PathBuf {
         use std::os::unix::fs::PermissionsExt as _;
 
         let tree = folder.join("tree");
         let icons = ["32x32", "128x128", "512x512"]
             .map(|size| (format!("usr/share/icons/hicolor/{size}/apps/octo.png"), String::new()));
         let control = "Package: octo\nVersion: 1\nArchitecture: all\nMaintainer: x <x@example.org>\nDepends: nothing-like-it\nDescription: x\n";
-        let fixed = [
+        let usual_files = [
             ("DEBIAN/control", control),
             (contents::PROGRAM, "#!/bin/sh\n"),
             (contents::DESKTOP, contents::tests::DESKTOP_FILE),
@@ -315,8 +316,8 @@ mod tests {
             ("usr/share/doc/octo/copyright", "MIT"),
         ]
         .map(|(path, text)| (path.to_owned(), text.to_owned()));
-        let also = also.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
-        for (path, text) in fixed.into_iter().chain(icons).chain(also) {
+        let extra_files = extra_files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
+        for (path, text) in usual_files.into_iter().chain(icons).chain(extra_files) {
             let path = tree.join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(&path, text).unwrap();
@@ -339,9 +340,9 @@ mod tests {
         }
         let folder = folder("whole");
         let root = folder.join("root");
-        let whole = package(&folder, &[]);
+        let complete = package(&folder, &[]);
         let mut opened = false;
-        check(PackageFormat::Deb, &whole, &root, |root| {
+        check(PackageFormat::Deb, &complete, &root, |root| {
             opened = root.join(contents::PROGRAM).is_file();
             Ok(())
         })
@@ -349,12 +350,12 @@ mod tests {
         assert!(opened && !root.exists());
 
         // A package that creates a file and does not remove it.
-        let left = check(PackageFormat::Deb, &whole, &root, |root| {
+        let leftover = check(PackageFormat::Deb, &complete, &root, |root| {
             fs::write(root.join("usr/bin/octo-left"), "")?;
             Ok(())
         });
-        assert!(format!("{:#}", left.unwrap_err()).contains("usr/bin/octo-left"));
-        assert!(check(PackageFormat::Deb, &whole, &root, |_| bail!("no window")).is_err());
+        assert!(format!("{:#}", leftover.unwrap_err()).contains("usr/bin/octo-left"));
+        assert!(check(PackageFormat::Deb, &complete, &root, |_| bail!("no window")).is_err());
 
         let stray = package(&folder, &[("opt/octo/stray", "")]);
         let error = check(PackageFormat::Deb, &stray, &root, |_| Ok(())).unwrap_err();

@@ -52,13 +52,13 @@ fn libraries(target: &str) -> Result<()> {
 /// Installs Zig, which compiles C for macOS, and its driver for cargo into the build folder: wheels of a list with their
 /// hashes.
 fn zig(project: &Project) -> Result<()> {
-    let list = project.root.join("src-tauri/xtask/zig/requirements.txt");
+    let requirements = project.root.join("src-tauri/xtask/zig/requirements.txt");
     let folder = folder(project);
-    fetched(&list, &folder, || {
+    fetched(&requirements, &folder, || {
         let mut install = pip("install");
         // It installs into a folder of the project, so its warning about root does not apply.
         install.env("PIP_ROOT_USER_ACTION", "ignore");
-        install.arg("--target").arg(&folder).arg("--requirement").arg(&list);
+        install.arg("--target").arg(&folder).arg("--requirement").arg(&requirements);
         steps::run(&mut install)?;
         Ok(Fetch::Complete)
     })

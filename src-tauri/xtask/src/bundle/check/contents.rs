@@ -96,14 +96,14 @@ pub(super) mod tests {
     #[test]
     fn an_entry_that_opens_neither_links_nor_skills_is_a_fault() {
         let mime = "pattern=\"*.skill\"";
-        for (from, to, count) in [
+        for (original, replacement, count) in [
             ("x-scheme-handler/octo;", "", 1),
             ("MimeType=", "X-MimeType=", 2),
             ("Exec=octo %U", "Exec=octo", 1),
             ("Icon=octo", "Icon=other", 1),
         ] {
-            let entry = DESKTOP_FILE.replace(from, to);
-            assert_eq!(faults(&complete_package(), &entry, mime).len(), count, "{from}");
+            let entry = DESKTOP_FILE.replace(original, replacement);
+            assert_eq!(faults(&complete_package(), &entry, mime).len(), count, "{original}");
         }
     }
 }
