@@ -27,8 +27,8 @@ impl Appearance {
     }
 
     /// Stores the settings and returns the previous ones.
-    fn set(&self, chosen: AppearanceSettings) -> AppearanceSettings {
-        std::mem::replace(&mut *self.0.lock(), chosen)
+    fn set(&self, settings: AppearanceSettings) -> AppearanceSettings {
+        std::mem::replace(&mut *self.0.lock(), settings)
     }
 }
 
@@ -40,12 +40,14 @@ pub(crate) fn follow(app: AppHandle, octo: Octo) {
             Err(error) => return tracing::warn!(%error, "the window does not follow the settings"),
         };
         while let Some(batch) = settings.next().await {
-            let Some(chosen) = batch.iter().rev().find_map(settings_in) else { continue };
-            let before = app.state::<Appearance>().set(chosen);
+            let Some(settings) = batch.iter().rev().find_map(settings_in) else { continue };
+            let previous = app.state::<Appearance>().set(settings);
             // A window that opens later reads the settings when it opens.
             for window in app.webview_windows().into_values() {
-                let theme = if before.theme == chosen.theme { Ok(()) } else { apply(&window, chosen.theme) };
-                let zoom = if before.zoom == chosen.zoom { Ok(()) } else { apply_zoom(&window, chosen.zoom) };
+                let theme =
+                    if previous.theme == settings.theme { Ok(()) } else { apply(&window, settings.theme) };
+                let zoom =
+                    if previous.zoom == settings.zoom { Ok(()) } else { apply_zoom(&window, settings.zoom) };
                 if let Err(error) = theme.and(zoom) {
                     tracing::warn!(%error, "a window did not take what was chosen");
                 }
@@ -59,14 +61,14 @@ pub(crate) fn follow(app: AppHandle, octo: Octo) {
 /// # Errors
 /// When the window no longer exists.
 pub(crate) fn apply_to_new(window: &WebviewWindow) -> tauri::Result<()> {
-    let chosen = window.state::<Appearance>().chosen();
-    match chosen.theme {
+    let settings = window.state::<Appearance>().chosen();
+    match settings.theme {
         // A new window already has the system's theme.
         Theme::System => set_background(window)?,
         theme => apply(window, theme)?,
     }
     // A new window has the default zoom.
-    if chosen.zoom == Zoom::default() { Ok(()) } else { apply_zoom(window, chosen.zoom) }
+    if settings.zoom == Zoom::default() { Ok(()) } else { apply_zoom(window, settings.zoom) }
 }
 
 /// Zooms windows of the complete page only: the quick ask window is exactly as large as its field, and more
@@ -90,17 +92,19 @@ fn apply(window: &WebviewWindow, theme: Theme) -> tauri::Result<()> {
 }
 
 fn set_background(window: &WebviewWindow) -> tauri::Result<()> {
-    let ground = if window.theme()? == tauri::Theme::Dark { DARK } else { LIGHT };
-    window.set_background_color(Some(ground))
+    let context = if window.theme()? == tauri::Theme::Dark { DARK } else { LIGHT };
+    window.set_background_color(Some(context))
 }
 
 fn settings_in(update: &Update) -> Option<AppearanceSettings> {
-    let of =
+    let appearance_of =
         |settings: &Settings| AppearanceSettings { theme: settings.theme, zoom: settings.appearance.zoom };
     match update {
-        Update::Snapshot { snapshot: Snapshot::Settings { snapshot, .. } } => Some(of(&snapshot.settings)),
+        Update::Snapshot { snapshot: Snapshot::Settings { snapshot, .. } } => {
+            Some(appearance_of(&snapshot.settings))
+        }
         Update::Event { envelope } => match &envelope.event {
-            Event::SettingsChanged { snapshot } => Some(of(&snapshot.settings)),
+            Event::SettingsChanged { snapshot } => Some(appearance_of(&snapshot.settings)),
             _ => None,
         },
         _ => None,

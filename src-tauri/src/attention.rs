@@ -25,16 +25,16 @@ async fn follow_settings(app: AppHandle, octo: Octo) {
         Ok(settings) => settings,
         Err(error) => return tracing::warn!(%error, "the desktop's settings are not followed"),
     };
-    let mut heard = false;
+    let mut verdict = false;
     while let Some(batch) = settings.next().await {
-        let Some((wanted, language)) = batch.iter().rev().find_map(settings_in) else { continue };
-        let before = app.state::<ShellState>().set_settings(wanted.clone(), language);
-        let first = !std::mem::replace(&mut heard, true);
-        if first || before.quick_ask != wanted.quick_ask {
-            quick_ask::listen(&app, wanted.quick_ask.clone());
+        let Some((settings, language)) = batch.iter().rev().find_map(settings_in) else { continue };
+        let previous = app.state::<ShellState>().set_settings(settings.clone(), language);
+        let is_first = !std::mem::replace(&mut verdict, true);
+        if is_first || previous.quick_ask != settings.quick_ask {
+            quick_ask::listen(&app, settings.quick_ask.clone());
         }
-        if first || before.autostart != wanted.autostart {
-            autostart::keep(&app, wanted.autostart);
+        if is_first || previous.autostart != settings.autostart {
+            autostart::keep(&app, settings.autostart);
         }
         tray::refresh(&app);
         #[cfg(target_os = "macos")]
@@ -43,11 +43,11 @@ async fn follow_settings(app: AppHandle, octo: Octo) {
 }
 
 fn settings_in(update: &Update) -> Option<(DesktopSettings, Language)> {
-    let of = |settings: &Settings| Some((settings.desktop.clone(), settings.language));
+    let relevant = |settings: &Settings| Some((settings.desktop.clone(), settings.language));
     match update {
-        Update::Snapshot { snapshot: Snapshot::Settings { snapshot, .. } } => of(&snapshot.settings),
+        Update::Snapshot { snapshot: Snapshot::Settings { snapshot, .. } } => relevant(&snapshot.settings),
         Update::Event { envelope } => match &envelope.event {
-            Event::SettingsChanged { snapshot } => of(&snapshot.settings),
+            Event::SettingsChanged { snapshot } => relevant(&snapshot.settings),
             _ => None,
         },
         _ => None,
@@ -80,21 +80,21 @@ impl ActivityFeed {
 }
 
 async fn follow_work(app: AppHandle, octo: Octo) {
-    let mut work = match ActivityFeed::watch(&octo).await {
-        Ok(work) => work,
+    let mut feed = match ActivityFeed::watch(&octo).await {
+        Ok(feed) => feed,
         Err(error) => return tracing::warn!(%error, "the desktop does not follow what goes on"),
     };
     let mut badge = Badge::default();
-    while let Some(batch) = work.next().await {
-        let before = app.state::<ShellState>().work();
+    while let Some(batch) = feed.next().await {
+        let work_before = app.state::<ShellState>().work();
         for update in &batch {
-            for act in notice_acts(&app.state::<ShellState>(), &octo, update).await {
-                let told = task_notifications(&octo, &act).await;
-                notices::carry_out(&app, act.with_task_setting(told));
+            for command in notice_acts(&app.state::<ShellState>(), &octo, update).await {
+                let notifications = task_notifications(&octo, &command).await;
+                notices::carry_out(&app, command.with_task_setting(notifications));
             }
         }
         let work = app.state::<ShellState>().work();
-        if work != before {
+        if work != work_before {
             tray::refresh(&app);
             badge.show(&app, work.waiting_for_person()).await;
         }
@@ -103,8 +103,8 @@ async fn follow_work(app: AppHandle, octo: Octo) {
 
 /// Returns the notification setting of the task an act is about; `None` if it is about no task or the task no
 /// longer exists.
-async fn task_notifications(octo: &Octo, act: &NoticeCommand) -> Option<TaskNotifications> {
-    match act {
+async fn task_notifications(octo: &Octo, command: &NoticeCommand) -> Option<TaskNotifications> {
+    match command {
         NoticeCommand::Show { of: NoticeSubject::Session(session), .. } => octo.told_of(*session).await,
         NoticeCommand::Show { of: NoticeSubject::Run(_), run, .. } => {
             let task = run.as_ref()?.task.clone();
@@ -117,29 +117,29 @@ async fn task_notifications(octo: &Octo, act: &NoticeCommand) -> Option<TaskNoti
     }
 }
 
-async fn notice_acts(desk: &ShellState, octo: &Octo, update: &Update) -> Vec<NoticeCommand> {
+async fn notice_acts(shell: &ShellState, octo: &Octo, update: &Update) -> Vec<NoticeCommand> {
     match update {
         Update::Snapshot { snapshot: Snapshot::Sessions { sessions, .. } } => {
-            let mut acts = run_acts(desk, octo).await;
-            acts.extend(desk.replace_sessions(sessions));
+            let mut acts = run_acts(shell, octo).await;
+            acts.extend(shell.replace_sessions(sessions));
             acts
         }
         Update::Event { envelope } => match &envelope.event {
             Event::SessionListed { info } => {
                 // The run reports its own end, and that report may not have arrived yet.
                 let mut acts =
-                    if desk.needs_runs_first(info) { run_acts(desk, octo).await } else { Vec::new() };
-                acts.extend(desk.update_session(info));
+                    if shell.needs_runs_first(info) { run_acts(shell, octo).await } else { Vec::new() };
+                acts.extend(shell.update_session(info));
                 acts
             }
-            Event::SessionRemoved { id } => desk.remove_session(*id).into_iter().collect(),
+            Event::SessionRemoved { id } => shell.remove_session(*id).into_iter().collect(),
             _ => Vec::new(),
         },
         Update::Snapshot { snapshot: Snapshot::Tasks { .. } } | Update::Tasks { .. } => {
-            run_acts(desk, octo).await
+            run_acts(shell, octo).await
         }
         Update::Snapshot { snapshot: Snapshot::Activity { state } } | Update::Activity { state } => {
-            desk.set_activity(&state.rows);
+            shell.set_activity(&state.rows);
             Vec::new()
         }
         _ => Vec::new(),
@@ -149,7 +149,7 @@ async fn notice_acts(desk: &ShellState, octo: &Octo, update: &Update) -> Vec<Not
 /// Returns the acts for new task runs.
 async fn run_acts(state: &ShellState, octo: &Octo) -> Vec<NoticeCommand> {
     match octo.call(ListRuns { task: None, after: None, limit: RECENT_RUNS }).await {
-        Ok(list) => state.update_runs(&list.runs),
+        Ok(runs) => state.update_runs(&runs.runs),
         Err(error) => {
             tracing::warn!(%error, "the runs of tasks could not be looked at; the next change does");
             Vec::new()
@@ -161,14 +161,14 @@ async fn run_acts(state: &ShellState, octo: &Octo) -> Vec<NoticeCommand> {
 async fn follow_clocks(octo: Octo) {
     let started = Instant::now();
     let wall = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let mut waking = SleepDetector::new(wall(), started.elapsed());
+    let mut detector = SleepDetector::new(wall(), started.elapsed());
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     ticks.tick().await;
     loop {
         ticks.tick().await;
-        if let Some(slept) = waking.tick(wall(), started.elapsed()) {
-            tracing::info!(seconds = slept.as_secs(), "the machine slept");
+        if let Some(sleep) = detector.tick(wall(), started.elapsed()) {
+            tracing::info!(seconds = sleep.as_secs(), "the machine slept");
             octo.woke();
         }
     }
@@ -176,9 +176,9 @@ async fn follow_clocks(octo: Octo) {
 
 /// Checks which window has the person's attention.
 pub(crate) fn update_focus(app: &AppHandle) {
-    let at = windows::focused(app).and_then(|window| windows::number(window.label()));
-    if let Some(act) = app.state::<ShellState>().set_focused_window(at) {
-        notices::carry_out(app, act);
+    let number = windows::focused(app).and_then(|window| windows::number(window.label()));
+    if let Some(command) = app.state::<ShellState>().set_focused_window(number) {
+        notices::carry_out(app, command);
     }
 }
 

@@ -12,15 +12,15 @@ pub(crate) struct Badge {
 
 impl Badge {
     /// Shows this number; zero removes the badge.
-    pub(crate) async fn show(&mut self, app: &AppHandle, waiting: usize) {
-        if let Err(error) = self.set(app, i64::try_from(waiting).unwrap_or(i64::MAX)).await {
+    pub(crate) async fn show(&mut self, app: &AppHandle, count: usize) {
+        if let Err(error) = self.set(app, i64::try_from(count).unwrap_or(i64::MAX)).await {
             tracing::debug!(%error, "this desktop shows no count at the icon");
         }
     }
 
     /// Docks read the count from the bus and drop it with the connection that sent it.
     #[cfg(target_os = "linux")]
-    async fn set(&mut self, _app: &AppHandle, waiting: i64) -> zbus::Result<()> {
+    async fn set(&mut self, _app: &AppHandle, count: i64) -> zbus::Result<()> {
         use std::collections::HashMap;
         use zbus::zvariant::Value;
 
@@ -33,18 +33,17 @@ impl Badge {
             None => self.bus.insert(zbus::Connection::session().await?),
         };
         let entry = format!("application://{}.desktop", crate::notices::DESKTOP_ENTRY);
-        let count =
-            HashMap::from([("count", Value::from(waiting)), ("count-visible", Value::from(waiting > 0))]);
+        let count = HashMap::from([("count", Value::from(count)), ("count-visible", Value::from(count > 0))]);
         bus.emit_signal(None::<&str>, PATH, INTERFACE, "Update", &(entry, count)).await
     }
 
     #[cfg(not(target_os = "linux"))]
     #[expect(clippy::unused_async, reason = "on Linux it waits for the bus")]
-    async fn set(&mut self, app: &AppHandle, waiting: i64) -> tauri::Result<()> {
+    async fn set(&mut self, app: &AppHandle, count: i64) -> tauri::Result<()> {
         use tauri::Manager as _;
 
         match app.get_webview_window(crate::windows::MAIN) {
-            Some(window) => window.set_badge_count(Some(waiting).filter(|waiting| *waiting > 0)),
+            Some(window) => window.set_badge_count(Some(count).filter(|count| *count > 0)),
             None => Ok(()),
         }
     }

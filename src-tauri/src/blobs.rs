@@ -33,7 +33,7 @@ pub(crate) fn serve<R: Runtime>(
     tauri::async_runtime::spawn(async move {
         let response = match parse_request(&request) {
             Err(status) => error_response(status),
-            Ok(asked) => match (core.octo().await, asked) {
+            Ok(image) => match (core.octo().await, image) {
                 (Err(_), _) => error_response(StatusCode::SERVICE_UNAVAILABLE),
                 (Ok(octo), ImageRequest::Blob(hash)) => octo
                     .blob(&hash)
@@ -63,14 +63,14 @@ fn parse_request(request: &Request<Vec<u8>>) -> Result<ImageRequest, StatusCode>
         return Err(StatusCode::METHOD_NOT_ALLOWED);
     }
     let hash = request.uri().path().trim_start_matches('/');
-    if let Some((session, number)) = hash.strip_prefix("live/").and_then(|rest| rest.split_once('/')) {
-        let plain = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        let number = number.parse().ok().filter(|_| plain).ok_or(StatusCode::NOT_FOUND)?;
+    if let Some((session, number)) = hash.strip_prefix("live/").and_then(|path| path.split_once('/')) {
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let number = number.parse().ok().filter(|_| is_number).ok_or(StatusCode::NOT_FOUND)?;
         let session = session.parse().map_err(|_| StatusCode::NOT_FOUND)?;
         return Ok(ImageRequest::Live(session, number));
     }
-    let whole = hash.len() == 64 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    if whole { Ok(ImageRequest::Blob(BlobHash(hash.to_owned()))) } else { Err(StatusCode::NOT_FOUND) }
+    let is_hash = hash.len() == 64 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    if is_hash { Ok(ImageRequest::Blob(BlobHash(hash.to_owned()))) } else { Err(StatusCode::NOT_FOUND) }
 }
 
 fn blob_response(blob: BlobBytes) -> Response<Cow<'static, [u8]>> {
@@ -104,8 +104,9 @@ fn error_response(status: StatusCode) -> Response<Cow<'static, [u8]>> {
     answer(Response::builder().status(status).header(header::CACHE_CONTROL, "no-store"), Cow::Borrowed(&[]))
 }
 
-fn answer(head: tauri::http::response::Builder, body: Cow<'static, [u8]>) -> Response<Cow<'static, [u8]>> {
-    head.header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
+fn answer(builder: tauri::http::response::Builder, body: Cow<'static, [u8]>) -> Response<Cow<'static, [u8]>> {
+    builder
+        .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
         .header(header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox")
         .body(body)
         .unwrap_or_else(|error| {
@@ -154,14 +155,14 @@ mod tests {
 
     #[test]
     fn pictures_are_shown_and_everything_else_is_only_bytes() {
-        for (media_type, sent, disposition) in [
+        for (media_type, sent_type, disposition) in [
             ("image/png", "image/png", "inline"),
             ("image/webp", "image/webp", "inline"),
             ("image/svg+xml", "application/octet-stream", "attachment"),
             ("text/html", "application/octet-stream", "attachment"),
         ] {
             let response = blob_response(BlobBytes { media_type: media_type.to_owned(), bytes: vec![1, 2] });
-            assert_eq!(response.headers()[header::CONTENT_TYPE], sent, "{media_type}");
+            assert_eq!(response.headers()[header::CONTENT_TYPE], sent_type, "{media_type}");
             assert_eq!(response.headers()[header::CONTENT_DISPOSITION], disposition, "{media_type}");
             assert_eq!(response.headers()[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
             assert_eq!(response.headers()[header::CACHE_CONTROL], CACHE_FOREVER);

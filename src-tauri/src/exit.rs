@@ -110,9 +110,9 @@ fn on_window(app: &AppHandle, label: &str, event: &WindowEvent) {
 /// Handles a request to close the window.
 fn close(app: &AppHandle, api: &CloseRequestApi) {
     match app.state::<ShellState>().close() {
-        CloseStep::Ask(back) => {
+        CloseStep::Ask(recovery) => {
             api.prevent_close();
-            open_in_window(app, OpenRequest::AskClosing { back });
+            open_in_window(app, OpenRequest::AskClosing { back: recovery });
         }
         CloseStep::Hide => {
             api.prevent_close();

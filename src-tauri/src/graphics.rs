@@ -34,10 +34,10 @@ mod tests {
     #[test]
     fn the_switch_is_set_once_and_only_for_the_driver() {
         let driver = Path::new("/proc/version");
-        let none = Path::new("/proc/no-such-driver");
+        let missing = Path::new("/proc/no-such-driver");
         assert!(is_needed(driver, None));
         assert!(!is_needed(driver, Some(OsStr::new("1"))), "after the restart");
         assert!(!is_needed(driver, Some(OsStr::new("0"))), "the person's own choice");
-        assert!(!is_needed(none, None));
+        assert!(!is_needed(missing, None));
     }
 }

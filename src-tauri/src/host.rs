@@ -34,25 +34,25 @@ impl DesktopHost {
     }
 
     async fn pick_folder(&self, start: Option<PathBuf>) -> Result<Option<String>, ApiError> {
-        let (tell, picked) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         self.dialog(start).pick_folder(move |folder| {
             // The page may be gone by now, and then no one wants the answer.
-            let _ = tell.send(folder);
+            let _ = sender.send(folder);
         });
         // A dialog that disappeared without an answer was closed.
-        match picked.await.ok().flatten() {
+        match receiver.await.ok().flatten() {
             None => Ok(None),
             Some(folder) => path_text(folder, "host.path_not_text").map(Some),
         }
     }
 
     async fn pick_files(&self, start: Option<PathBuf>) -> Result<Vec<String>, ApiError> {
-        let (tell, picked) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         self.dialog(start).pick_files(move |files| {
             // As above.
-            let _ = tell.send(files);
+            let _ = sender.send(files);
         });
-        let files = picked.await.ok().flatten().unwrap_or_default();
+        let files = receiver.await.ok().flatten().unwrap_or_default();
         files.into_iter().map(|file| path_text(file, "host.file_not_text")).collect()
     }
 
@@ -64,7 +64,7 @@ impl DesktopHost {
                     files.into_iter().map(|file| path_text(FilePath::Path(file), "host.file_not_text"));
                 paths = files.collect::<Result<_, _>>()?;
             }
-            ClipboardContent::Text(words) => text = Some(words),
+            ClipboardContent::Text(content) => text = Some(content),
             // The core's limit: a larger image would only be sent there to be refused.
             ClipboardContent::Picture(bytes) if bytes.len() > MAX_PICTURE_BYTES => {
                 return Err(ApiError::new("blob.too_large").arg("limit_mib", MAX_PICTURE_BYTES >> 20));
@@ -159,8 +159,8 @@ impl Host for DesktopHost {
                     Ok(HostReply::OpenRequests { errands: self.shell_state().take_open_requests() })
                 }
                 HostRequest::ReportView { window, session } => {
-                    if let Some(act) = self.shell_state().set_shown_session(window, session) {
-                        notices::carry_out(&self.app, act);
+                    if let Some(command) = self.shell_state().set_shown_session(window, session) {
+                        notices::carry_out(&self.app, command);
                     }
                     Ok(HostReply::Done)
                 }
@@ -188,8 +188,8 @@ impl Host for DesktopHost {
                 }
                 HostRequest::MovePrompt { prompt } => {
                     self.leave_quick_ask(None);
-                    let from = OpenRequestSource::Person;
-                    open_in_window(&self.app, OpenRequest::NewSession { prompt, folder: None, from });
+                    let source = OpenRequestSource::Person;
+                    open_in_window(&self.app, OpenRequest::NewSession { prompt, folder: None, from: source });
                     Ok(HostReply::Done)
                 }
                 HostRequest::CheckForUpdate => {
@@ -212,8 +212,8 @@ impl Host for DesktopHost {
 
 /// Converts a path to text. A path that is not Unicode cannot be passed to the core unchanged, which the error
 /// with this key says.
-fn path_text(picked: FilePath, not_text: &str) -> Result<String, ApiError> {
-    let path = picked.into_path().map_err(|error| ApiError::new("host.failed").detail(error))?;
+fn path_text(path: FilePath, not_text: &str) -> Result<String, ApiError> {
+    let path = path.into_path().map_err(|error| ApiError::new("host.failed").detail(error))?;
     path.into_os_string()
         .into_string()
         .map_err(|path| ApiError::new(not_text).arg("path", path.to_string_lossy()))
@@ -235,9 +235,9 @@ fn require_exists(path: &Path) -> Result<(), ApiError> {
 /// Accepts web addresses only: a `file:` address or an application's own scheme would run something on this
 /// machine.
 fn web_address(text: &str) -> Result<String, ApiError> {
-    let refused = || ApiError::new("host.url_refused").arg("url", text);
-    let url = Url::parse(text).map_err(|_| refused())?;
-    if matches!(url.scheme(), "http" | "https") && url.has_host() { Ok(url.into()) } else { Err(refused()) }
+    let refusal = || ApiError::new("host.url_refused").arg("url", text);
+    let url = Url::parse(text).map_err(|_| refusal())?;
+    if matches!(url.scheme(), "http" | "https") && url.has_host() { Ok(url.into()) } else { Err(refusal()) }
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ fn main() -> ExitCode {
     if let Some(exit) = octo_cli::run_as_rm(std::env::args_os()) {
         return exit;
     }
-    let headless = std::env::args_os().nth(1).is_some_and(|first| HEADLESS.iter().any(|word| first == *word));
+    let headless =
+        std::env::args_os().nth(1).is_some_and(|argument| HEADLESS.iter().any(|option| argument == *option));
     if headless { octo_cli::run(std::env::args_os()) } else { octo_app::run() }
 }

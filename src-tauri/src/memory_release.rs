@@ -37,18 +37,18 @@ pub(crate) fn release_soon() {
 fn release() -> io::Result<()> {
     let maps = fs::read_to_string("/proc/self/maps")?;
     let code = Mapping::all(&maps).into_iter().filter(Mapping::is_code).map(|mapping| mapping.path);
-    let stays: BTreeSet<&str> =
+    let writable_files: BTreeSet<&str> =
         code.collect::<BTreeSet<_>>().into_iter().filter(|path| pin_library(path)).collect();
     // Read after the libraries are pinned: their addresses no longer change.
     let maps = fs::read_to_string("/proc/self/smaps")?;
-    for pages in unmodified_ranges(&maps, &stays, release as fn() -> io::Result<()> as usize) {
-        let Some(first) = NonNull::new(pages.start as *mut c_void) else { continue };
+    for pages in unmodified_ranges(&maps, &writable_files, release as fn() -> io::Result<()> as usize) {
+        let Some(address) = NonNull::new(pages.start as *mut c_void) else { continue };
         #[expect(
             unsafe_code,
             reason = "what these pages hold is what their files hold, none of them can be written to, and their files stay mapped there: what is read next is the same"
         )]
-        let given = unsafe { madvise(first, pages.len(), MmapAdvise::MADV_DONTNEED) };
-        if let Err(error) = given {
+        let result = unsafe { madvise(address, pages.len(), MmapAdvise::MADV_DONTNEED) };
+        if let Err(error) = result {
             // For example, pages that were locked.
             tracing::debug!(%error, "pages stay");
         }
@@ -67,28 +67,30 @@ fn release() -> io::Result<()> {
 /// Pins a loaded library until the program ends and returns whether that succeeded. It never loads a library.
 fn pin_library(path: &str) -> bool {
     let Ok(path) = CString::new(path) else { return false };
-    let how = nix::libc::RTLD_LAZY | nix::libc::RTLD_NOLOAD | nix::libc::RTLD_NODELETE;
+    let flags = nix::libc::RTLD_LAZY | nix::libc::RTLD_NOLOAD | nix::libc::RTLD_NODELETE;
     #[expect(unsafe_code, reason = "the path ends with a zero, and nothing that is not loaded yet is")]
-    let library = unsafe { nix::libc::dlopen(path.as_ptr(), how) };
+    let library = unsafe { nix::libc::dlopen(path.as_ptr(), flags) };
     !library.is_null()
 }
 
 /// Returns the ranges that are identical to their files: code of these files and of the program, and the
 /// constants before the code of the file that contains the address `own`, which is the program. A page that was
 /// ever written to is private ("anonymous", in memory or swapped out) and would be lost.
-fn unmodified_ranges(smaps: &str, stays: &BTreeSet<&str>, own: usize) -> Vec<Range<usize>> {
+fn unmodified_ranges(smaps: &str, writable_files: &BTreeSet<&str>, own_address: usize) -> Vec<Range<usize>> {
     let mappings = Mapping::all(smaps);
-    let file =
-        mappings.iter().find(|mapping| mapping.is_code() && mapping.at.contains(&own)).map(|code| code.file);
+    let file = mappings
+        .iter()
+        .find(|mapping| mapping.is_code() && mapping.at.contains(&own_address))
+        .map(|code| code.file);
     let constants =
         |mapping: &Mapping<'_>| mapping.may == "r--p" && mapping.from == 0 && Some(mapping.file) == file;
-    let given = mappings.iter().filter(|mapping| {
+    let releasable = mappings.iter().filter(|mapping| {
         (mapping.is_code() || constants(mapping))
             && mapping.is_file_backed()
             && (mapping.written, mapping.moved_out) == (Some(0), Some(0))
-            && (Some(mapping.file) == file || stays.contains(mapping.path))
+            && (Some(mapping.file) == file || writable_files.contains(mapping.path))
     });
-    given.map(|mapping| mapping.at.clone()).collect()
+    releasable.map(|mapping| mapping.at.clone()).collect()
 }
 
 /// A mapping of `/proc/self/smaps` (proc_pid_smaps(5)).
@@ -114,8 +116,8 @@ impl<'a> Mapping<'a> {
             if let Some(mapping) = Self::parse_header(line) {
                 mappings.push(mapping);
             } else if let Some(mapping) = mappings.last_mut() {
-                if let Some(written) = line.strip_prefix("Anonymous:") {
-                    mapping.written = size(written);
+                if let Some(anonymous) = line.strip_prefix("Anonymous:") {
+                    mapping.written = size(anonymous);
                 } else if let Some(moved_out) = line.strip_prefix("Swap:") {
                     mapping.moved_out = size(moved_out);
                 }
@@ -125,16 +127,16 @@ impl<'a> Mapping<'a> {
     }
 
     fn parse_header(line: &'a str) -> Option<Self> {
-        let mut words = line.split_ascii_whitespace();
-        let (start, end) = words.next()?.split_once('-')?;
+        let mut fields = line.split_ascii_whitespace();
+        let (start, end) = fields.next()?.split_once('-')?;
         let number = |text| usize::from_str_radix(text, 16).ok();
-        let at = number(start)?..number(end)?;
-        let may = words.next()?;
-        let from = u64::from_str_radix(words.next()?, 16).ok()?;
-        let file = (words.next()?, words.next()?);
+        let range = number(start)?..number(end)?;
+        let permissions = fields.next()?;
+        let offset = u64::from_str_radix(fields.next()?, 16).ok()?;
+        let file = (fields.next()?, fields.next()?);
         // No earlier field contains a slash.
         let path = line.find('/').and_then(|start| line.get(start..)).unwrap_or_default();
-        Some(Self { at, may, from, file, path, written: None, moved_out: None })
+        Some(Self { at: range, may: permissions, from: offset, file, path, written: None, moved_out: None })
     }
 
     fn is_code(&self) -> bool {
@@ -151,56 +153,59 @@ mod tests {
     use super::*;
 
     fn smaps(mappings: &[(&str, &str)]) -> String {
-        let one = |(head, own): &(&str, &str)| format!("{head}\nRss: 4 kB\n{own}\nVmFlags: rd mr mw me\n");
-        mappings.iter().map(one).collect()
+        let mapping = |(header, fields): &(&str, &str)| {
+            format!("{header}\nRss: 4 kB\n{fields}\nVmFlags: rd mr mw me\n")
+        };
+        mappings.iter().map(mapping).collect()
     }
 
     #[test]
     fn only_unmodified_code_and_constants_are_released() {
-        let none = "Anonymous:             0 kB\nSwap:                  0 kB\nSwapPss:               4 kB";
+        let unmodified =
+            "Anonymous:             0 kB\nSwap:                  0 kB\nSwapPss:               4 kB";
         let maps = smaps(&[
-            ("1000-3000 r--p 00000000 fe:00 77 /usr/bin/octo", none),
-            ("3000-9000 r-xp 00002000 fe:00 77 /usr/bin/octo", none),
+            ("1000-3000 r--p 00000000 fe:00 77 /usr/bin/octo", unmodified),
+            ("3000-9000 r-xp 00002000 fe:00 77 /usr/bin/octo", unmodified),
             ("9000-a000 r--p 00008000 fe:00 77 /usr/bin/octo", "Anonymous: 4 kB\nSwap: 0 kB"),
-            ("a000-b000 rw-p 00009000 fe:00 77 /usr/bin/octo", none),
-            ("b000-c000 rw-p 00000000 00:00 0 [heap]", none),
-            ("c000-d000 r-xp 00000000 00:00 0 ", none),
-            ("d000-e000 r--p 00000000 fe:00 78 /usr/lib/libc.so.6", none),
-            ("e000-f000 r-xp 00001000 fe:00 78 /usr/lib/libc.so.6", none),
+            ("a000-b000 rw-p 00009000 fe:00 77 /usr/bin/octo", unmodified),
+            ("b000-c000 rw-p 00000000 00:00 0 [heap]", unmodified),
+            ("c000-d000 r-xp 00000000 00:00 0 ", unmodified),
+            ("d000-e000 r--p 00000000 fe:00 78 /usr/lib/libc.so.6", unmodified),
+            ("e000-f000 r-xp 00001000 fe:00 78 /usr/lib/libc.so.6", unmodified),
             ("f000-f400 r-xp 00001000 fe:00 79 /usr/lib/libwritten.so", "Anonymous: 8 kB\nSwap: 0 kB"),
             ("f400-f800 r-xp 00001000 fe:00 79 /usr/lib/libwritten.so", "Anonymous: 0 kB\nSwap: 8 kB"),
-            ("f800-fc00 r-xs 00001000 fe:00 80 /usr/lib/libshared.so", none),
+            ("f800-fc00 r-xs 00001000 fe:00 80 /usr/lib/libshared.so", unmodified),
             ("fc00-fd00 r-xp 00001000 fe:00 81 /usr/lib/libunknown.so", "Locked: 0 kB"),
             ("fd00-fe00 r-xp 00001000 fe:00 81 /usr/lib/libunknown.so", "Anonymous: 0 kB"),
-            ("10000-18000 r-xp 00001000 fe:00 82 /usr/lib/later.so", none),
+            ("10000-18000 r-xp 00001000 fe:00 82 /usr/lib/later.so", unmodified),
         ]);
-        let stays = BTreeSet::from([
+        let writable_files = BTreeSet::from([
             "/usr/bin/octo",
             "/usr/lib/libc.so.6",
             "/usr/lib/libwritten.so",
             "/usr/lib/libshared.so",
             "/usr/lib/libunknown.so",
         ]);
-        let given = |own| unmodified_ranges(&maps, &stays, own);
-        assert_eq!(given(0x4000), [0x1000..0x3000, 0x3000..0x9000, 0xe000..0xf000]);
+        let ranges = |own_address| unmodified_ranges(&maps, &writable_files, own_address);
+        assert_eq!(ranges(0x4000), [0x1000..0x3000, 0x3000..0x9000, 0xe000..0xf000]);
         // If the program's own file is unknown, no constants are released.
-        assert_eq!(given(0x1000), [0x3000..0x9000, 0xe000..0xf000]);
-        assert_eq!(unmodified_ranges("cut sh", &stays, 0x4000), Vec::<Range<usize>>::new());
+        assert_eq!(ranges(0x1000), [0x3000..0x9000, 0xe000..0xf000]);
+        assert_eq!(unmodified_ranges("cut sh", &writable_files, 0x4000), Vec::<Range<usize>>::new());
         // Nothing of libraries that could be unloaded; the program itself cannot be.
-        let own = unmodified_ranges(&maps, &BTreeSet::new(), 0x4000);
-        assert_eq!(own, [0x1000..0x3000, 0x3000..0x9000]);
+        let ranges = unmodified_ranges(&maps, &BTreeSet::new(), 0x4000);
+        assert_eq!(ranges, [0x1000..0x3000, 0x3000..0x9000]);
     }
 
     /// Returns how much of this program's file is resident in memory, in kilobytes.
     fn here() -> u64 {
         let maps = fs::read_to_string("/proc/self/smaps").unwrap();
-        let own = std::env::current_exe().unwrap().display().to_string();
-        let mut counted = false;
+        let program = std::env::current_exe().unwrap().display().to_string();
+        let mut found = false;
         let mut sum = 0;
         for line in maps.lines() {
             if Mapping::parse_header(line).is_some() {
-                counted = line.ends_with(&own);
-            } else if let Some(size) = line.strip_prefix("Rss:").filter(|_| counted) {
+                found = line.ends_with(&program);
+            } else if let Some(size) = line.strip_prefix("Rss:").filter(|_| found) {
                 sum += size.trim().trim_end_matches(" kB").parse::<u64>().unwrap();
             }
         }
@@ -209,17 +214,18 @@ mod tests {
 
     #[test]
     fn releasing_memory_shrinks_the_program() {
-        let before = here();
+        let size_before = here();
         release().unwrap();
-        let after = here();
-        assert!(after < before, "{before} kB, then {after} kB");
+        let size_after = here();
+        assert!(size_after < size_before, "{size_before} kB, then {size_after} kB");
     }
 
     #[test]
     fn only_a_loaded_library_is_pinned() {
         let maps = fs::read_to_string("/proc/self/maps").unwrap();
-        let all = Mapping::all(&maps);
-        let libc = all.iter().find(|mapping| mapping.is_code() && mapping.path.contains("/libc.so")).unwrap();
+        let mappings = Mapping::all(&maps);
+        let libc =
+            mappings.iter().find(|mapping| mapping.is_code() && mapping.path.contains("/libc.so")).unwrap();
         assert!(pin_library(libc.path));
         assert!(!pin_library("/no/such/library.so") && !pin_library("[vdso]") && !pin_library("a\0b"));
     }

@@ -14,13 +14,13 @@ const SETTINGS: &str = "menu-settings";
 
 /// Shows the menu, and again in another language.
 pub(crate) fn refresh(app: &AppHandle) {
-    let own = app.clone();
-    let asked = app.run_on_main_thread(move || {
-        if let Err(error) = build(&own).and_then(|menu| own.set_menu(menu)) {
+    let handle = app.clone();
+    let result = app.run_on_main_thread(move || {
+        if let Err(error) = build(&handle).and_then(|menu| handle.set_menu(menu)) {
             tracing::warn!(%error, "the menu bar is not in the person's language");
         }
     });
-    if let Err(error) = asked {
+    if let Err(error) = result {
         tracing::debug!(%error, "the application ends");
     }
 }
@@ -37,13 +37,14 @@ pub(crate) fn install(app: &AppHandle) {
 
 fn build(app: &AppHandle) -> tauri::Result<Menu<Wry>> {
     let state = app.state::<ShellState>();
-    let say = |key: &str| state.text(key, &[]);
-    let text = |key: &str| Some(say(key));
-    let own = |id: &str, key: &str| MenuItem::with_id(app, id, say(key), true, None::<&str>);
+    let label = |key: &str| state.text(key, &[]);
+    let text = |key: &str| Some(label(key));
+    let entry = |id: &str, key: &str| MenuItem::with_id(app, id, label(key), true, None::<&str>);
     let line = || Known::separator(app);
-    let part = |title: &str, entries: &[&dyn IsMenuItem<Wry>]| Submenu::with_items(app, title, true, entries);
+    let submenu =
+        |title: &str, entries: &[&dyn IsMenuItem<Wry>]| Submenu::with_items(app, title, true, entries);
     let name = app.package_info().name.clone();
-    let about = AboutMetadata {
+    let about_metadata = AboutMetadata {
         name: Some(name.clone()),
         version: Some(app.package_info().version.to_string()),
         ..AboutMetadata::default()
@@ -51,12 +52,12 @@ fn build(app: &AppHandle) -> tauri::Result<Menu<Wry>> {
     Menu::with_items(
         app,
         &[
-            &part(
+            &submenu(
                 &name,
                 &[
-                    &Known::about(app, text("menu.about").as_deref(), Some(about))?,
+                    &Known::about(app, text("menu.about").as_deref(), Some(about_metadata))?,
                     &line()?,
-                    &own(SETTINGS, "menu.settings")?,
+                    &entry(SETTINGS, "menu.settings")?,
                     &line()?,
                     &Known::services(app, text("menu.services").as_deref())?,
                     &line()?,
@@ -67,16 +68,16 @@ fn build(app: &AppHandle) -> tauri::Result<Menu<Wry>> {
                     &Known::quit(app, text("menu.quit").as_deref())?,
                 ],
             )?,
-            &part(
-                &say("menu.file"),
+            &submenu(
+                &label("menu.file"),
                 &[
-                    &own(NEW, "menu.new")?,
+                    &entry(NEW, "menu.new")?,
                     &line()?,
                     &Known::close_window(app, text("menu.close").as_deref())?,
                 ],
             )?,
-            &part(
-                &say("menu.edit"),
+            &submenu(
+                &label("menu.edit"),
                 &[
                     &Known::undo(app, text("menu.undo").as_deref())?,
                     &Known::redo(app, text("menu.redo").as_deref())?,
@@ -87,8 +88,8 @@ fn build(app: &AppHandle) -> tauri::Result<Menu<Wry>> {
                     &Known::select_all(app, text("menu.select_all").as_deref())?,
                 ],
             )?,
-            &part(
-                &say("menu.window"),
+            &submenu(
+                &label("menu.window"),
                 &[
                     &Known::minimize(app, text("menu.minimize").as_deref())?,
                     &Known::maximize(app, text("menu.zoom").as_deref())?,

@@ -51,26 +51,26 @@ pub(crate) fn start(app: &AppHandle) {
 }
 
 /// Shows or withdraws a notice.
-pub(crate) fn carry_out(app: &AppHandle, act: NoticeCommand) {
-    let order = match act {
+pub(crate) fn carry_out(app: &AppHandle, command: NoticeCommand) {
+    let order = match command {
         NoticeCommand::Withdraw { of } => NoticeOrder::Withdraw { of },
         NoticeCommand::Show { of, kind, title, run } => {
             let state = app.state::<ShellState>();
             let offered = if run.is_some() { RunNotice::ACTIONS } else { kind.actions() };
-            let deeds =
+            let reports =
                 offered.iter().map(|action| (*action, state.text(action_key(*action), &[]))).collect();
             let name = title.chars().take(MAX_TITLE_CHARS).collect();
             let (summary, body) = match run.and_then(|run| run.why) {
                 None => (state.text(session_key(kind), &[]), name),
-                Some(why) => {
-                    let why = reason(&state, &why).chars().take(MAX_REASON_CHARS).collect();
+                Some(problem) => {
+                    let text = reason(&state, &problem).chars().take(MAX_REASON_CHARS).collect();
                     (
                         state.text(task_key(kind), &[]),
-                        state.text("notice.task_why", &[("name", name), ("why", why)]),
+                        state.text("notice.task_why", &[("name", name), ("why", text)]),
                     )
                 }
             };
-            NoticeOrder::Show { of, summary, body, deeds, kind }
+            NoticeOrder::Show { of, summary, body, deeds: reports, kind }
         }
     };
     if let Some(orders) = app.try_state::<NoticeOrders>()
@@ -99,8 +99,8 @@ fn task_key(kind: NoticeKind) -> &'static str {
 }
 
 /// Returns why a run asks or failed.
-fn reason(state: &ShellState, why: &RunProblem) -> String {
-    match why {
+fn reason(state: &ShellState, problem: &RunProblem) -> String {
+    match problem {
         RunProblem::Error(error) => state.error_text(error),
         RunProblem::TimedOut => state.text("tasks.status.timed_out", &[]),
         RunProblem::OverBudget => state.text("tasks.status.over_budget", &[]),

@@ -28,11 +28,14 @@ pub(crate) async fn read(_app: &AppHandle) -> Result<ClipboardContent, ApiError>
 /// Reads the clipboard from the program that owns it.
 #[cfg(target_os = "linux")]
 pub(crate) async fn read(app: &AppHandle) -> Result<ClipboardContent, ApiError> {
-    let (tell, told) = tokio::sync::oneshot::channel();
-    app.run_on_main_thread(move || clipboard::ask(tell))
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    app.run_on_main_thread(move || clipboard::ask(sender))
         .map_err(|error| ApiError::new("host.failed").detail(error))?;
-    let silent = || ApiError::new("host.paste_silent").retryable();
-    tokio::time::timeout(clipboard::PATIENCE, told).await.map_err(|_| silent())?.map_err(|_| silent())
+    let timeout_error = || ApiError::new("host.paste_silent").retryable();
+    tokio::time::timeout(clipboard::PATIENCE, receiver)
+        .await
+        .map_err(|_| timeout_error())?
+        .map_err(|_| timeout_error())
 }
 
 #[cfg(target_os = "linux")]
@@ -54,15 +57,15 @@ mod clipboard {
 
     /// Asks for files first, because many programs add a thumbnail to a copied image file. Text is next,
     /// because a copied table includes an image of itself.
-    pub(super) fn ask(tell: Sender<ClipboardContent>) {
+    pub(super) fn ask(sender: Sender<ClipboardContent>) {
         Clipboard::get(&SELECTION_CLIPBOARD).request_uris(move |clipboard, uris| {
             let paths: Vec<PathBuf> = uris.iter().filter_map(|uri| path_of(uri)).collect();
             if !paths.is_empty() {
-                return give(tell, ClipboardContent::Files(paths));
+                return give(sender, ClipboardContent::Files(paths));
             }
             clipboard.request_text(move |clipboard, text| match text {
-                Some(text) if !text.is_empty() => give(tell, ClipboardContent::Text(text.to_owned())),
-                _ => ask_for_picture(clipboard, &PICTURES, tell),
+                Some(text) if !text.is_empty() => give(sender, ClipboardContent::Text(text.to_owned())),
+                _ => ask_for_picture(clipboard, &PICTURES, sender),
             });
         });
     }
@@ -71,30 +74,30 @@ mod clipboard {
     fn ask_for_picture(
         clipboard: &Clipboard,
         kinds: &'static [&'static str],
-        tell: Sender<ClipboardContent>,
+        sender: Sender<ClipboardContent>,
     ) {
         // The requester may have stopped waiting: a large image is then not encoded in vain.
-        if tell.is_closed() {
+        if sender.is_closed() {
             return;
         }
         match kinds {
-            [] => clipboard.request_image(move |_, picture| give(tell, encoded(picture))),
-            [kind, others @ ..] => {
-                clipboard.request_contents(&Atom::intern(kind), move |clipboard, given| {
-                    let bytes = given.data();
+            [] => clipboard.request_image(move |_, picture| give(sender, encoded(picture))),
+            [kind, kinds @ ..] => {
+                clipboard.request_contents(&Atom::intern(kind), move |clipboard, contents| {
+                    let bytes = contents.data();
                     if bytes.is_empty() {
-                        ask_for_picture(clipboard, others, tell);
+                        ask_for_picture(clipboard, kinds, sender);
                     } else {
-                        give(tell, ClipboardContent::Picture(bytes));
+                        give(sender, ClipboardContent::Picture(bytes));
                     }
                 })
             }
         }
     }
 
-    fn give(tell: Sender<ClipboardContent>, pasted: ClipboardContent) {
+    fn give(sender: Sender<ClipboardContent>, pasted: ClipboardContent) {
         // As above.
-        let _unheard = tell.send(pasted);
+        let _unheard = sender.send(pasted);
     }
 
     fn path_of(uri: &str) -> Option<PathBuf> {
@@ -122,9 +125,10 @@ mod clipboard {
         fn only_files_of_this_computer_are_files() {
             assert_eq!(path_of("file:///home/mei/a%20b.png"), Some("/home/mei/a b.png".into()));
             assert_eq!(path_of("file://localhost/tmp/a"), Some("/tmp/a".into()));
-            for other in ["https://example.org/a.png", "file://server/share/a", "smb://server/a", "a.png", ""]
+            for address in
+                ["https://example.org/a.png", "file://server/share/a", "smb://server/a", "a.png", ""]
             {
-                assert_eq!(path_of(other), None, "{other}");
+                assert_eq!(path_of(address), None, "{address}");
             }
         }
     }

@@ -16,38 +16,38 @@ const SIZE: (f64, f64) = (680.0, 176.0);
 
 /// Registers this shortcut from now on, or none.
 pub(crate) fn listen(app: &AppHandle, keys: Option<String>) {
-    let own = app.clone();
+    let handle = app.clone();
     // Some systems deliver shortcuts only on the thread that serves their windows.
-    let asked = app.run_on_main_thread(move || {
-        let outcome = register(&own, keys.as_deref());
+    let result = app.run_on_main_thread(move || {
+        let outcome = register(&handle, keys.as_deref());
         if let Err(error) = &outcome {
             tracing::info!(%error, "the keys of the small window are not listened to");
         }
-        own.state::<ShellState>().set_shortcut(outcome);
+        handle.state::<ShellState>().set_shortcut(outcome);
     });
-    if let Err(error) = asked {
+    if let Err(error) = result {
         tracing::debug!(%error, "the application ends");
     }
 }
 
 fn register(app: &AppHandle, keys: Option<&str>) -> Result<(), ApiError> {
-    let refused = |key: &str, keys: &str| ApiError::new(key).arg("keys", keys);
+    let refusal = |key: &str, keys: &str| ApiError::new(key).arg("keys", keys);
     if app.try_state::<ShortcutPluginLoaded>().is_some() {
         app.global_shortcut().unregister_all().map_err(|error| ApiError::new("host.failed").detail(error))?;
     }
     let Some(keys) = keys else { return Ok(()) };
     if is_wayland() {
-        return Err(refused("desktop.no_shortcuts", keys));
+        return Err(refusal("desktop.no_shortcuts", keys));
     }
     let shortcut: Shortcut =
-        keys.parse().map_err(|error| refused("desktop.shortcut_unreadable", keys).detail(error))?;
+        keys.parse().map_err(|error| refusal("desktop.shortcut_unreadable", keys).detail(error))?;
     if shortcut.mods.is_empty() {
         // A key without a modifier would be taken from every other program.
-        return Err(refused("desktop.shortcut_unreadable", keys));
+        return Err(refusal("desktop.shortcut_unreadable", keys));
     }
     if app.try_state::<ShortcutPluginLoaded>().is_none() {
         let plugin = tauri_plugin_global_shortcut::Builder::new().build();
-        app.plugin(plugin).map_err(|error| refused("desktop.no_shortcuts", keys).detail(error))?;
+        app.plugin(plugin).map_err(|error| refusal("desktop.no_shortcuts", keys).detail(error))?;
         app.manage(ShortcutPluginLoaded);
     }
     let toggled = app.global_shortcut().on_shortcut(shortcut, |app, _, event| {
@@ -57,7 +57,7 @@ fn register(app: &AppHandle, keys: Option<&str>) -> Result<(), ApiError> {
             tauri::async_runtime::spawn(async move { toggle(&app) });
         }
     });
-    toggled.map_err(|error| refused("desktop.shortcut_taken", keys).detail(error))
+    toggled.map_err(|error| refusal("desktop.shortcut_taken", keys).detail(error))
 }
 
 /// Marks that the plugin is loaded, which only happens for a person who wants the shortcut.

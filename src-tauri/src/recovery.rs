@@ -20,16 +20,17 @@ const PAGE: &str = "tauri://localhost/";
 
 /// Uses WebKit's own signal, because the webview library does not report a crash on Linux.
 pub(crate) fn reload_when_the_page_dies(window: &WebviewWindow) -> tauri::Result<()> {
-    let own = window.clone();
+    let page_window = window.clone();
     window.with_webview(move |webview| {
-        let last: Rc<Cell<Option<Instant>>> = Rc::default();
+        let last_reload: Rc<Cell<Option<Instant>>> = Rc::default();
         webview.inner().connect_web_process_terminated(move |view, reason| {
-            let soon =
-                last.replace(Some(Instant::now())).is_some_and(|last| last.elapsed() < CRASH_LOOP_TIME);
-            tracing::error!(?reason, again = soon, "the page's process ended");
+            let is_crash_loop = last_reload
+                .replace(Some(Instant::now()))
+                .is_some_and(|reloaded_at| reloaded_at.elapsed() < CRASH_LOOP_TIME);
+            tracing::error!(?reason, again = is_crash_loop, "the page's process ended");
             let page = reload_address(view.uri().as_deref());
-            if soon {
-                load_later(own.clone(), page);
+            if is_crash_loop {
+                load_later(page_window.clone(), page);
             } else {
                 view.load_uri(&page);
             }
@@ -53,7 +54,7 @@ fn reload_address(address: Option<&str>) -> String {
     let page = page.unwrap_or(PAGE);
     match page.split_once('?') {
         None => format!("{page}?{RELOADED_QUERY}"),
-        Some((_, query)) if query.split('&').any(|part| part == RELOADED_QUERY) => page.to_owned(),
+        Some((_, query)) if query.split('&').any(|parameter| parameter == RELOADED_QUERY) => page.to_owned(),
         Some(_) => format!("{page}&{RELOADED_QUERY}"),
     }
 }
@@ -64,7 +65,7 @@ mod tests {
 
     #[test]
     fn the_reloaded_page_is_marked() {
-        for (address, marked) in [
+        for (address, expected) in [
             (Some("tauri://localhost"), "tauri://localhost?reloaded"),
             (Some("tauri://localhost/?reloaded"), "tauri://localhost/?reloaded"),
             (Some("http://localhost:5173/#x"), "http://localhost:5173/?reloaded"),
@@ -76,7 +77,7 @@ mod tests {
             (Some(""), "tauri://localhost/?reloaded"),
             (None, "tauri://localhost/?reloaded"),
         ] {
-            assert_eq!(reload_address(address), marked, "{address:?}");
+            assert_eq!(reload_address(address), expected, "{address:?}");
         }
     }
 }

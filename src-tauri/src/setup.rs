@@ -45,22 +45,22 @@ impl Core {
     fn start(
         app: AppHandle,
         host: Arc<DesktopHost>,
-        settled: Result<HomeAtStart, ApiError>,
-        pace: CoreTiming,
+        home: Result<HomeAtStart, ApiError>,
+        timing: CoreTiming,
     ) -> Self {
-        let core = Self { app, host, settled, pace, octo: Arc::default() };
-        let first = core.clone();
+        let core = Self { app, host, settled: home, pace: timing, octo: Arc::default() };
+        let starting = core.clone();
         // Each later request reports the outcome.
-        tauri::async_runtime::spawn(async move { first.octo().await.is_ok() });
+        tauri::async_runtime::spawn(async move { starting.octo().await.is_ok() });
         core
     }
 
     /// Returns the running core, once it runs, or the reason why it does not.
     pub(crate) async fn octo(&self) -> Result<Octo, ApiError> {
         let start = async || {
-            let settled = self.settled().await?;
+            let home = self.settled().await?;
             let CoreTiming { clock, idle_after } = self.pace.clone();
-            let config = configuration(settled, self.host.clone(), idle_after);
+            let config = configuration(home, self.host.clone(), idle_after);
             let outcome = Octo::start_by_clock(config, clock).await;
             let octo = outcome.inspect_err(|error| tracing::error!(%error, "the core did not start"))?;
             appearance::follow(self.app.clone(), octo.clone());
@@ -77,7 +77,7 @@ impl Core {
     /// Returns the home; looks it up again if the start did not find it.
     async fn settled(&self) -> Result<HomeAtStart, ApiError> {
         match &self.settled {
-            Ok(settled) => Ok(settled.clone()),
+            Ok(home) => Ok(home.clone()),
             Err(_) => tauri::async_runtime::spawn_blocking(octo_core::settle_home)
                 .await
                 .map_err(|error| ApiError::new("internal").detail(error))?,
@@ -88,10 +88,10 @@ impl Core {
     pub(crate) async fn while_not_started(
         &self,
         request: HomeRequest,
-        why: ApiError,
+        error: ApiError,
     ) -> Result<Value, ApiError> {
         let home = self.settled().await?.location.home;
-        octo_core::request_of_damaged(home, request, why).await
+        octo_core::request_of_damaged(home, request, error).await
     }
 
     /// Returns the core if it runs.
@@ -144,10 +144,10 @@ fn open(start: AppBuilder) -> ExitCode {
         return report_failure("Octo could not restart itself", &error);
     }
     // Before anything is opened in the home: this start may exchange or move it.
-    let settled = octo_core::settle_home();
-    let place = settled.as_ref().ok().map(|settled| settled.location.home.clone());
+    let home = octo_core::settle_home();
+    let path = home.as_ref().ok().map(|home| home.location.home.clone());
     // Dropped last, so that buffered logs are written.
-    let _logs = place.as_deref().and_then(octo_core::logging::start);
+    let _logs = path.as_deref().and_then(octo_core::logging::start);
     let mut context = tauri::generate_context!();
     let AppBuilder { pace, updates } = start;
     if let Some(updates) = updates {
@@ -155,14 +155,14 @@ fn open(start: AppBuilder) -> ExitCode {
     }
     let mut builder = tauri::Builder::default()
         // First, so that a second start exits before anything else is set up.
-        .plugin(windows::single_instance(place.as_deref(), context.config()))
-        .plugin(windows::window_state(place.as_deref()))
+        .plugin(windows::single_instance(path.as_deref(), context.config()))
+        .plugin(windows::window_state(path.as_deref()))
         .plugin(tauri_plugin_dialog::init())
         .plugin(tauri_plugin_opener::init())
         .plugin(autostart::plugin())
         .manage(Subscriptions::default())
         .manage(ShellState::default())
-        .manage(WindowDataFolder(place.clone()))
+        .manage(WindowDataFolder(path.clone()))
         .manage(updates::UpdateState::default())
         .register_asynchronous_uri_scheme_protocol(blobs::SCHEME, blobs::serve)
         .invoke_handler(tauri::generate_handler![ipc::request, ipc::subscribe, ipc::unsubscribe])
@@ -170,7 +170,7 @@ fn open(start: AppBuilder) -> ExitCode {
             let host = Arc::new(DesktopHost::new(app.handle().clone()));
             app.manage(Arc::clone(&host));
             app.manage(Appearance::default());
-            app.manage(Core::start(app.handle().clone(), host, settled, pace));
+            app.manage(Core::start(app.handle().clone(), host, home, pace));
             notices::start(app.handle());
             tray::start(app.handle());
             #[cfg(target_os = "macos")]
@@ -193,10 +193,10 @@ fn open(start: AppBuilder) -> ExitCode {
     }
 }
 
-fn configuration(settled: HomeAtStart, host: Arc<DesktopHost>, idle_after: Duration) -> Config {
+fn configuration(home: HomeAtStart, host: Arc<DesktopHost>, idle_after: Duration) -> Config {
     Config {
-        home: settled.location.home.clone(),
-        settled,
+        home: home.location.home.clone(),
+        settled: home,
         source: Source::Window,
         open_turns: OpenTurnPolicy::GoOnAtStart,
         keys: KeyStorage::System,
@@ -210,9 +210,9 @@ fn configuration(settled: HomeAtStart, host: Arc<DesktopHost>, idle_after: Durat
 
 /// Without a window, standard error is the only place to report it.
 #[expect(clippy::print_stderr, reason = "there is no window to say it in")]
-fn report_failure(what: &str, error: &dyn std::error::Error) -> ExitCode {
-    tracing::error!(%error, what);
-    eprintln!("{what}: {error}");
+fn report_failure(subject: &str, error: &dyn std::error::Error) -> ExitCode {
+    tracing::error!(%error, subject);
+    eprintln!("{subject}: {error}");
     ExitCode::FAILURE
 }
 

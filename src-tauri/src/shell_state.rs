@@ -77,18 +77,18 @@ impl ShellState {
 
     /// Returns and removes the pending open requests. The caller is a page that can carry them out.
     pub(crate) fn take_open_requests(&self) -> Vec<OpenRequest> {
-        let mut known = self.lock();
-        if known.page == PageReadiness::Unavailable {
-            known.page = PageReadiness::Ready;
+        let mut inner = self.lock();
+        if inner.page == PageReadiness::Unavailable {
+            inner.page = PageReadiness::Ready;
         }
-        known.open_requests.drain(..).collect()
+        inner.open_requests.drain(..).collect()
     }
 
     /// Records that the page is gone: it navigated away or crashed.
     pub(crate) fn mark_page_gone(&self) {
-        let mut known = self.lock();
-        if known.page != PageReadiness::Deleted {
-            known.page = PageReadiness::Unavailable;
+        let mut inner = self.lock();
+        if inner.page != PageReadiness::Deleted {
+            inner.page = PageReadiness::Unavailable;
         }
     }
 
@@ -99,10 +99,10 @@ impl ShellState {
 
     /// Stores new settings and returns the previous ones.
     pub(crate) fn set_settings(&self, settings: DesktopSettings, language: Language) -> DesktopSettings {
-        let mut known = self.lock();
-        known.notices.set_wanted(settings.notices);
-        known.language = language;
-        std::mem::replace(&mut known.settings, settings)
+        let mut inner = self.lock();
+        inner.notices.set_wanted(settings.notices);
+        inner.language = language;
+        std::mem::replace(&mut inner.settings, settings)
     }
 
     /// Returns a text in the person's language.
@@ -119,15 +119,15 @@ impl ShellState {
 
     /// Returns the desktop features available here; `updates` is determined elsewhere.
     pub(crate) fn state(&self, updates: Result<(), ApiError>) -> DesktopState {
-        let known = self.lock();
+        let inner = self.lock();
         let ability = |outcome: &Result<(), ApiError>| match outcome {
             Ok(()) => Ability::Able,
             Err(error) => Ability::Unable { error: error.clone() },
         };
         DesktopState {
-            tray: ability(&known.tray),
-            quick_ask: ability(&known.shortcut),
-            autostart: ability(&known.autostart),
+            tray: ability(&inner.tray),
+            quick_ask: ability(&inner.shortcut),
+            autostart: ability(&inner.autostart),
             updates: ability(&updates),
         }
     }
@@ -155,14 +155,14 @@ impl ShellState {
 
     /// Records that the person hid the window.
     pub(crate) fn mark_hidden(&self) {
-        let mut known = self.lock();
-        known.hidden_recovery = known.window_recovery();
+        let mut inner = self.lock();
+        inner.hidden_recovery = inner.window_recovery();
     }
 
     /// Returns whether the person hid the window when a second start could bring it back, and it still can.
     pub(crate) fn restores_by_start(&self) -> bool {
-        let known = self.lock();
-        known.hidden_recovery == Some(WindowRecovery::Start) && known.reachable
+        let inner = self.lock();
+        inner.hidden_recovery == Some(WindowRecovery::Start) && inner.reachable
     }
 
     /// Records whether the quick ask shortcut could be registered.
@@ -177,19 +177,19 @@ impl ShellState {
 
     /// Decides what closing the window does.
     pub(crate) fn close(&self) -> CloseStep {
-        let mut known = self.lock();
-        let step = on_close(known.settings.closing, known.window_recovery(), known.page);
+        let mut inner = self.lock();
+        let step = on_close(inner.settings.closing, inner.window_recovery(), inner.page);
         if matches!(step, CloseStep::Ask(_)) {
-            known.page = PageReadiness::Asking;
+            inner.page = PageReadiness::Asking;
         }
         step
     }
 
     /// Records that the question about closing was answered.
     pub(crate) fn mark_close_answered(&self) {
-        let mut known = self.lock();
-        if known.page == PageReadiness::Asking {
-            known.page = PageReadiness::Ready;
+        let mut inner = self.lock();
+        if inner.page == PageReadiness::Asking {
+            inner.page = PageReadiness::Ready;
         }
     }
 
@@ -199,19 +199,19 @@ impl ShellState {
         window: WindowNumber,
         session: Option<SessionId>,
     ) -> Option<NoticeCommand> {
-        self.update_attention(|sights| sights.show(window, session))
+        self.update_attention(|views| views.show(window, session))
     }
 
     /// Records which window has the person's attention, if any.
     pub(crate) fn set_focused_window(&self, window: Option<WindowNumber>) -> Option<NoticeCommand> {
-        self.update_attention(|sights| sights.focus(window))
+        self.update_attention(|views| views.focus(window))
     }
 
     fn update_attention(&self, change: impl FnOnce(&mut WindowViews)) -> Option<NoticeCommand> {
-        let mut known = self.lock();
-        change(&mut known.attention);
-        let view = known.attention.current();
-        known.notices.set_view(view)
+        let mut inner = self.lock();
+        change(&mut inner.attention);
+        let view = inner.attention.current();
+        inner.notices.set_view(view)
     }
 
     /// Returns the window that shows a session.
@@ -230,8 +230,8 @@ impl ShellState {
     }
 
     /// Replaces the list of sessions.
-    pub(crate) fn replace_sessions(&self, list: &[SessionInfo]) -> Vec<NoticeCommand> {
-        self.lock().notices.start_over(list)
+    pub(crate) fn replace_sessions(&self, sessions: &[SessionInfo]) -> Vec<NoticeCommand> {
+        self.lock().notices.start_over(sessions)
     }
 
     /// Updates an entry of the session list.
@@ -245,8 +245,8 @@ impl ShellState {
     }
 
     /// Updates the newest runs of all tasks.
-    pub(crate) fn update_runs(&self, list: &[TaskRun]) -> Vec<NoticeCommand> {
-        self.lock().notices.runs_changed(list)
+    pub(crate) fn update_runs(&self, runs: &[TaskRun]) -> Vec<NoticeCommand> {
+        self.lock().notices.runs_changed(runs)
     }
 
     /// Updates the activity of this process.
@@ -277,13 +277,13 @@ impl ShellState {
 
     /// Queues an open request for the page.
     pub(crate) fn push(&self, request: OpenRequest) {
-        let mut known = self.lock();
-        if known.open_requests.len() == MAX_PENDING {
-            known.open_requests.pop_front();
+        let mut inner = self.lock();
+        if inner.open_requests.len() == MAX_PENDING {
+            inner.open_requests.pop_front();
         }
         // A duplicate that arrives before the first was carried out is dropped.
-        if known.open_requests.back() != Some(&request) {
-            known.open_requests.push_back(request);
+        if inner.open_requests.back() != Some(&request) {
+            inner.open_requests.push_back(request);
         }
     }
 }

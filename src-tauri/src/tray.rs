@@ -56,8 +56,8 @@ fn show(app: &AppHandle) {
         let state = handle.state::<ShellState>();
         if handle.try_state::<TrayItem>().is_none() {
             match build(&handle) {
-                Ok(shown) => {
-                    handle.manage(shown);
+                Ok(item) => {
+                    handle.manage(item);
                 }
                 Err(error) => {
                     tracing::warn!(%error, "there is no icon in the tray");
@@ -75,8 +75,7 @@ fn show(app: &AppHandle) {
 
 fn build(app: &AppHandle) -> tauri::Result<TrayItem> {
     let shell = app.state::<ShellState>();
-    let entry =
-        |id: &str, words: &str| MenuItem::with_id(app, id, shell.text(words, &[]), true, None::<&str>);
+    let entry = |id: &str, key: &str| MenuItem::with_id(app, id, shell.text(key, &[]), true, None::<&str>);
     let (open, new) = (entry(OPEN, "tray.open")?, entry(NEW, "tray.new")?);
     let (ask, quit) = (entry(ASK, "tray.ask")?, entry(QUIT, "tray.quit")?);
     let (state, stop) = (entry(STATE, "tray.idle")?, entry(STOP, "tray.stop_all")?);
@@ -100,20 +99,21 @@ fn build(app: &AppHandle) -> tauri::Result<TrayItem> {
             }
         });
     // On Linux the tray reads the icon from a file. Two Octos would share the default one.
-    if let Some(folder) = app.try_state::<windows::WindowDataFolder>().and_then(|place| place.folder("tray"))
+    if let Some(folder) =
+        app.try_state::<windows::WindowDataFolder>().and_then(|folder| folder.folder("tray"))
     {
         builder = builder.temp_dir_path(folder);
     }
-    let others = [(open, "tray.open"), (new, "tray.new"), (ask, "tray.ask"), (quit, "tray.quit")];
-    Ok(TrayItem { icon: builder.build(app)?, state, stop, other_items: others })
+    let items = [(open, "tray.open"), (new, "tray.new"), (ask, "tray.ask"), (quit, "tray.quit")];
+    Ok(TrayItem { icon: builder.build(app)?, state, stop, other_items: items })
 }
 
 /// Updates the icon's text to the current activity, in the person's language.
 pub(crate) fn refresh(app: &AppHandle) {
     let handle = app.clone();
     let scheduled = app.run_on_main_thread(move || {
-        if let Some(shown) = handle.try_state::<TrayItem>()
-            && let Err(error) = update_menu(&handle.state::<ShellState>(), &shown)
+        if let Some(item) = handle.try_state::<TrayItem>()
+            && let Err(error) = update_menu(&handle.state::<ShellState>(), &item)
         {
             tracing::warn!(%error, "the icon in the tray is not up to date");
         }
@@ -123,19 +123,19 @@ pub(crate) fn refresh(app: &AppHandle) {
     }
 }
 
-fn update_menu(shell: &ShellState, shown: &TrayItem) -> tauri::Result<()> {
+fn update_menu(shell: &ShellState, item: &TrayItem) -> tauri::Result<()> {
     let work = shell.work();
-    for (entry, words) in &shown.other_items {
-        entry.set_text(shell.text(words, &[]))?;
+    for (entry, key) in &item.other_items {
+        entry.set_text(shell.text(key, &[]))?;
     }
     let waiting = work.waiting_for_person();
     let state = shell
         .text(status_key(work), &[("running", work.running.to_string()), ("waiting", waiting.to_string())]);
-    shown.state.set_text(&state)?;
-    shown.stop.set_text(shell.text("tray.stop_all", &[]))?;
-    shown.stop.set_enabled(work.can_stop())?;
-    shown.icon.set_tooltip(Some(format!("Octo: {state}")))?;
-    shown.icon.set_icon(Some(icon(work)))
+    item.state.set_text(&state)?;
+    item.stop.set_text(shell.text("tray.stop_all", &[]))?;
+    item.stop.set_enabled(work.can_stop())?;
+    item.icon.set_tooltip(Some(format!("Octo: {state}")))?;
+    item.icon.set_icon(Some(icon(work)))
 }
 
 /// Returns the message key for an amount of work.

@@ -74,18 +74,18 @@ pub(crate) async fn check_for_update(app: &AppHandle) -> Result<Option<UpdateOff
         app.state::<Core>().running().ok_or_else(|| ApiError::new("updates.not_reached").retryable())?;
     // Like all other requests, check and download use the chosen proxy and the trusted certificates.
     let dress = octo.reach().configure().map_err(|error| error.to_api())?;
-    let failed =
+    let failure =
         |error: tauri_plugin_updater::Error| ApiError::new("updates.not_reached").detail(error).retryable();
-    let own = app.clone();
+    let handle = app.clone();
     let updater = app
         .updater_builder()
         .timeout(CHECK_TIMEOUT)
         .configure_client(dress)
         // On Windows the installer ends this process.
-        .on_before_exit(move || exit::shut_core_down_blocking(&own))
+        .on_before_exit(move || exit::shut_core_down_blocking(&handle))
         .build()
-        .map_err(failed)?;
-    let update = updater.check().await.map_err(failed)?;
+        .map_err(failure)?;
+    let update = updater.check().await.map_err(failure)?;
     let offer = update.as_ref().map(|update| UpdateOffer {
         version: update.version.clone(),
         notes: update.body.clone().unwrap_or_default(),
@@ -110,14 +110,14 @@ async fn check_daily(app: AppHandle, octo: Octo) {
     };
     loop {
         let desktop = match octo.call(GetSettings {}).await {
-            Ok(found) => found.settings.desktop,
+            Ok(snapshot) => snapshot.settings.desktop,
             Err(error) => return tracing::warn!(%error, "updates are looked for no more"),
         };
         // A sleeping machine does not count the time, so the clock is checked regularly.
-        let wait = until_check(&desktop.updates, now()).map(|wait| wait.min(CLOCK_CHECK_INTERVAL));
+        let delay = until_check(&desktop.updates, now()).map(|delay| delay.min(CLOCK_CHECK_INTERVAL));
         tokio::select! {
             batch = changes.next() => if batch.is_none() { return },
-            () = tokio::time::sleep(wait.unwrap_or(CLOCK_CHECK_INTERVAL)), if wait.is_some() => {
+            () = tokio::time::sleep(delay.unwrap_or(CLOCK_CHECK_INTERVAL)), if delay.is_some() => {
                 if until_check(&desktop.updates, now()).is_some_and(|left| left.is_zero())
                     && let Err(error) = check_once(&app, &octo).await
                 {
@@ -132,8 +132,8 @@ async fn check_daily(app: AppHandle, octo: Octo) {
 
 /// Checks once. A failed check counts too: the server is asked once a day, not until it answers.
 async fn check_once(app: &AppHandle, octo: &Octo) -> Result<(), ApiError> {
-    let looked = update_settings(octo, |updates| updates.checked_at = Some(now())).await?;
-    if let Some(offer) = check_for_update(app).await?.filter(|offer| is_news(&looked, &offer.version)) {
+    let result = update_settings(octo, |updates| updates.checked_at = Some(now())).await?;
+    if let Some(offer) = check_for_update(app).await?.filter(|offer| is_news(&result, &offer.version)) {
         update_settings(octo, |updates| updates.announced = Some(offer.version.clone())).await?;
         queue_open_request(app, OpenRequest::UpdateFound { offer });
     }
@@ -143,10 +143,10 @@ async fn check_once(app: &AppHandle, octo: &Octo) -> Result<(), ApiError> {
 /// Changes the current update settings: the person may have edited them while the server was asked.
 async fn update_settings(
     octo: &Octo,
-    note: impl FnOnce(&mut UpdateSettings),
+    change: impl FnOnce(&mut UpdateSettings),
 ) -> Result<UpdateSettings, ApiError> {
     let mut desktop = octo.call(GetSettings {}).await?.settings.desktop;
-    note(&mut desktop.updates);
+    change(&mut desktop.updates);
     let updates = desktop.updates.clone();
     let patch = SettingsPatch { desktop: Some(desktop), ..SettingsPatch::default() };
     octo.call(ChangeSettings { patch }).await?;
@@ -163,29 +163,31 @@ pub(crate) async fn install(app: &AppHandle, version: &str) -> Result<(), ApiErr
     require_source(app)?;
     // Taken, so that it is installed only once. If the installation fails it is put back, unless another update
     // was found meanwhile.
-    let found = app.state::<UpdateState>();
-    let taken = found.update.lock().await.take_if(|update| update.version == version);
-    let update = taken.ok_or_else(|| ApiError::new("updates.gone").arg("version", version))?;
-    let coming = UpdateTransfer::new(version);
-    *found.transfer() = Some(coming.clone());
-    let told = coming.clone();
-    let fetched = coming.run(update.download(move |bytes, of| told.record_progress(bytes, of), || {})).await;
-    *found.transfer() = None;
+    let state = app.state::<UpdateState>();
+    let update = state.update.lock().await.take_if(|update| update.version == version);
+    let update = update.ok_or_else(|| ApiError::new("updates.gone").arg("version", version))?;
+    let transfer = UpdateTransfer::new(version);
+    *state.transfer() = Some(transfer.clone());
+    let progress = transfer.clone();
+    let fetched = transfer
+        .run(update.download(move |bytes, total| progress.record_progress(bytes, total), || {}))
+        .await;
+    *state.transfer() = None;
     // The download verified its signature.
     let installed = fetched.and_then(|bytes| update.install(bytes).map_err(TransferError::from));
     let Err(ended) = installed else {
         exit::restart(app);
         return Ok(());
     };
-    found.update.lock().await.get_or_insert(update);
+    state.update.lock().await.get_or_insert(update);
     tracing::warn!(?ended, version, "the update was not installed");
     Err(match ended {
         TransferError::Cancelled => ApiError::new("updates.given_up").arg("version", version),
-        TransferError::Untrusted(why) => {
-            ApiError::new("updates.untrusted").arg("version", version).detail(why)
+        TransferError::Untrusted(error) => {
+            ApiError::new("updates.untrusted").arg("version", version).detail(error)
         }
-        TransferError::Failed(why) => {
-            ApiError::new("updates.not_installed").arg("version", version).detail(why)
+        TransferError::Failed(error) => {
+            ApiError::new("updates.not_installed").arg("version", version).detail(error)
         }
     })
 }
@@ -197,8 +199,8 @@ pub(crate) fn download(app: &AppHandle) -> Option<UpdateDownload> {
 
 /// Cancels the download; once it is complete, the update is installed.
 pub(crate) fn cancel(app: &AppHandle) {
-    if let Some(coming) = app.state::<UpdateState>().transfer().as_ref() {
-        coming.cancel();
+    if let Some(transfer) = app.state::<UpdateState>().transfer().as_ref() {
+        transfer.cancel();
     }
 }
 

@@ -60,8 +60,8 @@ pub(crate) fn open(app: &AppHandle, start: WindowAtStart) -> tauri::Result<()> {
 /// As [`open`].
 pub(crate) fn open_further(app: &AppHandle, session: SessionId) -> tauri::Result<()> {
     let state = app.state::<ShellState>();
-    if let Some(there) = state.window_of(session).filter(|window| *window != WindowNumber::default()) {
-        return front(app, &label(there));
+    if let Some(existing) = state.window_of(session).filter(|window| *window != WindowNumber::default()) {
+        return front(app, &label(existing));
     }
     let number = state.next_window(session);
     let label = label(number);
@@ -169,9 +169,11 @@ pub(crate) fn handle_closed(app: &AppHandle, label: &str) {
 pub(crate) fn show_without_tray(app: AppHandle) {
     tauri::async_runtime::spawn(async move {
         tokio::time::sleep(TRAY_PATIENCE).await;
-        let hidden = |window: WebviewWindow| !window.is_visible().unwrap_or(false);
+        let is_hidden = |window: WebviewWindow| !window.is_visible().unwrap_or(false);
         let state = app.state::<ShellState>();
-        if !state.has_tray() && !state.restores_by_start() && app.get_webview_window(MAIN).is_some_and(hidden)
+        if !state.has_tray()
+            && !state.restores_by_start()
+            && app.get_webview_window(MAIN).is_some_and(is_hidden)
         {
             bring_to_front(&app);
         }
@@ -237,7 +239,7 @@ mod tests {
 
     #[test]
     fn navigation_is_limited_to_the_own_page() {
-        for (url, own) in [
+        for (url, is_own) in [
             ("tauri://localhost/index.html", true),
             ("http://tauri.localhost/", true),
             ("https://example.org/", false),
@@ -246,7 +248,7 @@ mod tests {
             ("octo-blob://localhost/00", false),
             ("data:text/html,x", false),
         ] {
-            assert_eq!(is_own_page(&url.parse().unwrap()), own, "{url}");
+            assert_eq!(is_own_page(&url.parse().unwrap()), is_own, "{url}");
         }
     }
 

@@ -27,12 +27,12 @@ const ICON: &str = "octo";
 /// Shows and withdraws notices until Octo exits. If the desktop's service cannot be reached, it is tried again
 /// with the next notice.
 pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<NoticeOrder>) {
-    while let Some(first) = orders.recv().await {
+    while let Some(order) = orders.recv().await {
         // There is nothing to withdraw yet.
-        if matches!(first, NoticeOrder::Withdraw { .. }) {
+        if matches!(order, NoticeOrder::Withdraw { .. }) {
             continue;
         }
-        if let Err(error) = follow(&app, first, &mut orders).await {
+        if let Err(error) = follow(&app, order, &mut orders).await {
             tracing::info!(%error, "the desktop shows no notices");
         }
     }
@@ -53,17 +53,17 @@ async fn follow(
         .build()
         .await?;
     let mut signals = std::pin::pin!(proxy.receive_all_signals().await?);
-    let mut shown = ShownNotices { markup: understands_markup(&proxy).await?, ids: HashMap::new() };
-    shown.carry_out(&proxy, first).await?;
+    let mut notices = ShownNotices { markup: understands_markup(&proxy).await?, ids: HashMap::new() };
+    notices.carry_out(&proxy, first).await?;
     loop {
         tokio::select! {
             order = orders.recv() => match order {
-                Some(order) => shown.carry_out(&proxy, order).await?,
+                Some(order) => notices.carry_out(&proxy, order).await?,
                 None => return Ok(()),
             },
             signal = signals.next() => match signal {
                 Some(signal) => {
-                    if let Some((of, action)) = shown.clicked(&signal) {
+                    if let Some((of, action)) = notices.clicked(&signal) {
                         handle_click(app, of, action);
                     }
                 }
@@ -96,21 +96,21 @@ impl ShownNotices {
                 Ok(())
             }
             NoticeOrder::Show { of, summary, body, deeds, kind } => {
-                let before = self.ids.get(&of).copied().unwrap_or(0);
+                let replaced_id = self.ids.get(&of).copied().unwrap_or(0);
                 let body = if self.markup { escaped(&body) } else { body };
                 let urgency = if kind == NoticeKind::Question { CRITICAL } else { NORMAL };
                 let hints: HashMap<&str, Value<'_>> = HashMap::from([
                     ("urgency", Value::U8(urgency)),
                     ("desktop-entry", Value::from(DESKTOP_ENTRY)),
                 ]);
-                let first = deeds.first().map(|(_, label)| [DEFAULT_ACTION, label.as_str()]);
+                let default_action = deeds.first().map(|(_, label)| [DEFAULT_ACTION, label.as_str()]);
                 let buttons = deeds.iter().filter_map(|(action, label)| {
-                    let (name, _) = BUTTONS.iter().find(|(_, known)| known == action)?;
+                    let (name, _) = BUTTONS.iter().find(|(_, name)| name == action)?;
                     Some([*name, label.as_str()])
                 });
-                let actions: Vec<&str> = first.into_iter().chain(buttons).flatten().collect();
+                let actions: Vec<&str> = default_action.into_iter().chain(buttons).flatten().collect();
                 // The desktop decides how long it stays visible.
-                let call = ("Octo", before, ICON, summary, body, actions, hints, -1_i32);
+                let call = ("Octo", replaced_id, ICON, summary, body, actions, hints, -1_i32);
                 let id: u32 = proxy.call("Notify", &call).await?;
                 self.ids.insert(of, id);
                 Ok(())
@@ -124,13 +124,14 @@ impl ShownNotices {
         match header.member()?.as_str() {
             "ActionInvoked" => {
                 let (id, action): (u32, String) = signal.body().deserialize().ok()?;
-                let deed = action_of(&action).or((action == DEFAULT_ACTION).then_some(NoticeAction::Open))?;
-                Some((self.subject_of(id)?, deed))
+                let report =
+                    action_of(&action).or((action == DEFAULT_ACTION).then_some(NoticeAction::Open))?;
+                Some((self.subject_of(id)?, report))
             }
             "NotificationClosed" => {
                 let (id, _reason): (u32, u32) = signal.body().deserialize().ok()?;
-                let of = self.subject_of(id)?;
-                self.ids.remove(&of);
+                let subject = self.subject_of(id)?;
+                self.ids.remove(&subject);
                 None
             }
             _ => None,
@@ -138,7 +139,7 @@ impl ShownNotices {
     }
 
     fn subject_of(&self, id: u32) -> Option<NoticeSubject> {
-        self.ids.iter().find(|(_, shown)| **shown == id).map(|(of, _)| *of)
+        self.ids.iter().find(|(_, shown_id)| **shown_id == id).map(|(subject, _)| *subject)
     }
 }
 

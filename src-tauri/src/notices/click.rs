@@ -14,13 +14,13 @@ pub(super) const BUTTONS: [(&str, NoticeAction); 3] =
 
 /// Returns the action of the button with this name.
 pub(super) fn action_of(name: &str) -> Option<NoticeAction> {
-    BUTTONS.iter().find(|(known, _)| *known == name).map(|(_, action)| *action)
+    BUTTONS.iter().find(|(button, _)| *button == name).map(|(_, action)| *action)
 }
 
 /// Carries out a click on a notice or its button. If the action is not possible, the session is shown, which
 /// says why.
-pub(super) fn handle_click(app: &AppHandle, of: NoticeSubject, action: NoticeAction) {
-    let session = match of {
+pub(super) fn handle_click(app: &AppHandle, subject: NoticeSubject, action: NoticeAction) {
+    let session = match subject {
         NoticeSubject::Session(session) => session,
         // The tasks page offers all further actions.
         NoticeSubject::Run(_) => return open_in_window(app, OpenRequest::OpenTasks),
@@ -32,7 +32,7 @@ pub(super) fn handle_click(app: &AppHandle, of: NoticeSubject, action: NoticeAct
     }
     let app = app.clone();
     tauri::async_runtime::spawn(async move {
-        let done = match action {
+        let result = match action {
             NoticeAction::Open => Ok(()),
             NoticeAction::Stop => {
                 app.state::<ShellState>().stop(session);
@@ -40,7 +40,7 @@ pub(super) fn handle_click(app: &AppHandle, of: NoticeSubject, action: NoticeAct
             }
             NoticeAction::TryAgain => octo.call(RetryTurn { session }).await.map(|_| ()),
         };
-        if let Err(error) = done {
+        if let Err(error) = result {
             tracing::info!(%session, %error, "a notice's button did nothing");
             open_in_window(&app, OpenRequest::OpenSession { session });
         }

@@ -21,7 +21,7 @@ const MAX_LISTENED: usize = 16;
 
 /// Shows notices until Octo exits.
 pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<NoticeOrder>) {
-    let heard = Arc::new(AtomicUsize::new(0));
+    let verdict = Arc::new(AtomicUsize::new(0));
     while let Some(order) = orders.recv().await {
         let NoticeOrder::Show { of, summary, body, deeds, .. } = order else { continue };
         let mut notice = Notification::new();
@@ -33,19 +33,19 @@ pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<NoticeOr
             notice.app_id(&app.config().identifier);
         }
         for (action, label) in &deeds {
-            if let Some((name, _)) = BUTTONS.iter().find(|(_, known)| known == action) {
+            if let Some((name, _)) = BUTTONS.iter().find(|(_, button)| button == action) {
                 notice.action(name, label);
             }
         }
-        let (app, heard) = (app.clone(), Arc::clone(&heard));
+        let (app, verdict) = (app.clone(), Arc::clone(&verdict));
         // A separate thread: on macOS, showing a notice already blocks until it is answered.
-        let waiting = thread::Builder::new().name("octo-notice".to_owned()).spawn(move || {
-            let shown = match notice.show() {
-                Ok(shown) => shown,
+        let thread = thread::Builder::new().name("octo-notice".to_owned()).spawn(move || {
+            let handle = match notice.show() {
+                Ok(handle) => handle,
                 Err(error) => return tracing::info!(%error, "the desktop shows no notices"),
             };
-            if heard.fetch_add(1, Ordering::Relaxed) < MAX_LISTENED {
-                let answered = shown.wait_for_response(|response: &NotificationResponse| {
+            if verdict.fetch_add(1, Ordering::Relaxed) < MAX_LISTENED {
+                let answered = handle.wait_for_response(|response: &NotificationResponse| {
                     let action = match response {
                         NotificationResponse::Default => Some(NoticeAction::Open),
                         NotificationResponse::Action(name) => action_of(name),
@@ -59,9 +59,9 @@ pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<NoticeOr
                     tracing::debug!(%error, "what became of a notice is not known");
                 }
             }
-            heard.fetch_sub(1, Ordering::Relaxed);
+            verdict.fetch_sub(1, Ordering::Relaxed);
         });
-        if let Err(error) = waiting {
+        if let Err(error) = thread {
             tracing::warn!(%error, "a notice was not shown");
         }
     }

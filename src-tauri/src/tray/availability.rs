@@ -55,12 +55,12 @@ async fn watch(app: &AppHandle, connection: &Connection) -> zbus::Result<()> {
     let owners = bus.receive_name_owner_changed_with_args(&[(0, WATCHER)]).await?.map(|_| ());
     let hosts = watcher.receive_all_signals().await?.map(|_| ());
     let mut changes = std::pin::pin!(stream::select(owners, hosts));
-    let mut there = false;
+    let mut is_there = false;
     loop {
-        let before = there;
+        let was_there = is_there;
         // Without a panel the property cannot be read.
-        there = watcher.get_property("IsStatusNotifierHostRegistered").await.unwrap_or(false);
-        match (before, there) {
+        is_there = watcher.get_property("IsStatusNotifierHostRegistered").await.unwrap_or(false);
+        match (was_there, is_there) {
             (false, true) => show(app),
             (true, false) => {
                 app.state::<ShellState>().set_tray(Err(ApiError::new("desktop.no_tray")));

@@ -64,19 +64,19 @@ impl UpdateTransfer {
     }
 
     /// Records `bytes` more bytes received, and the total if known.
-    pub fn record_progress(&self, bytes: usize, of: Option<u64>) {
+    pub fn record_progress(&self, bytes: usize, total: Option<u64>) {
         self.0.received.fetch_add(bytes as u64, Ordering::Relaxed);
-        self.0.total.store(of.unwrap_or_default(), Ordering::Relaxed);
+        self.0.total.store(total.unwrap_or_default(), Ordering::Relaxed);
         self.0.progress.notify_one();
     }
 
     /// Returns the progress.
     pub fn state(&self) -> UpdateDownload {
-        let of = self.0.total.load(Ordering::Relaxed);
+        let total = self.0.total.load(Ordering::Relaxed);
         UpdateDownload {
             version: self.0.version.clone(),
             received: self.0.received.load(Ordering::Relaxed),
-            total: (of > 0).then_some(of),
+            total: (total > 0).then_some(total),
         }
     }
 
@@ -109,40 +109,43 @@ mod tests {
     use super::*;
 
     /// A download of 100 bytes at a time, with pauses between.
-    async fn download(coming: &UpdateTransfer, pauses: &[u64]) -> Result<&'static str, TransferError> {
+    async fn download(transfer: &UpdateTransfer, pauses: &[u64]) -> Result<&'static str, TransferError> {
         for pause in pauses {
             tokio::time::sleep(Duration::from_secs(*pause)).await;
-            coming.record_progress(100, Some(300));
+            transfer.record_progress(100, Some(300));
         }
         Ok("whole")
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_slow_transfer_succeeds_and_a_stalled_one_fails() {
-        let coming = UpdateTransfer::new("9.1.0");
-        assert_eq!(coming.state(), UpdateDownload { version: "9.1.0".to_owned(), received: 0, total: None });
-        assert_eq!(coming.run(download(&coming, &[59, 59, 59])).await, Ok("whole"));
+        let transfer = UpdateTransfer::new("9.1.0");
         assert_eq!(
-            coming.state(),
+            transfer.state(),
+            UpdateDownload { version: "9.1.0".to_owned(), received: 0, total: None }
+        );
+        assert_eq!(transfer.run(download(&transfer, &[59, 59, 59])).await, Ok("whole"));
+        assert_eq!(
+            transfer.state(),
             UpdateDownload { version: "9.1.0".to_owned(), received: 300, total: Some(300) }
         );
 
-        let coming = UpdateTransfer::new("9.1.0");
-        let ended = coming.run(download(&coming, &[1, 61])).await;
+        let transfer = UpdateTransfer::new("9.1.0");
+        let ended = transfer.run(download(&transfer, &[1, 61])).await;
         assert!(matches!(&ended, Err(TransferError::Failed(why)) if why.contains("60 seconds")), "{ended:?}");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_cancelled_transfer_ends_at_once_and_a_failed_one_says_why() {
-        let coming = UpdateTransfer::new("9.1.0");
-        let other = coming.clone();
+        let transfer = UpdateTransfer::new("9.1.0");
+        let clone = transfer.clone();
         tokio::spawn(async move {
             tokio::time::sleep(Duration::from_secs(5)).await;
-            other.cancel();
+            clone.cancel();
         });
-        let began = tokio::time::Instant::now();
-        assert_eq!(coming.run(download(&coming, &[4, 4])).await, Err(TransferError::Cancelled));
-        assert_eq!(began.elapsed(), Duration::from_secs(5));
+        let started = tokio::time::Instant::now();
+        assert_eq!(transfer.run(download(&transfer, &[4, 4])).await, Err(TransferError::Cancelled));
+        assert_eq!(started.elapsed(), Duration::from_secs(5));
 
         use tauri_plugin_updater::Error;
         for (error, trusted) in [
@@ -151,9 +154,10 @@ mod tests {
             (Error::SignatureUtf8("?".to_owned()), false),
             (Error::MissingSignedVersion, false),
         ] {
-            let why = error.to_string();
+            let message = error.to_string();
             let ended = UpdateTransfer::new("9.1.0").run(async { Err::<(), _>(error) }).await;
-            let expected = if trusted { TransferError::Failed(why) } else { TransferError::Untrusted(why) };
+            let expected =
+                if trusted { TransferError::Failed(message) } else { TransferError::Untrusted(message) };
             assert_eq!(ended, Err(expected));
         }
     }
