@@ -22,7 +22,7 @@ struct AppearanceSettings {
 }
 
 impl Appearance {
-    fn chosen(&self) -> AppearanceSettings {
+    fn settings(&self) -> AppearanceSettings {
         *self.0.lock()
     }
 
@@ -61,7 +61,7 @@ pub(crate) fn follow(app: AppHandle, octo: Octo) {
 /// # Errors
 /// When the window no longer exists.
 pub(crate) fn apply_to_new(window: &WebviewWindow) -> tauri::Result<()> {
-    let settings = window.state::<Appearance>().chosen();
+    let settings = window.state::<Appearance>().settings();
     match settings.theme {
         // A new window already has the system's theme.
         Theme::System => set_background(window)?,

@@ -25,11 +25,11 @@ async fn follow_settings(app: AppHandle, octo: Octo) {
         Ok(settings) => settings,
         Err(error) => return tracing::warn!(%error, "the desktop's settings are not followed"),
     };
-    let mut verdict = false;
+    let mut has_settings = false;
     while let Some(batch) = settings.next().await {
         let Some((settings, language)) = batch.iter().rev().find_map(settings_in) else { continue };
         let previous = app.state::<ShellState>().set_settings(settings.clone(), language);
-        let is_first = !std::mem::replace(&mut verdict, true);
+        let is_first = !std::mem::replace(&mut has_settings, true);
         if is_first || previous.quick_ask != settings.quick_ask {
             quick_ask::listen(&app, settings.quick_ask.clone());
         }
@@ -88,7 +88,7 @@ async fn follow_work(app: AppHandle, octo: Octo) {
     while let Some(batch) = feed.next().await {
         let work_before = app.state::<ShellState>().work();
         for update in &batch {
-            for command in notice_acts(&app.state::<ShellState>(), &octo, update).await {
+            for command in notice_commands(&app.state::<ShellState>(), &octo, update).await {
                 let notifications = task_notifications(&octo, &command).await;
                 notices::carry_out(&app, command.with_task_setting(notifications));
             }
@@ -105,8 +105,10 @@ async fn follow_work(app: AppHandle, octo: Octo) {
 /// longer exists.
 async fn task_notifications(octo: &Octo, command: &NoticeCommand) -> Option<TaskNotifications> {
     match command {
-        NoticeCommand::Show { of: NoticeSubject::Session(session), .. } => octo.told_of(*session).await,
-        NoticeCommand::Show { of: NoticeSubject::Run(_), run, .. } => {
+        NoticeCommand::Show { subject: NoticeSubject::Session(session), .. } => {
+            octo.task_notifications(*session).await
+        }
+        NoticeCommand::Show { subject: NoticeSubject::Run(_), run, .. } => {
             let task = run.as_ref()?.task.clone();
             match octo.call(GetTask { task }).await.ok()?.content {
                 TaskContent::Plan { plan } => Some(plan.tell),
@@ -117,10 +119,10 @@ async fn task_notifications(octo: &Octo, command: &NoticeCommand) -> Option<Task
     }
 }
 
-async fn notice_acts(shell: &ShellState, octo: &Octo, update: &Update) -> Vec<NoticeCommand> {
+async fn notice_commands(shell: &ShellState, octo: &Octo, update: &Update) -> Vec<NoticeCommand> {
     match update {
         Update::Snapshot { snapshot: Snapshot::Sessions { sessions, .. } } => {
-            let mut acts = run_acts(shell, octo).await;
+            let mut acts = run_commands(shell, octo).await;
             acts.extend(shell.replace_sessions(sessions));
             acts
         }
@@ -128,7 +130,7 @@ async fn notice_acts(shell: &ShellState, octo: &Octo, update: &Update) -> Vec<No
             Event::SessionListed { info } => {
                 // The run reports its own end, and that report may not have arrived yet.
                 let mut acts =
-                    if shell.needs_runs_first(info) { run_acts(shell, octo).await } else { Vec::new() };
+                    if shell.needs_runs_first(info) { run_commands(shell, octo).await } else { Vec::new() };
                 acts.extend(shell.update_session(info));
                 acts
             }
@@ -136,7 +138,7 @@ async fn notice_acts(shell: &ShellState, octo: &Octo, update: &Update) -> Vec<No
             _ => Vec::new(),
         },
         Update::Snapshot { snapshot: Snapshot::Tasks { .. } } | Update::Tasks { .. } => {
-            run_acts(shell, octo).await
+            run_commands(shell, octo).await
         }
         Update::Snapshot { snapshot: Snapshot::Activity { state } } | Update::Activity { state } => {
             shell.set_activity(&state.rows);
@@ -147,7 +149,7 @@ async fn notice_acts(shell: &ShellState, octo: &Octo, update: &Update) -> Vec<No
 }
 
 /// Returns the acts for new task runs.
-async fn run_acts(state: &ShellState, octo: &Octo) -> Vec<NoticeCommand> {
+async fn run_commands(state: &ShellState, octo: &Octo) -> Vec<NoticeCommand> {
     match octo.call(ListRuns { task: None, after: None, limit: RECENT_RUNS }).await {
         Ok(runs) => state.update_runs(&runs.runs),
         Err(error) => {
@@ -169,7 +171,7 @@ async fn follow_clocks(octo: Octo) {
         ticks.tick().await;
         if let Some(sleep) = detector.tick(wall(), started.elapsed()) {
             tracing::info!(seconds = sleep.as_secs(), "the machine slept");
-            octo.woke();
+            octo.handle_wake_up();
         }
     }
 }

@@ -74,36 +74,37 @@ fn pin_library(path: &str) -> bool {
 }
 
 /// Returns the ranges that are identical to their files: code of these files and of the program, and the
-/// constants before the code of the file that contains the address `own`, which is the program. A page that was
+/// constants before the code of the file that contains the address `own_address`, which is the program. A page that was
 /// ever written to is private ("anonymous", in memory or swapped out) and would be lost.
 fn unmodified_ranges(smaps: &str, writable_files: &BTreeSet<&str>, own_address: usize) -> Vec<Range<usize>> {
     let mappings = Mapping::all(smaps);
     let file = mappings
         .iter()
-        .find(|mapping| mapping.is_code() && mapping.at.contains(&own_address))
+        .find(|mapping| mapping.is_code() && mapping.range.contains(&own_address))
         .map(|code| code.file);
-    let constants =
-        |mapping: &Mapping<'_>| mapping.may == "r--p" && mapping.from == 0 && Some(mapping.file) == file;
+    let constants = |mapping: &Mapping<'_>| {
+        mapping.permissions == "r--p" && mapping.offset == 0 && Some(mapping.file) == file
+    };
     let releasable = mappings.iter().filter(|mapping| {
         (mapping.is_code() || constants(mapping))
             && mapping.is_file_backed()
-            && (mapping.written, mapping.moved_out) == (Some(0), Some(0))
+            && (mapping.anonymous, mapping.moved_out) == (Some(0), Some(0))
             && (Some(mapping.file) == file || writable_files.contains(mapping.path))
     });
-    releasable.map(|mapping| mapping.at.clone()).collect()
+    releasable.map(|mapping| mapping.range.clone()).collect()
 }
 
 /// A mapping of `/proc/self/smaps` (proc_pid_smaps(5)).
 struct Mapping<'a> {
-    at: Range<usize>,
-    may: &'a str,
+    range: Range<usize>,
+    permissions: &'a str,
     /// Offset in the file.
-    from: u64,
+    offset: u64,
     /// The file's device and inode.
     file: (&'a str, &'a str),
     path: &'a str,
     /// Size of the pages that differ from the file, in kilobytes; `None` if the kernel does not report it.
-    written: Option<u64>,
+    anonymous: Option<u64>,
     /// Size of such pages that were swapped out, in kilobytes.
     moved_out: Option<u64>,
 }
@@ -117,7 +118,7 @@ impl<'a> Mapping<'a> {
                 mappings.push(mapping);
             } else if let Some(mapping) = mappings.last_mut() {
                 if let Some(anonymous) = line.strip_prefix("Anonymous:") {
-                    mapping.written = size(anonymous);
+                    mapping.anonymous = size(anonymous);
                 } else if let Some(moved_out) = line.strip_prefix("Swap:") {
                     mapping.moved_out = size(moved_out);
                 }
@@ -136,11 +137,11 @@ impl<'a> Mapping<'a> {
         let file = (fields.next()?, fields.next()?);
         // No earlier field contains a slash.
         let path = line.find('/').and_then(|start| line.get(start..)).unwrap_or_default();
-        Some(Self { at: range, may: permissions, from: offset, file, path, written: None, moved_out: None })
+        Some(Self { range, permissions, offset, file, path, anonymous: None, moved_out: None })
     }
 
     fn is_code(&self) -> bool {
-        self.may == "r-xp"
+        self.permissions == "r-xp"
     }
 
     fn is_file_backed(&self) -> bool {

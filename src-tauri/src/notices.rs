@@ -30,14 +30,14 @@ const MAX_REASON_CHARS: usize = 300;
 pub(crate) enum NoticeOrder {
     /// Show a notice of a subject, replacing an earlier one.
     Show {
-        of: NoticeSubject,
+        subject: NoticeSubject,
         summary: String,
         body: String,
-        deeds: Vec<(NoticeAction, String)>,
+        actions: Vec<(NoticeAction, String)>,
         kind: NoticeKind,
     },
     /// Withdraw the notice of a subject.
-    Withdraw { of: NoticeSubject },
+    Withdraw { subject: NoticeSubject },
 }
 
 /// Channel to the notice service.
@@ -53,14 +53,14 @@ pub(crate) fn start(app: &AppHandle) {
 /// Shows or withdraws a notice.
 pub(crate) fn carry_out(app: &AppHandle, command: NoticeCommand) {
     let order = match command {
-        NoticeCommand::Withdraw { of } => NoticeOrder::Withdraw { of },
-        NoticeCommand::Show { of, kind, title, run } => {
+        NoticeCommand::Withdraw { subject } => NoticeOrder::Withdraw { subject },
+        NoticeCommand::Show { subject, kind, title, run } => {
             let state = app.state::<ShellState>();
             let offered = if run.is_some() { RunNotice::ACTIONS } else { kind.actions() };
-            let reports =
+            let actions =
                 offered.iter().map(|action| (*action, state.text(action_key(*action), &[]))).collect();
             let name = title.chars().take(MAX_TITLE_CHARS).collect();
-            let (summary, body) = match run.and_then(|run| run.why) {
+            let (summary, body) = match run.and_then(|run| run.problem) {
                 None => (state.text(session_key(kind), &[]), name),
                 Some(problem) => {
                     let text = reason(&state, &problem).chars().take(MAX_REASON_CHARS).collect();
@@ -70,7 +70,7 @@ pub(crate) fn carry_out(app: &AppHandle, command: NoticeCommand) {
                     )
                 }
             };
-            NoticeOrder::Show { of, summary, body, deeds: reports, kind }
+            NoticeOrder::Show { subject, summary, body, actions, kind }
         }
     };
     if let Some(orders) = app.try_state::<NoticeOrders>()

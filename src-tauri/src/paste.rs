@@ -32,7 +32,7 @@ pub(crate) async fn read(app: &AppHandle) -> Result<ClipboardContent, ApiError> 
     app.run_on_main_thread(move || clipboard::ask(sender))
         .map_err(|error| ApiError::new("host.failed").detail(error))?;
     let timeout_error = || ApiError::new("host.paste_silent").retryable();
-    tokio::time::timeout(clipboard::PATIENCE, receiver)
+    tokio::time::timeout(clipboard::READ_TIMEOUT, receiver)
         .await
         .map_err(|_| timeout_error())?
         .map_err(|_| timeout_error())
@@ -50,7 +50,7 @@ mod clipboard {
     use tokio::sync::oneshot::Sender;
 
     /// How long the owning program may take to deliver the content.
-    pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+    pub(super) const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
     /// Image types accepted unchanged.
     const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
@@ -61,10 +61,10 @@ mod clipboard {
         Clipboard::get(&SELECTION_CLIPBOARD).request_uris(move |clipboard, uris| {
             let paths: Vec<PathBuf> = uris.iter().filter_map(|uri| path_of(uri)).collect();
             if !paths.is_empty() {
-                return give(sender, ClipboardContent::Files(paths));
+                return send(sender, ClipboardContent::Files(paths));
             }
             clipboard.request_text(move |clipboard, text| match text {
-                Some(text) if !text.is_empty() => give(sender, ClipboardContent::Text(text.to_owned())),
+                Some(text) if !text.is_empty() => send(sender, ClipboardContent::Text(text.to_owned())),
                 _ => ask_for_picture(clipboard, &PICTURES, sender),
             });
         });
@@ -81,21 +81,21 @@ mod clipboard {
             return;
         }
         match kinds {
-            [] => clipboard.request_image(move |_, picture| give(sender, encoded(picture))),
+            [] => clipboard.request_image(move |_, picture| send(sender, encode(picture))),
             [kind, kinds @ ..] => {
                 clipboard.request_contents(&Atom::intern(kind), move |clipboard, contents| {
                     let bytes = contents.data();
                     if bytes.is_empty() {
                         ask_for_picture(clipboard, kinds, sender);
                     } else {
-                        give(sender, ClipboardContent::Picture(bytes));
+                        send(sender, ClipboardContent::Picture(bytes));
                     }
                 })
             }
         }
     }
 
-    fn give(sender: Sender<ClipboardContent>, pasted: ClipboardContent) {
+    fn send(sender: Sender<ClipboardContent>, pasted: ClipboardContent) {
         // As above.
         let _unheard = sender.send(pasted);
     }
@@ -106,7 +106,7 @@ mod clipboard {
         (url.scheme() == "file").then(|| url.to_file_path().ok()).flatten()
     }
 
-    fn encoded(picture: Option<&Pixbuf>) -> ClipboardContent {
+    fn encode(picture: Option<&Pixbuf>) -> ClipboardContent {
         match picture.map(|picture| picture.save_to_bufferv("png", &[])) {
             None => ClipboardContent::Nothing,
             Some(Ok(bytes)) => ClipboardContent::Picture(bytes),

@@ -27,8 +27,8 @@ pub(crate) struct Core {
     app: AppHandle,
     host: Arc<DesktopHost>,
     /// The home found at the start; after an error it is looked up again.
-    settled: Result<HomeAtStart, ApiError>,
-    pace: CoreTiming,
+    home: Result<HomeAtStart, ApiError>,
+    timing: CoreTiming,
     octo: Arc<OnceCell<Octo>>,
 }
 
@@ -48,7 +48,7 @@ impl Core {
         home: Result<HomeAtStart, ApiError>,
         timing: CoreTiming,
     ) -> Self {
-        let core = Self { app, host, settled: home, pace: timing, octo: Arc::default() };
+        let core = Self { app, host, home, timing, octo: Arc::default() };
         let starting = core.clone();
         // Each later request reports the outcome.
         tauri::async_runtime::spawn(async move { starting.octo().await.is_ok() });
@@ -58,8 +58,8 @@ impl Core {
     /// Returns the running core, once it runs, or the reason why it does not.
     pub(crate) async fn octo(&self) -> Result<Octo, ApiError> {
         let start = async || {
-            let home = self.settled().await?;
-            let CoreTiming { clock, idle_after } = self.pace.clone();
+            let home = self.home().await?;
+            let CoreTiming { clock, idle_after } = self.timing.clone();
             let config = configuration(home, self.host.clone(), idle_after);
             let outcome = Octo::start_by_clock(config, clock).await;
             let octo = outcome.inspect_err(|error| tracing::error!(%error, "the core did not start"))?;
@@ -75,8 +75,8 @@ impl Core {
     }
 
     /// Returns the home; looks it up again if the start did not find it.
-    async fn settled(&self) -> Result<HomeAtStart, ApiError> {
-        match &self.settled {
+    async fn home(&self) -> Result<HomeAtStart, ApiError> {
+        match &self.home {
             Ok(home) => Ok(home.clone()),
             Err(_) => tauri::async_runtime::spawn_blocking(octo_core::settle_home)
                 .await
@@ -84,13 +84,13 @@ impl Core {
         }
     }
 
-    /// Answers a request about a home while the core does not run in it because of `why`.
+    /// Answers a request about a home while the core does not run in it because of `error`.
     pub(crate) async fn while_not_started(
         &self,
         request: HomeRequest,
         error: ApiError,
     ) -> Result<Value, ApiError> {
-        let home = self.settled().await?.location.home;
+        let home = self.home().await?.location.home;
         octo_core::request_of_damaged(home, request, error).await
     }
 
@@ -107,14 +107,14 @@ pub fn run() -> ExitCode {
 
 /// Options of a window's start. They exist for tests; the regular start is [`run`].
 pub struct AppBuilder {
-    pace: CoreTiming,
+    timing: CoreTiming,
     updates: Option<Value>,
 }
 
 impl Default for AppBuilder {
     fn default() -> Self {
         let pace = CoreTiming { clock: Arc::new(SystemClock::default()), idle_after: octo_core::IDLE_AFTER };
-        Self { pace, updates: None }
+        Self { timing: pace, updates: None }
     }
 }
 
@@ -123,7 +123,7 @@ impl AppBuilder {
     /// hours then show within minutes.
     #[must_use]
     pub fn with_clock(self, clock: Arc<dyn Clock>, idle_after: Duration) -> Self {
-        Self { pace: CoreTiming { clock, idle_after }, ..self }
+        Self { timing: CoreTiming { clock, idle_after }, ..self }
     }
 
     /// Uses another update source and key, which a release has in its configuration as `plugins.updater`.
@@ -149,7 +149,7 @@ fn open(start: AppBuilder) -> ExitCode {
     // Dropped last, so that buffered logs are written.
     let _logs = path.as_deref().and_then(octo_core::logging::start);
     let mut context = tauri::generate_context!();
-    let AppBuilder { pace, updates } = start;
+    let AppBuilder { timing, updates } = start;
     if let Some(updates) = updates {
         updates::set_source(context.config_mut(), updates);
     }
@@ -170,7 +170,7 @@ fn open(start: AppBuilder) -> ExitCode {
             let host = Arc::new(DesktopHost::new(app.handle().clone()));
             app.manage(Arc::clone(&host));
             app.manage(Appearance::default());
-            app.manage(Core::start(app.handle().clone(), host, home, pace));
+            app.manage(Core::start(app.handle().clone(), host, home, timing));
             notices::start(app.handle());
             tray::start(app.handle());
             #[cfg(target_os = "macos")]
@@ -196,7 +196,7 @@ fn open(start: AppBuilder) -> ExitCode {
 fn configuration(home: HomeAtStart, host: Arc<DesktopHost>, idle_after: Duration) -> Config {
     Config {
         home: home.location.home.clone(),
-        settled: home,
+        home_at_start: home,
         source: Source::Window,
         open_turns: OpenTurnPolicy::GoOnAtStart,
         keys: KeyStorage::System,

@@ -73,7 +73,7 @@ pub(crate) async fn check_for_update(app: &AppHandle) -> Result<Option<UpdateOff
     let octo =
         app.state::<Core>().running().ok_or_else(|| ApiError::new("updates.not_reached").retryable())?;
     // Like all other requests, check and download use the chosen proxy and the trusted certificates.
-    let dress = octo.reach().configure().map_err(|error| error.to_api())?;
+    let dress = octo.network().configure().map_err(|error| error.to_api())?;
     let failure =
         |error: tauri_plugin_updater::Error| ApiError::new("updates.not_reached").detail(error).retryable();
     let handle = app.clone();

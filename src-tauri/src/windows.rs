@@ -22,7 +22,7 @@ pub(crate) const MAIN: &str = "main";
 const FURTHER_PREFIX: &str = "beside-";
 
 /// How long a window hidden at login waits for the tray to appear.
-const TRAY_PATIENCE: Duration = Duration::from_secs(30);
+const TRAY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Octo's home, if known, for plugins that need a folder.
 pub(crate) struct WindowDataFolder(pub(crate) Option<PathBuf>);
@@ -168,7 +168,7 @@ pub(crate) fn handle_closed(app: &AppHandle, label: &str) {
 /// hidden.
 pub(crate) fn show_without_tray(app: AppHandle) {
     tauri::async_runtime::spawn(async move {
-        tokio::time::sleep(TRAY_PATIENCE).await;
+        tokio::time::sleep(TRAY_TIMEOUT).await;
         let is_hidden = |window: WebviewWindow| !window.is_visible().unwrap_or(false);
         let state = app.state::<ShellState>();
         if !state.has_tray()

@@ -40,7 +40,7 @@ pub struct SeededHome {
 pub async fn start(home: &TempHome) -> Result<Octo> {
     let config = Config {
         home: home.octo(),
-        settled: HomeAtStart::without_plan(HomeLocation::by_variable(home.octo())),
+        home_at_start: HomeAtStart::without_plan(HomeLocation::by_variable(home.octo())),
         source: Source::Window,
         open_turns: OpenTurnPolicy::GoOnAtStart,
         keys: KeyStorage::Memory,

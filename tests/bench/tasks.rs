@@ -79,7 +79,7 @@ async fn perform(task: &BenchTask, options: &Options, folder: &Path) -> Result<F
     };
     let octo = Octo::start(Config {
         home: home.octo(),
-        settled: HomeAtStart::without_plan(HomeLocation::by_variable(home.octo())),
+        home_at_start: HomeAtStart::without_plan(HomeLocation::by_variable(home.octo())),
         source: Source::Headless,
         open_turns: OpenTurnPolicy::WaitForUse,
         keys: KeyStorage::Memory,

@@ -141,8 +141,10 @@ async fn a_browsers_permission_prompt_is_awaited() -> Result<()> {
     browser.question(&desktop, &app).await?;
     app.text_where("browser-waiting", "what it waits for", |text| text.contains("press Allow in Chromium"))
         .await?;
-    app.text_where("turn-progress", "the same in the transcript", |text| text.contains("press Allow in Chromium"))
-        .await?;
+    app.text_where("turn-progress", "the same in the transcript", |text| {
+        text.contains("press Allow in Chromium")
+    })
+    .await?;
     app.picture("browser-allow").await?;
     app.click("browser-cancel").await?;
     answered(&app, 1, "I do not see it.").await?;

@@ -48,7 +48,8 @@ async fn a_setting_is_proposed_by_the_agent_and_set_by_the_person_alone() -> Res
     assert_eq!(app.script(theme).await?, "system", "and neither did looking at it");
     app.click("setting-proposal-apply").await?;
     app.until("the theme", async || Ok((app.script(theme).await? == "dark").then_some(()))).await?;
-    app.until("the proposal to go", async || Ok(app.all("setting-proposal").await?.is_empty().then_some(()))).await?;
+    app.until("the proposal to go", async || Ok(app.all("setting-proposal").await?.is_empty().then_some(())))
+        .await?;
     app.picture("proposal-set").await?;
     app.close().await?;
 

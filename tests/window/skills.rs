@@ -119,7 +119,8 @@ async fn called_and_accepted(theme: Theme, theme_name: &str) -> Result<()> {
     app.find("skill-untrusted").await?;
     app.picture(&format!("skill-waits-{theme_name}")).await?;
     app.click("skill-accept").await?;
-    app.until("it is accepted", async || Ok(app.all("skill-untrusted").await?.is_empty().then_some(()))).await?;
+    app.until("it is accepted", async || Ok(app.all("skill-untrusted").await?.is_empty().then_some(())))
+        .await?;
     app.picture(&format!("skills-{theme_name}")).await?;
 
     // Proposed in words, accepted by the person, used in the same session.

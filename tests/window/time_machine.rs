@@ -84,11 +84,15 @@ async fn taken_back(theme: Theme, theme_name: &str) -> Result<()> {
     app.click("task-row[data-task=\"3\"]").await?;
     app.find("comparison").await?;
     // Effects no undo reverts are listed with the turn, and again before it is undone.
-    app.text_where("irreversible-effects", "what stays of the task", |text| text.contains("cannot be undone")).await?;
+    app.text_where("irreversible-effects", "what stays of the task", |text| {
+        text.contains("cannot be undone")
+    })
+    .await?;
     app.picture(&format!("time-machine-{theme_name}")).await?;
     app.click("task-row[data-task=\"2\"]").await?;
     app.click("restore-open").await?;
-    app.text_where("irreversible-effects", "what does not come back", |text| text.contains("effect remains")).await?;
+    app.text_where("irreversible-effects", "what does not come back", |text| text.contains("effect remains"))
+        .await?;
     app.picture(&format!("proposal-{theme_name}")).await?;
     app.click("restore-cancel").await?;
     for task in [2, 1, 0] {

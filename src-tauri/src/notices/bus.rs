@@ -63,7 +63,7 @@ async fn follow(
             },
             signal = signals.next() => match signal {
                 Some(signal) => {
-                    if let Some((of, action)) = notices.clicked(&signal) {
+                    if let Some((of, action)) = notices.resolve_click(&signal) {
                         handle_click(app, of, action);
                     }
                 }
@@ -88,23 +88,23 @@ struct ShownNotices {
 impl ShownNotices {
     async fn carry_out(&mut self, proxy: &Proxy<'_>, order: NoticeOrder) -> zbus::Result<()> {
         match order {
-            NoticeOrder::Withdraw { of } => {
-                if let Some(id) = self.ids.remove(&of) {
+            NoticeOrder::Withdraw { subject } => {
+                if let Some(id) = self.ids.remove(&subject) {
                     // If the notice is already gone, the goal is reached.
                     let _gone: zbus::Result<()> = proxy.call("CloseNotification", &id).await;
                 }
                 Ok(())
             }
-            NoticeOrder::Show { of, summary, body, deeds, kind } => {
-                let replaced_id = self.ids.get(&of).copied().unwrap_or(0);
-                let body = if self.markup { escaped(&body) } else { body };
+            NoticeOrder::Show { subject, summary, body, actions, kind } => {
+                let replaced_id = self.ids.get(&subject).copied().unwrap_or(0);
+                let body = if self.markup { escape_markup(&body) } else { body };
                 let urgency = if kind == NoticeKind::Question { CRITICAL } else { NORMAL };
                 let hints: HashMap<&str, Value<'_>> = HashMap::from([
                     ("urgency", Value::U8(urgency)),
                     ("desktop-entry", Value::from(DESKTOP_ENTRY)),
                 ]);
-                let default_action = deeds.first().map(|(_, label)| [DEFAULT_ACTION, label.as_str()]);
-                let buttons = deeds.iter().filter_map(|(action, label)| {
+                let default_action = actions.first().map(|(_, label)| [DEFAULT_ACTION, label.as_str()]);
+                let buttons = actions.iter().filter_map(|(action, label)| {
                     let (name, _) = BUTTONS.iter().find(|(_, name)| name == action)?;
                     Some([*name, label.as_str()])
                 });
@@ -112,21 +112,21 @@ impl ShownNotices {
                 // The desktop decides how long it stays visible.
                 let call = ("Octo", replaced_id, ICON, summary, body, actions, hints, -1_i32);
                 let id: u32 = proxy.call("Notify", &call).await?;
-                self.ids.insert(of, id);
+                self.ids.insert(subject, id);
                 Ok(())
             }
         }
     }
 
     /// Returns the subject and the action of a click; `None` for any other signal. Forgets closed notices.
-    fn clicked(&mut self, signal: &Message) -> Option<(NoticeSubject, NoticeAction)> {
+    fn resolve_click(&mut self, signal: &Message) -> Option<(NoticeSubject, NoticeAction)> {
         let header = signal.header();
         match header.member()?.as_str() {
             "ActionInvoked" => {
                 let (id, action): (u32, String) = signal.body().deserialize().ok()?;
-                let report =
+                let action =
                     action_of(&action).or((action == DEFAULT_ACTION).then_some(NoticeAction::Open))?;
-                Some((self.subject_of(id)?, report))
+                Some((self.subject_of(id)?, action))
             }
             "NotificationClosed" => {
                 let (id, _reason): (u32, u32) = signal.body().deserialize().ok()?;
@@ -143,7 +143,7 @@ impl ShownNotices {
     }
 }
 
-fn escaped(text: &str) -> String {
+fn escape_markup(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
@@ -153,6 +153,6 @@ mod tests {
 
     #[test]
     fn a_title_is_no_markup() {
-        assert_eq!(escaped("a < b & <img src='x'>"), "a &lt; b &amp; &lt;img src='x'&gt;");
+        assert_eq!(escape_markup("a < b & <img src='x'>"), "a &lt; b &amp; &lt;img src='x'&gt;");
     }
 }

@@ -136,7 +136,7 @@ fn configuration(
     Ok(Some(current))
 }
 
-/// Merges `over` into `under`: objects recursively, all other values replaced.
+/// Merges `overrides` into `base`: objects recursively, all other values replaced.
 fn merge(base: &mut Value, overrides: Value) {
     match (base, overrides) {
         (Value::Object(base_object), Value::Object(overriding)) => {

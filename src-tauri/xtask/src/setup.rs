@@ -275,7 +275,7 @@ fn fetch_miniwob(project: &Project) -> Result<()> {
     let requirements =
         project.root.join("src-tauri/crates/octo-browser/tests/chromium/miniwob/requirements.txt");
     let folder = project.target.join("tmp").join("miniwob");
-    fetched(&requirements, &folder, || {
+    fetch_if_changed(&requirements, &folder, || {
         let mut fetch = pip("download");
         fetch.arg("--dest").arg(&folder).arg("--requirement").arg(&requirements);
         if let Err(error) = steps::run(&mut fetch) {
@@ -302,7 +302,7 @@ enum Fetch {
 }
 
 /// Fetches the packages of a list into an empty folder, unless the folder holds those of the same list.
-fn fetched(requirements: &Path, folder: &Path, fetch: impl FnOnce() -> Result<Fetch>) -> Result<()> {
+fn fetch_if_changed(requirements: &Path, folder: &Path, fetch: impl FnOnce() -> Result<Fetch>) -> Result<()> {
     let content = fs::read(requirements).with_context(|| requirements.display().to_string())?;
     // Written last: a fetch that was cut off starts again.
     let stamp = folder.join("fetched");

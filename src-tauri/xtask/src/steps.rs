@@ -17,7 +17,7 @@ pub(crate) struct Steps {
 
 struct TimedStep {
     name: &'static str,
-    took: Duration,
+    duration: Duration,
     succeeded: bool,
 }
 
@@ -39,7 +39,7 @@ impl Steps {
         println!("\n==> {name}");
         let started = Instant::now();
         let outcome = step();
-        self.done.push(TimedStep { name, took: started.elapsed(), succeeded: outcome.is_ok() });
+        self.done.push(TimedStep { name, duration: started.elapsed(), succeeded: outcome.is_ok() });
         outcome.with_context(|| format!("step \"{name}\" failed"))
     }
 
@@ -59,13 +59,13 @@ impl Steps {
     }
 
     fn table(&self) -> String {
-        let total = Duration::from_secs_f64(self.done.iter().map(|step| step.took.as_secs_f64()).sum());
+        let total = Duration::from_secs_f64(self.done.iter().map(|step| step.duration.as_secs_f64()).sum());
         let width = self.done.iter().map(|step| step.name.len()).max().unwrap_or(0).max("all".len());
         let mut table = String::new();
         for step in &self.done {
             let marker = if step.succeeded { "" } else { "  failed" };
             // Writing to a string cannot fail.
-            let _ = writeln!(table, "  {:width$}  {:>7.1} s{marker}", step.name, step.took.as_secs_f64());
+            let _ = writeln!(table, "  {:width$}  {:>7.1} s{marker}", step.name, step.duration.as_secs_f64());
         }
         let _ = write!(table, "  {:width$}  {:>7.1} s", "all", total.as_secs_f64());
         table

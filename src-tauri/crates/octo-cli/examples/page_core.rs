@@ -207,7 +207,7 @@ async fn handle(cores: &mut HashMap<u32, PageCore>, line: InputLine, output: &Ou
 async fn open(home: &Path) -> Result<Octo, ApiError> {
     let home = home.to_owned();
     let config = Config {
-        settled: HomeAtStart::without_plan(HomeLocation::by_variable(home.clone())),
+        home_at_start: HomeAtStart::without_plan(HomeLocation::by_variable(home.clone())),
         home,
         source: Source::Window,
         open_turns: OpenTurnPolicy::GoOnAtStart,
@@ -237,19 +237,19 @@ impl PageCore {
     }
 
     async fn restart(mut self) -> Result<Self, ApiError> {
-        self.let_go().await;
+        self.release().await;
         self.octo = open(&self.home).await?;
         Ok(self)
     }
 
     async fn end(mut self) {
-        self.let_go().await;
+        self.release().await;
         // Dropping it joins its thread.
         let _panicked = tokio::task::spawn_blocking(move || drop(self.model)).await;
     }
 
     /// Ends the subscriptions, and releases the home.
-    async fn let_go(&mut self) {
+    async fn release(&mut self) {
         for (_, forwarding) in self.subscriptions.drain() {
             forwarding.abort();
         }

@@ -53,7 +53,7 @@ async fn run(arguments: ExecArguments, language: &mut Language) -> Result<Exit, 
     }
     let config = Config {
         home,
-        settled,
+        home_at_start: settled,
         source: Source::Headless,
         open_turns: OpenTurnPolicy::WaitForUse,
         keys: choice.keys(),
@@ -104,12 +104,12 @@ async fn prompt(argument: &str, signals: &mut Signals) -> Result<String, Failure
             let mut bytes = Vec::new();
             std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
         });
-        let result = tokio::select! {
+        let read = tokio::select! {
             biased;
             () = signals.next() => return Err(Failure::Interrupted),
             read = reading => read,
         };
-        let bytes = match result {
+        let bytes = match read {
             Ok(Ok(bytes)) => bytes,
             Ok(Err(error)) => return Err(Failure::Usage(format!("standard input cannot be read: {error}"))),
             Err(error) => return Err(ApiError::new("internal").detail(error).into()),

@@ -132,7 +132,7 @@ impl FeedPump {
             match self.read_topic(topic).await {
                 Ok(missed) => {
                     for envelope in missed {
-                        if let Some(id) = listed(&envelope.event) {
+                        if let Some(id) = listed_session(&envelope.event) {
                             let session = StoredTopic::Session { id };
                             if !topics.contains(&session) {
                                 topics.push(session);
@@ -162,7 +162,7 @@ impl FeedPump {
     }
 }
 
-fn listed(event: &Event) -> Option<SessionId> {
+fn listed_session(event: &Event) -> Option<SessionId> {
     match event {
         Event::SessionListed { info } => Some(info.id),
         _ => None,
@@ -181,7 +181,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let config = Config {
             home: home.path().to_owned(),
-            settled: HomeAtStart::without_plan(HomeLocation::by_variable(home.path().to_owned())),
+            home_at_start: HomeAtStart::without_plan(HomeLocation::by_variable(home.path().to_owned())),
             source: Source::Headless,
             open_turns: OpenTurnPolicy::WaitForUse,
             keys: KeyStorage::Memory,

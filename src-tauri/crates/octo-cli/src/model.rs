@@ -132,7 +132,7 @@ impl ModelChoice {
             }
             Self::Inline(inline) => {
                 let models = octo.call(GetSettings {}).await?.models;
-                let existing = models.into_iter().find(|entry| inline.is(entry)).map(|entry| entry.id);
+                let existing = models.into_iter().find(|entry| inline.matches(entry)).map(|entry| entry.id);
                 if existing.is_some() && inline.key.is_none() && inline.headers.is_empty() {
                     return Ok(existing);
                 }
@@ -144,7 +144,7 @@ impl ModelChoice {
 }
 
 impl InlineModel {
-    fn is(&self, entry: &ModelEntry) -> bool {
+    fn matches(&self, entry: &ModelEntry) -> bool {
         entry.protocol == self.protocol
             && entry.base_url.trim_end_matches('/') == self.base_url
             && entry.model == self.model
@@ -164,12 +164,12 @@ impl InlineModel {
 
 /// Parses the headers; an error never repeats a value.
 fn headers(arguments: &[String]) -> Result<Vec<HeaderDraft>, Failure> {
-    let result = |header: &String| {
+    let parse_one = |header: &String| {
         let (name, value) = header.split_once('=').filter(|(name, _)| !name.trim().is_empty())?;
         Some(HeaderDraft { name: name.trim().to_owned(), value: Some(Secret::new(value.trim())) })
     };
     let form_error = || Failure::Usage("--header must have the form NAME=VALUE".to_owned());
-    arguments.iter().map(|header| result(header).ok_or_else(form_error)).collect()
+    arguments.iter().map(|header| parse_one(header).ok_or_else(form_error)).collect()
 }
 
 /// Returns the environment variable of the key, which no command of the agent may see.
@@ -212,7 +212,7 @@ mod tests {
         ModelChoice::read(&exec, |name| key.filter(|_| name == expected).map(str::to_owned))
     }
 
-    fn given(protocol: Protocol, base_url: &str, key: Option<&str>) -> ModelChoice {
+    fn inline_choice(protocol: Protocol, base_url: &str, key: Option<&str>) -> ModelChoice {
         let (base_url, key) = (base_url.to_owned(), key.map(Secret::new));
         let (model, headers) = ("m".to_owned(), Vec::new());
         ModelChoice::Inline(InlineModel { protocol, base_url, model, key, headers })
@@ -230,12 +230,12 @@ mod tests {
     fn a_given_model_keeps_its_key_in_memory() {
         let choice =
             read(&["--protocol", "anthropic", "--model", "m", "--key-env", "MINE"], Some(" k\n")).unwrap();
-        assert_eq!(choice, given(Protocol::Anthropic, "https://api.anthropic.com", Some("k")));
+        assert_eq!(choice, inline_choice(Protocol::Anthropic, "https://api.anthropic.com", Some("k")));
         assert_eq!(choice.keys(), KeyStorage::Memory);
         assert!(!format!("{choice:?}").contains("\"k\""));
         let choice =
             read(&["--protocol", "openai-chat", "--model", "m", "--base-url", "http://[::1]:9/v1/"], None);
-        assert_eq!(choice, Ok(given(Protocol::OpenaiChat, "http://[::1]:9/v1", None)));
+        assert_eq!(choice, Ok(inline_choice(Protocol::OpenaiChat, "http://[::1]:9/v1", None)));
     }
 
     #[test]
@@ -246,7 +246,7 @@ mod tests {
             (Protocol::OpenaiResponses, "openai-responses", "https://api.openai.com/v1"),
         ] {
             let choice = read(&["--protocol", name, "--model", "m"], Some("k"));
-            assert_eq!(choice, Ok(given(protocol, address, Some("k"))), "{name}");
+            assert_eq!(choice, Ok(inline_choice(protocol, address, Some("k"))), "{name}");
         }
     }
 
@@ -256,21 +256,21 @@ mod tests {
         let CliCommand::Exec(exec) = CliArguments::try_parse_from(line).unwrap().command else {
             panic!("exec")
         };
-        let result = |variables: &[(&str, &str)]| {
+        let read_with = |variables: &[(&str, &str)]| {
             ModelChoice::read(&exec, |name| {
                 variables.iter().find(|(variable, _)| *variable == name).map(|(_, value)| (*value).to_owned())
             })
         };
         let address = |region: &str| format!("https://bedrock-runtime.{region}.amazonaws.com");
         assert_eq!(
-            result(&[("AWS_REGION", "eu-west-1")]),
-            Ok(given(Protocol::Bedrock, &address("eu-west-1"), None))
+            read_with(&[("AWS_REGION", "eu-west-1")]),
+            Ok(inline_choice(Protocol::Bedrock, &address("eu-west-1"), None))
         );
         assert_eq!(
-            result(&[("AWS_DEFAULT_REGION", "us-east-1"), (KEY_VARIABLE, "k")]),
-            Ok(given(Protocol::Bedrock, &address("us-east-1"), Some("k")))
+            read_with(&[("AWS_DEFAULT_REGION", "us-east-1"), (KEY_VARIABLE, "k")]),
+            Ok(inline_choice(Protocol::Bedrock, &address("us-east-1"), Some("k")))
         );
-        assert!(matches!(result(&[]), Err(Failure::Usage(_))));
+        assert!(matches!(read_with(&[]), Err(Failure::Usage(_))));
     }
 
     #[test]
@@ -298,7 +298,7 @@ mod tests {
     fn only_a_local_server_needs_no_key() {
         for local in ["http://localhost:1", "http://127.9.9.9", "http://[::1]:1", "http://a.localhost"] {
             let choice = read(&["--protocol", "anthropic", "--model", "m", "--base-url", local], None);
-            assert_eq!(choice, Ok(given(Protocol::Anthropic, local, None)), "{local}");
+            assert_eq!(choice, Ok(inline_choice(Protocol::Anthropic, local, None)), "{local}");
         }
         for remote in [
             "https://api.example.com",

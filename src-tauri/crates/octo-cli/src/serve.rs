@@ -90,7 +90,7 @@ async fn start(home: Result<HomeAtStart, ApiError>, timing: ServeTiming) -> Resu
     let home = home?;
     let config = Config {
         home: home.location.home.clone(),
-        settled: home,
+        home_at_start: home,
         source: Source::Headless,
         open_turns: OpenTurnPolicy::GoOnAtStart,
         keys: KeyStorage::System,

@@ -17,7 +17,7 @@ use std::{
 /// The activity of all sessions of this process. Clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct ActivityBoard {
-    lines: Arc<Mutex<BTreeMap<SessionId, SessionActivity>>>,
+    sessions: Arc<Mutex<BTreeMap<SessionId, SessionActivity>>>,
     change: Change,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct SessionActivity {
     pub title: String,
     pub folder: String,
     /// The session and call that started it, if it is a sub-agent.
-    pub fork: Option<SubAgentOrigin>,
+    pub sub_agent: Option<SubAgentOrigin>,
     pub turn: Option<TurnActivity>,
     /// Commands running in the background.
     pub commands: Vec<BackgroundCommand>,
@@ -44,11 +44,11 @@ pub(crate) struct SessionActivity {
 pub(crate) struct TurnActivity {
     pub turn: TurnId,
     pub since: Millis,
-    pub stands: TurnActivityStatus,
+    pub status: TurnActivityStatus,
     /// Number of answers of its model.
     pub steps: u32,
     /// Token usage including sub-agents. A change means that the ledger has a new row.
-    pub used: Usage,
+    pub usage: Usage,
 }
 
 /// The status of a running turn.
@@ -71,7 +71,7 @@ impl ActivityBoard {
     }
 
     /// Returns all entries.
-    pub fn lines(&self) -> BTreeMap<SessionId, SessionActivity> {
+    pub fn sessions(&self) -> BTreeMap<SessionId, SessionActivity> {
         self.with(|lines| lines.clone())
     }
 
@@ -79,12 +79,12 @@ impl ActivityBoard {
     pub fn is_queued(&self, session: SessionId) -> bool {
         self.with(|lines| {
             let turn = lines.get(&session).and_then(|activity| activity.turn);
-            turn.is_some_and(|turn| turn.stands == TurnActivityStatus::Queued)
+            turn.is_some_and(|turn| turn.status == TurnActivityStatus::Queued)
         })
     }
 
     /// Whether a session is running this turn.
-    pub fn is_in(&self, session: SessionId, turn: TurnId) -> bool {
+    pub fn is_running(&self, session: SessionId, turn: TurnId) -> bool {
         self.with(|lines| {
             lines
                 .get(&session)
@@ -94,7 +94,7 @@ impl ActivityBoard {
     }
 
     fn with<T>(&self, update: impl FnOnce(&mut BTreeMap<SessionId, SessionActivity>) -> T) -> T {
-        update(&mut self.lines.lock())
+        update(&mut self.sessions.lock())
     }
 }
 
@@ -130,29 +130,32 @@ pub(crate) struct ActivityInputs {
     /// Cost of each session's turn so far.
     pub spent: HashMap<SessionId, Spending>,
     /// For each waiting turn, how many turns get a permit before it.
-    pub ahead: HashMap<TurnId, u32>,
-    pub places: PermitCount,
+    pub queue_positions: HashMap<TurnId, u32>,
+    pub permits: PermitCount,
     /// The scheduler's time, if this process starts the scheduled runs.
-    pub tends: Option<Millis>,
+    pub schedule_time: Option<Millis>,
     /// The activity of other living processes.
-    pub neighbours: Vec<OtherProcessSession>,
+    pub other_processes: Vec<OtherProcessSession>,
 }
 
 /// Builds the list of all running work. Pure.
-pub(crate) fn state(lines: &BTreeMap<SessionId, SessionActivity>, inputs: &ActivityInputs) -> ActivityState {
+pub(crate) fn activity_state(
+    lines: &BTreeMap<SessionId, SessionActivity>,
+    inputs: &ActivityInputs,
+) -> ActivityState {
     let mut rows: Vec<ActivityRow> = Vec::new();
     for (session, activity) in lines {
         rows.extend(activity.turn.map(|turn| turn_row(*session, activity, turn, lines, inputs)));
-        let of = || origin(*session, lines, &activity.title);
-        rows.extend(activity.commands.iter().map(|command| command_row(*session, of(), command)));
+        let task_origin = || origin(*session, lines, &activity.title);
+        rows.extend(activity.commands.iter().map(|command| command_row(*session, task_origin(), command)));
     }
-    for other in &inputs.neighbours {
+    for other in &inputs.other_processes {
         rows.extend(other_process_rows(other, inputs));
     }
     rows.extend(waiting_runs(inputs));
     rows.sort_by(|a, b| (kind(&a.id), a.since, &a.id).cmp(&(kind(&b.id), b.since, &b.id)));
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-    ActivityState { rows, taken: number(inputs.places.taken), places: number(inputs.places.limit) }
+    ActivityState { rows, taken: number(inputs.permits.taken), places: number(inputs.permits.limit) }
 }
 
 /// Returns the sort position of a kind.
@@ -172,12 +175,12 @@ fn turn_row(
     lines: &BTreeMap<SessionId, SessionActivity>,
     inputs: &ActivityInputs,
 ) -> ActivityRow {
-    let (id, name, task) = turn_label(session, activity.fork.as_ref(), &activity.title, inputs);
-    let status = match turn.stands {
+    let (id, name, task) = turn_label(session, activity.sub_agent.as_ref(), &activity.title, inputs);
+    let status = match turn.status {
         TurnActivityStatus::Working => ActivityStatus::Working,
         TurnActivityStatus::NeedsYou => ActivityStatus::NeedsYou,
         // A turn that has just been admitted has not published it yet.
-        TurnActivityStatus::Queued => match inputs.ahead.get(&turn.turn) {
+        TurnActivityStatus::Queued => match inputs.queue_positions.get(&turn.turn) {
             Some(position) => ActivityStatus::Queued { ahead: *position },
             None => ActivityStatus::Working,
         },
@@ -185,7 +188,7 @@ fn turn_row(
     ActivityRow {
         id,
         name,
-        of: activity.fork.as_ref().map(|sub_agent| origin(sub_agent.session, lines, &sub_agent.title)),
+        of: activity.sub_agent.as_ref().map(|sub_agent| origin(sub_agent.session, lines, &sub_agent.title)),
         folder: activity.folder.clone(),
         session: Some(session),
         task,
@@ -276,19 +279,19 @@ fn origin(session: SessionId, lines: &BTreeMap<SessionId, SessionActivity>, titl
 
 /// Returns the due runs that wait because the maximum number of runs is already in progress.
 fn waiting_runs(inputs: &ActivityInputs) -> impl Iterator<Item = ActivityRow> {
-    let now = inputs.tends;
+    let now = inputs.schedule_time;
     let due = inputs.runs.iter().filter(move |run| match run.status {
         RunStatus::Waiting { until } => now.is_some_and(|now| until <= now),
         _ => false,
     });
-    due.zip(0..).map(|(run, ahead)| ActivityRow {
+    due.zip(0..).map(|(run, position)| ActivityRow {
         id: ActivityId::Task { run: run.id },
         name: run.name.clone(),
         of: None,
         folder: String::new(),
         session: None,
         task: Some(run.task.clone()),
-        status: ActivityStatus::Queued { ahead },
+        status: ActivityStatus::Queued { ahead: position },
         since: run.due,
         steps: None,
         spending: None,

@@ -17,14 +17,14 @@ use std::{
 /// The turn limiter of this process. Clones share it.
 #[derive(Clone)]
 pub(crate) struct TurnLimiter {
-    hall: Arc<Mutex<LimiterState>>,
+    state: Arc<Mutex<LimiterState>>,
     change: Change,
 }
 
 /// A turn's permit or its place in the queue for one. Dropping it gives it up.
 pub(crate) struct Permit {
     turn: TurnId,
-    admission: TurnLimiter,
+    limiter: TurnLimiter,
 }
 
 /// Number of permits in use, and the maximum.
@@ -38,16 +38,16 @@ pub(crate) struct PermitCount {
 type AdmitCallback = Box<dyn FnOnce() + Send>;
 
 struct LimiterState {
-    line: PermitQueue,
-    bells: HashMap<TurnId, AdmitCallback>,
+    queue: PermitQueue,
+    callbacks: HashMap<TurnId, AdmitCallback>,
 }
 
 /// The admitted and the waiting turns. Pure.
 #[derive(Debug)]
 struct PermitQueue {
-    door: LimiterMode,
+    mode: LimiterMode,
     limit: usize,
-    inside: BTreeSet<TurnId>,
+    admitted: BTreeSet<TurnId>,
     waiting: BTreeSet<TurnId>,
 }
 
@@ -55,7 +55,7 @@ struct PermitQueue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LimiterMode {
     /// Startup: interrupted turns are collected first, so that the earliest becomes first again.
-    Gathering,
+    Collecting,
     Open,
     /// Octo is shutting down: a model call begun now would be paid for in vain.
     Closed,
@@ -65,42 +65,42 @@ impl TurnLimiter {
     /// Creates a limiter that admits no turn before [`TurnLimiter::open`].
     pub fn new(limit: u32, change: Change) -> Self {
         let line = PermitQueue {
-            door: LimiterMode::Gathering,
-            limit: places(limit),
-            inside: BTreeSet::new(),
+            mode: LimiterMode::Collecting,
+            limit: permit_count(limit),
+            admitted: BTreeSet::new(),
             waiting: BTreeSet::new(),
         };
-        Self { hall: Arc::new(Mutex::new(LimiterState { line, bells: HashMap::new() })), change }
+        Self { state: Arc::new(Mutex::new(LimiterState { queue: line, callbacks: HashMap::new() })), change }
     }
 
-    /// Requests a permit for a turn. If none is free, `bell` is called once there is.
+    /// Requests a permit for a turn. If none is free, `on_permit` is called once there is.
     pub fn request_permit(&self, turn: TurnId, on_permit: impl FnOnce() + Send + 'static) -> Permit {
         self.with(|state| {
-            state.line.waiting.insert(turn);
-            state.bells.insert(turn, Box::new(on_permit));
-            let mut turns = state.line.admit();
+            state.queue.waiting.insert(turn);
+            state.callbacks.insert(turn, Box::new(on_permit));
+            let mut turns = state.queue.admit();
             // The caller reads it from the returned ticket.
             if turns.contains(&turn) {
-                state.bells.remove(&turn);
+                state.callbacks.remove(&turn);
                 turns.retain(|other| *other != turn);
             }
             turns
         });
-        Permit { turn, admission: self.clone() }
+        Permit { turn, limiter: self.clone() }
     }
 
     /// Starts admitting turns.
     pub fn open(&self) {
         self.with(|state| {
-            state.line.door = LimiterMode::Open;
-            state.line.admit()
+            state.queue.mode = LimiterMode::Open;
+            state.queue.admit()
         });
     }
 
     /// Stops admitting turns.
     pub fn close(&self) {
         self.with(|state| {
-            state.line.door = LimiterMode::Closed;
+            state.queue.mode = LimiterMode::Closed;
             Vec::new()
         });
     }
@@ -108,8 +108,8 @@ impl TurnLimiter {
     /// Changes the limit. Turns that have a permit keep it.
     pub fn set_limit(&self, limit: u32) {
         self.with(|state| {
-            state.line.limit = places(limit);
-            state.line.admit()
+            state.queue.limit = permit_count(limit);
+            state.queue.admit()
         });
     }
 
@@ -119,19 +119,19 @@ impl TurnLimiter {
     }
 
     pub fn permits(&self) -> PermitCount {
-        self.read(|line| PermitCount { taken: line.inside.len(), limit: line.limit })
+        self.read(|line| PermitCount { taken: line.admitted.len(), limit: line.limit })
     }
 
     fn read<T>(&self, query: impl FnOnce(&PermitQueue) -> T) -> T {
-        query(&self.hall.lock().line)
+        query(&self.state.lock().queue)
     }
 
     /// Changes the limiter, then runs the callbacks of the turns this admits.
     fn with(&self, update: impl FnOnce(&mut LimiterState) -> Vec<TurnId>) {
         let bells: Vec<AdmitCallback> = {
-            let mut state = self.hall.lock();
+            let mut state = self.state.lock();
             let turns = update(&mut state);
-            turns.into_iter().filter_map(|turn| state.bells.remove(&turn)).collect()
+            turns.into_iter().filter_map(|turn| state.callbacks.remove(&turn)).collect()
         };
         self.change.notify();
         for callback in bells {
@@ -143,34 +143,34 @@ impl TurnLimiter {
 impl Permit {
     /// Whether the turn has its permit.
     pub fn is_admitted(&self) -> bool {
-        self.admission.read(|line| line.inside.contains(&self.turn))
+        self.limiter.read(|line| line.admitted.contains(&self.turn))
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.admission.with(|state| {
-            state.bells.remove(&self.turn);
-            state.line.leave(self.turn);
-            state.line.admit()
+        self.limiter.with(|state| {
+            state.callbacks.remove(&self.turn);
+            state.queue.leave(self.turn);
+            state.queue.admit()
         });
     }
 }
 
 impl PermitQueue {
     fn leave(&mut self, turn: TurnId) {
-        self.inside.remove(&turn);
+        self.admitted.remove(&turn);
         self.waiting.remove(&turn);
     }
 
     /// Admits turns while permits are free and returns them.
     fn admit(&mut self) -> Vec<TurnId> {
         let mut turns = Vec::new();
-        while self.door == LimiterMode::Open
-            && self.inside.len() < self.limit
+        while self.mode == LimiterMode::Open
+            && self.admitted.len() < self.limit
             && let Some(turn) = self.waiting.pop_first()
         {
-            self.inside.insert(turn);
+            self.admitted.insert(turn);
             turns.push(turn);
         }
         turns
@@ -182,7 +182,7 @@ impl PermitQueue {
     }
 }
 
-fn places(limit: u32) -> usize {
+fn permit_count(limit: u32) -> usize {
     usize::try_from(limit).unwrap_or(usize::MAX)
 }
 

@@ -21,20 +21,20 @@ pub(crate) struct Base {
     /// The paths of the home.
     pub paths: HomePaths,
     /// Unfinished writes outside the home.
-    pub unfinished: UnfinishedWrites,
+    pub unfinished_writes: UnfinishedWrites,
     /// Decides when tasks run and when entries of the trash expire.
     pub clock: Arc<dyn Clock>,
     /// This process as a lease holder.
     pub lease: Holder,
     /// Signals that another process wrote to the home.
-    pub neighbours: Change,
+    pub other_processes: Change,
     /// Updates that are not stored events, for the subscriptions.
     pub updates: Updates,
     /// Cancelled when the application ends.
-    pub closing: CancellationToken,
+    pub shutdown: CancellationToken,
     preferences: RwLock<Settings>,
     /// Held while settings are changed: those in use afterwards must be those stored last.
-    pub changing_settings: tokio::sync::Mutex<()>,
+    pub settings_lock: tokio::sync::Mutex<()>,
 }
 
 impl Base {
@@ -42,15 +42,15 @@ impl Base {
     pub fn new(config: Config, store: Store, clock: Arc<dyn Clock>, settings: Settings) -> Self {
         Self {
             blobs: Blobs::new(config.home.join("blobs")),
-            paths: HomePaths::new(&config.home, &config.settled.location),
-            unfinished: UnfinishedWrites::begin(&config.home),
+            paths: HomePaths::new(&config.home, &config.home_at_start.location),
+            unfinished_writes: UnfinishedWrites::begin(&config.home),
             clock,
             lease: Holder::current(),
-            neighbours: Change::default(),
+            other_processes: Change::default(),
             updates: Updates::default(),
-            closing: CancellationToken::new(),
+            shutdown: CancellationToken::new(),
             preferences: RwLock::new(settings),
-            changing_settings: tokio::sync::Mutex::default(),
+            settings_lock: tokio::sync::Mutex::default(),
             config,
             store,
         }
@@ -63,7 +63,7 @@ impl Base {
 
     /// Puts stored settings into use. The code that stored them notifies the parts that keep their own
     /// settings.
-    pub fn prefer(&self, settings: Settings) {
+    pub fn set_preferences(&self, settings: Settings) {
         *self.preferences.write() = settings;
     }
 
@@ -73,7 +73,7 @@ impl Base {
     }
 
     /// Returns the grants of a folder and, under its own scope, of one session.
-    pub async fn allowed(&self, folder: String, scope: String) -> Result<Vec<Rule>, ApiError> {
+    pub async fn load_rules(&self, folder: String, scope: String) -> Result<Vec<Rule>, ApiError> {
         let result = self.store.read(move |reader| {
             let mut rules = reader.rules(&folder)?;
             rules.extend(reader.rules(&scope)?);

@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 /// Maximum length of an answer, in characters.
-const MOST: usize = 30_000;
+const MAX_ANSWER_CHARS: usize = 30_000;
 
 /// The built-in commands of a home, for one client.
 #[derive(Clone)]
@@ -37,23 +37,23 @@ pub(crate) struct Client {
     /// The turn the person asked for; for a sub-agent its parent's. `None` between turns.
     pub(crate) turn: Option<TurnId>,
     /// The recipient of reports about executed commands.
-    pub(crate) witness: Witness,
+    pub(crate) recipient: ReportRecipient,
 }
 
 /// Whether an agent's builtin commands are reported.
 #[derive(Clone)]
-pub(crate) enum Witness {
-    Nobody,
-    Told(mpsc::UnboundedSender<Deed>),
+pub(crate) enum ReportRecipient {
+    None,
+    Channel(mpsc::UnboundedSender<BuiltinReport>),
 }
 
 /// A reported effect of a builtin command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum BuiltinReport {
     /// It wrote this memory.
-    Remembered(String),
+    MemoryWritten(String),
     /// It proposed a skill.
-    Proposed(SuggestionId),
+    SkillProposed(SuggestionId),
 }
 
 impl HomeCommands {
@@ -69,11 +69,11 @@ impl HomeCommands {
         }
     }
 
-    fn done(&self, report: Deed) {
-        match &self.client.witness {
-            Witness::Nobody => {}
+    fn report(&self, report: BuiltinReport) {
+        match &self.client.recipient {
+            ReportRecipient::None => {}
             // A receiver that has ended needs no report.
-            Witness::Told(told) => drop(told.send(report)),
+            ReportRecipient::Channel(sender) => drop(sender.send(report)),
         }
     }
 }
@@ -107,7 +107,7 @@ impl BuiltinCommands for HomeCommands {
                 BuiltinCommand::Browser(query) => commands.browser(query).await,
                 BuiltinCommand::Settings(query) => settings::answer(&commands.base.preferences(), query),
             }?;
-            Ok(capped(text))
+            Ok(shorten(text))
         })
     }
 }
@@ -138,23 +138,23 @@ fn diff(path: &Path, old: Option<&str>, new: &str) -> ToolView {
     ToolView::Diff(octo_workspace::diff(path, old.map(str::as_bytes), new.as_bytes()))
 }
 
-fn capped(text: String) -> String {
-    if text.chars().count() <= MOST {
+fn shorten(text: String) -> String {
+    if text.chars().count() <= MAX_ANSWER_CHARS {
         return text;
     }
-    let beginning: String = text.chars().take(MOST).collect();
+    let beginning: String = text.chars().take(MAX_ANSWER_CHARS).collect();
     format!("{beginning}\n(cut here)")
 }
 
 /// Returns an error in English, which the model reads whatever the window's language.
-fn in_english(error: &ApiError) -> String {
+fn english_text(error: &ApiError) -> String {
     let args = error.args.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let prefixed = format!("error.{}", error.key);
     let text = words::say(octo_protocol::Language::En, &prefixed, &args);
     if text == prefixed { words::say(octo_protocol::Language::En, &error.key, &args) } else { text }
 }
 
-fn told(error: ApiError) -> ToolError {
+fn tool_error(error: ApiError) -> ToolError {
     let detail = error.detail.as_deref().map(|detail| format!(" ({detail})")).unwrap_or_default();
-    ToolError::new(format!("{}{detail}", in_english(&error)))
+    ToolError::new(format!("{}{detail}", english_text(&error)))
 }

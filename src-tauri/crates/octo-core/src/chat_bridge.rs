@@ -2,11 +2,11 @@
 //! reports the sessions' answers.
 //!
 //! - [`orders`]: requests of a message to Octo itself, as pure functions
-//! - [`telling`]: the posts to a chat for an event of its session, as pure functions
+//! - [`posts`]: the posts to a chat for an event of its session, as pure functions
 //! - [`fetch`]: receives messages and stores them
-//! - [`hand`]: handles the stored messages
-//! - [`tell`]: waits for events of sessions and reports them
-//! - [`speak`]: sends, with as many retries as needed and no more
+//! - [`inbound`]: handles the stored messages
+//! - [`reporter`]: waits for events of sessions and reports them
+//! - [`sending`]: sends, with as many retries as needed and no more
 //! - [`sessions`]: the operations of a chat on sessions
 //!
 //! [`crate::chats`], below sessions, contains the settings, the token and the list of admitted people.
@@ -22,13 +22,13 @@
 //! one process. Settings and codes are in the store, so any window can change the settings and enter the codes.
 
 mod fetch;
-mod hand;
+mod inbound;
 mod orders;
+mod posts;
+mod reporter;
 mod requests;
+mod sending;
 mod sessions;
-mod speak;
-mod tell;
-mod telling;
 
 use crate::{base::Base, chats::Chats, models::Models, sessions::Sessions, settings::LiveSettings};
 use octo_chats::ServiceClient;
@@ -61,7 +61,7 @@ impl ChatBridge {
     pub(crate) fn begin(self: &Arc<Self>) {
         for service in ChatService::ALL {
             fetch::begin(self, service);
-            tell::begin(self, service);
+            reporter::begin(self, service);
         }
     }
 
@@ -80,9 +80,9 @@ struct ServiceLink {
 }
 
 /// A person's chat to send posts to.
-struct Talk<'a> {
+struct ChatRecipient<'a> {
     bridge: &'a ChatBridge,
-    line: &'a ServiceLink,
+    link: &'a ServiceLink,
     chat: &'a ChatRow,
 }
 

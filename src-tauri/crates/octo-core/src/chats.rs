@@ -38,9 +38,9 @@ pub(crate) struct Chats {
     /// Counts changes of the settings: waiting tasks start over.
     changed: watch::Sender<u64>,
     /// Signals that a chat continues with another session.
-    led: Arc<Notify>,
+    session_changed: Arc<Notify>,
     /// Signals a change of the chat state.
-    told: Change,
+    state_changed: Change,
     updates: Updates,
 }
 
@@ -52,8 +52,8 @@ impl Chats {
             settings: Mutex::new(settings.clone()),
             connections: Mutex::default(),
             changed: watch::Sender::new(0),
-            led: Arc::default(),
-            told: Change::default(),
+            session_changed: Arc::default(),
+            state_changed: Change::default(),
             updates,
         }
     }
@@ -64,18 +64,18 @@ impl Chats {
         if *current != *settings {
             *current = settings.clone();
             drop(current);
-            self.changed();
+            self.signal_change();
         }
     }
 
     /// Makes waiting tasks start over, because the token, the people or the proxy changed.
-    pub(crate) fn changed(&self) {
+    pub(crate) fn signal_change(&self) {
         self.changed.send_modify(|count| *count += 1);
     }
 
     /// Returns the signal that a chat continues with another session.
-    pub(crate) fn led(&self) -> Arc<Notify> {
-        Arc::clone(&self.led)
+    pub(crate) fn session_changed(&self) -> Arc<Notify> {
+        Arc::clone(&self.session_changed)
     }
 
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
@@ -83,7 +83,7 @@ impl Chats {
     }
 
     /// Adapts stored settings to this run: a token kept only for an earlier run is lost.
-    pub(crate) fn as_of_now(&self, mut settings: ChatSettings) -> ChatSettings {
+    pub(crate) fn adapt_to_run(&self, mut settings: ChatSettings) -> ChatSettings {
         for service in ChatService::ALL {
             let Some(service_settings) = settings.of_mut(service) else { continue };
             let has_token = server_address(service, service_settings.server.as_deref())
@@ -96,20 +96,20 @@ impl Chats {
     }
 
     /// Returns the stored settings as this process knows them.
-    pub(crate) fn stored(&self) -> ChatSettings {
+    pub(crate) fn stored_settings(&self) -> ChatSettings {
         self.settings.lock().clone()
     }
 
     /// Returns a service's settings as this process knows them; `None` if it is not set up.
     pub(crate) fn service(&self, service: ChatService) -> Option<ServiceSettings> {
-        self.as_of_now(self.stored()).of(service).cloned()
+        self.adapt_to_run(self.stored_settings()).of(service).cloned()
     }
 
     /// Puts settings into effect that another process of the home may have chosen.
     ///
     /// # Errors
     /// Those of the store.
-    pub(crate) async fn look(&self) -> Result<(), ApiError> {
+    pub(crate) async fn reload_settings(&self) -> Result<(), ApiError> {
         let settings = self.store.read(|reader| reader.settings()).await?;
         self.follow(&settings.chats);
         Ok(())
@@ -117,7 +117,7 @@ impl Chats {
 
     /// Subscribes to changes of the chat state.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
-        self.told.watch()
+        self.state_changed.watch()
     }
 
     /// Returns the current chat state.
@@ -144,23 +144,23 @@ impl Chats {
     }
 
     /// Sets the state of the connection to a service and notifies watchers if it changed.
-    pub(crate) fn is_now(self: &Arc<Self>, service: ChatService, connection: ChatConnection) {
+    pub(crate) fn set_connection(self: &Arc<Self>, service: ChatService, connection: ChatConnection) {
         let mut connections = self.connections.lock();
         let previous = connections.insert(service, connection.clone()).unwrap_or(ChatConnection::Off);
         drop(connections);
         if previous != connection {
-            self.tell();
+            self.notify();
         }
     }
 
     /// Notifies watchers of the current state.
-    pub(crate) fn tell(self: &Arc<Self>) {
+    pub(crate) fn notify(self: &Arc<Self>) {
         let chats = Arc::clone(self);
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
             if let Ok(state) = chats.state().await {
                 chats.updates.send(StoredTopic::Settings, Update::Chats { state: Box::new(state) });
-                chats.told.notify();
+                chats.state_changed.notify();
             }
         });
     }
@@ -175,7 +175,7 @@ impl Chats {
         network: &Network,
         draft: &ServiceDraft,
     ) -> Result<ChatAccount, ApiError> {
-        let token = match given(draft) {
+        let token = match nonempty_token(draft) {
             Some(token) => SecretString::from(token.expose().to_owned()),
             None => self.token(service, draft.server.as_deref()).await?,
         };
@@ -199,15 +199,15 @@ impl Chats {
         let (address, host) = server_address(service, server)?;
         let folder = session_folder(Path::new(&draft.folder))?;
         let previous = self.service(service);
-        let same_server = |settings: &ServiceSettings| {
+        let is_same_server = |settings: &ServiceSettings| {
             server_address(service, settings.server.as_deref())
                 .is_ok_and(|(_, known_host)| known_host == host)
         };
-        let (token, bot) = match given(&draft) {
+        let (token, bot) = match nonempty_token(&draft) {
             Some(token) => (self.keys.save(owner(service), &host, SecretKind::Key, token).await?, bot),
             None => {
                 let unchanged =
-                    previous.filter(same_server).filter(|unchanged| unchanged.token != KeyState::Missing);
+                    previous.filter(is_same_server).filter(|unchanged| unchanged.token != KeyState::Missing);
                 let unchanged = unchanged.ok_or_else(|| ApiError::new("chat.token_missing"))?;
                 (unchanged.token, bot.or(unchanged.bot))
             }
@@ -244,13 +244,13 @@ impl Chats {
     /// Forgets the token of a service's present settings. A missing token is not an error.
     pub(crate) async fn forget(&self, service: ChatService) -> Result<(), ApiError> {
         match self.service(service) {
-            Some(settings) => self.forget_of(service, &settings).await,
+            Some(settings) => self.forget_token(service, &settings).await,
             None => Ok(()),
         }
     }
 
     /// Forgets the token of former settings if it belongs to another server than the present one.
-    pub(crate) async fn forget_former(
+    pub(crate) async fn forget_former_token(
         &self,
         service: ChatService,
         previous: &ServiceSettings,
@@ -258,11 +258,11 @@ impl Chats {
         let host = |settings: &ServiceSettings| server_address(service, settings.server.as_deref()).ok();
         match self.service(service) {
             Some(now) if host(&now) == host(previous) => Ok(()),
-            Some(_) | None => self.forget_of(service, previous).await,
+            Some(_) | None => self.forget_token(service, previous).await,
         }
     }
 
-    async fn forget_of(&self, service: ChatService, settings: &ServiceSettings) -> Result<(), ApiError> {
+    async fn forget_token(&self, service: ChatService, settings: &ServiceSettings) -> Result<(), ApiError> {
         let (_, host) = server_address(service, settings.server.as_deref())?;
         self.keys.forget(owner(service), &host, SecretKind::Key).await
     }
@@ -306,13 +306,13 @@ impl Chats {
         });
         let row = paired.await?;
         let row = row.ok_or_else(|| ApiError::new("chat.code_unknown"))?;
-        self.changed();
-        self.tell();
+        self.signal_change();
+        self.notify();
         Ok(PairedPerson { key: row.key, service: row.service, name: row.name, paired_at: row.paired_at })
     }
 }
 
-fn given(draft: &ServiceDraft) -> Option<Secret> {
+fn nonempty_token(draft: &ServiceDraft) -> Option<Secret> {
     let token = draft.token.as_ref()?.expose().trim();
     (!token.is_empty()).then(|| Secret::new(token))
 }

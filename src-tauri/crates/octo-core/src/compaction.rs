@@ -20,13 +20,13 @@ pub(crate) const INSTRUCTION: &str = include_str!("compaction/instruction.md");
 
 /// Tokens of recent messages kept in addition to the summary. With a summary of about 2,000 tokens, the tools
 /// and the system prompt, the first request afterwards writes less than 10,000 tokens.
-const KEPT: u64 = 4_000;
+const KEPT_TOKENS: u64 = 4_000;
 /// Minimum size worth summarising, in tokens: the summary of less would hardly be shorter.
-const LEAST: u64 = 3_000;
+const MIN_TOKENS: u64 = 3_000;
 /// Share of the window at which a conversation is compacted, in percent.
 const LIMIT_PERCENT: u64 = 80;
 /// Default size at which a conversation is compacted, in tokens.
-pub(crate) const USUAL_LIMIT: u64 = 200_000;
+pub(crate) const DEFAULT_LIMIT: u64 = 200_000;
 /// Maximum length of a summary, in characters. A longer answer means that the model copied instead of
 /// summarising.
 const MAX_SUMMARY_CHARS: usize = 60_000;
@@ -35,14 +35,14 @@ const LISTED_ARCHIVES: usize = 10;
 
 /// Returns the size from which a conversation is compacted.
 pub(crate) fn limit(window: u64, configured: Option<u64>) -> u64 {
-    configured.unwrap_or(USUAL_LIMIT).min(window / 100 * LIMIT_PERCENT)
+    configured.unwrap_or(DEFAULT_LIMIT).min(window / 100 * LIMIT_PERCENT)
 }
 
 /// The messages a compaction concerns. Messages not `sent` with the instruction did not fit and stay as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CompactionRange {
     /// Number of messages, from the start, that are summarised; the others stay.
-    pub summed: usize,
+    pub summarised: usize,
     /// Number of messages, from the start, that are sent with the instruction.
     pub sent: usize,
 }
@@ -69,7 +69,7 @@ pub(crate) fn choose_range(messages: &[Message], held_back: HeldBackSteps) -> Op
     };
     // Recent steps stay while they fit. Steps held back from the request stay anyway, which leaves no room for
     // others.
-    let mut budget = if held_back == HeldBackSteps::Nothing { KEPT } else { 0 };
+    let mut budget = if held_back == HeldBackSteps::Nothing { KEPT_TOKENS } else { 0 };
     let mut summed = sent;
     for pair in places.windows(2).rev() {
         let [start, end] = *pair else { continue };
@@ -85,7 +85,7 @@ pub(crate) fn choose_range(messages: &[Message], held_back: HeldBackSteps) -> Op
         summed = summed.min(unanswered);
     }
     let replaced_tokens: u64 = messages.iter().take(summed).map(estimate).sum();
-    (replaced_tokens >= LEAST).then_some(CompactionRange { summed, sent })
+    (replaced_tokens >= MIN_TOKENS).then_some(CompactionRange { summarised: summed, sent })
 }
 
 /// Returns the index of the first message of the person that no model has answered.
@@ -122,35 +122,35 @@ pub(crate) enum SummaryError {
     /// There is none, or it is empty.
     Missing,
     /// The answer was cut off.
-    Cut,
+    Truncated,
     /// The model called tools instead.
-    Called,
+    ToolCalls,
     /// It is as long as the text it should replace.
-    Long,
+    TooLong,
 }
 
 /// Reads a model's answer. An answer without the tags is accepted if it is text.
 pub(crate) fn parse_summary(answer: &str, calls: usize) -> Result<Summary, SummaryError> {
     if calls > 0 {
-        return Err(SummaryError::Called);
+        return Err(SummaryError::ToolCalls);
     }
-    let topics = between(answer, "<topics>", "</topics>").unwrap_or_default().trim().to_owned();
-    let text = match (answer.find("<summary>"), between(answer, "<summary>", "</summary>")) {
+    let topics = text_between(answer, "<topics>", "</topics>").unwrap_or_default().trim().to_owned();
+    let text = match (answer.find("<summary>"), text_between(answer, "<summary>", "</summary>")) {
         (_, Some(text)) => text,
-        (Some(_), None) => return Err(SummaryError::Cut),
+        (Some(_), None) => return Err(SummaryError::Truncated),
         (None, None) => answer.split_once("</topics>").map_or(answer, |(_, rest)| rest),
     };
     let text = text.trim().to_owned();
     if text.is_empty() {
         Err(SummaryError::Missing)
     } else if text.chars().count() > MAX_SUMMARY_CHARS {
-        Err(SummaryError::Long)
+        Err(SummaryError::TooLong)
     } else {
         Ok(Summary { topics, text })
     }
 }
 
-fn between<'a>(text: &'a str, opening: &str, closing: &str) -> Option<&'a str> {
+fn text_between<'a>(text: &'a str, opening: &str, closing: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(opening)?;
     // The last end tag counts, because a summary may mention the tags.
     rest.rsplit_once(closing).map(|(inner, _)| inner)

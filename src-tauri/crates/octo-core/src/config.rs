@@ -17,7 +17,7 @@ pub struct Config {
     /// The home folder; see [`settle_home`].
     pub home: PathBuf,
     /// How the home was found, and the outcome of the plan for it.
-    pub settled: HomeAtStart,
+    pub home_at_start: HomeAtStart,
     /// The source recorded for this process's sessions.
     pub source: Source,
     /// The handling of turns that an earlier process of this kind left open.

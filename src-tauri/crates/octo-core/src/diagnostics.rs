@@ -64,10 +64,13 @@ fn system(facts: &DiagnosticsInputs) -> String {
     ];
     for name in ["XDG_CURRENT_DESKTOP", "XDG_SESSION_TYPE", "LANG"] {
         if let Ok(value) = std::env::var(name) {
-            lines.push(format!("{name} {}", redacted(&value)));
+            lines.push(format!("{name} {}", redact(&value)));
         }
     }
-    lines.push(format!("language {}", word(&serde_json::to_value(facts.language).unwrap_or_default())));
+    lines.push(format!(
+        "language {}",
+        describe_setting(&serde_json::to_value(facts.language).unwrap_or_default())
+    ));
     lines.join("\n")
 }
 
@@ -76,7 +79,7 @@ fn checks(facts: &DiagnosticsInputs) -> String {
     let mut text = format!("database: schema {schema}, {sessions} sessions, ");
     match fault {
         None => text.push_str("sound"),
-        Some(fault) => text.push_str(&redacted(fault)),
+        Some(fault) => text.push_str(&redact(fault)),
     }
     let keychain = match facts.keychain {
         KeychainState::Available => "available",
@@ -84,16 +87,21 @@ fn checks(facts: &DiagnosticsInputs) -> String {
     };
     let browser = serde_json::to_value(&facts.browser).unwrap_or_default();
     // Writing to a string cannot fail.
-    let _ = write!(text, "\nkeychain: {keychain}\nbrowser: {}", word(&browser["type"]));
+    let _ = write!(text, "\nkeychain: {keychain}\nbrowser: {}", describe_setting(&browser["type"]));
     match octo_workspace::measure_home(&facts.home) {
         Err(error) => {
-            let _ = write!(text, "\nhome: {}", redacted(&error.to_string()));
+            let _ = write!(text, "\nhome: {}", redact(&error.to_string()));
         }
         Ok(parts) => {
             for size in parts {
                 let label = serde_json::to_value(size.part).unwrap_or_default();
-                let _ =
-                    write!(text, "\nhome, {}: {} bytes in {} files", word(&label), size.bytes, size.files);
+                let _ = write!(
+                    text,
+                    "\nhome, {}: {} bytes in {} files",
+                    describe_setting(&label),
+                    size.bytes,
+                    size.files
+                );
             }
         }
     }
@@ -142,7 +150,7 @@ fn settings(facts: &DiagnosticsInputs) -> String {
 fn harmless_settings(value: &Value) -> Value {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
-        Value::String(_) => Value::String(word(value)),
+        Value::String(_) => Value::String(describe_setting(value)),
         Value::Array(items) => items.iter().map(harmless_settings).collect(),
         Value::Object(fields) => {
             fields.iter().map(|(name, value)| (name.clone(), harmless_settings(value))).collect()
@@ -151,7 +159,7 @@ fn harmless_settings(value: &Value) -> Value {
 }
 
 /// Returns a choice from a list as it is; of anything else only that it exists.
-fn word(value: &Value) -> String {
+fn describe_setting(value: &Value) -> String {
     let Value::String(text) = value else { return "(not known)".to_owned() };
     let is_choice = text.len() <= LONGEST_WORD && text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
     if text.is_empty() || is_choice { text.clone() } else { "(left out)".to_owned() }
@@ -160,17 +168,17 @@ fn word(value: &Value) -> String {
 /// Returns the last lines of the newest log.
 fn log(logs: &Path) -> String {
     let entries = fs::read_dir(logs).into_iter().flatten().flatten();
-    let newest = entries
+    let newest_log = entries
         .map(|entry| entry.path())
         .filter(|path| {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             name.starts_with("octo.") && name.ends_with(".log")
         })
         .max();
-    let Some(text) = newest.and_then(|path| tail(&path)) else { return "(no log)".to_owned() };
+    let Some(text) = newest_log.and_then(|path| tail(&path)) else { return "(no log)".to_owned() };
     let lines: Vec<&str> = text.lines().collect();
-    let late = lines.len().saturating_sub(LINES);
-    lines.iter().skip(late).map(|line| redacted(line)).collect::<Vec<String>>().join("\n")
+    let excess = lines.len().saturating_sub(LINES);
+    lines.iter().skip(excess).map(|line| redact(line)).collect::<Vec<String>>().join("\n")
 }
 
 /// Returns the end of a file, starting at the beginning of a line.
@@ -186,7 +194,7 @@ fn tail(path: &Path) -> Option<String> {
 }
 
 /// Removes paths, addresses and key-like strings from a line.
-fn redacted(line: &str) -> String {
+fn redact(line: &str) -> String {
     // The text between two of these is a unit: a path, a number, a key.
     let is_edge = |c: char| {
         c.is_whitespace()
@@ -196,18 +204,18 @@ fn redacted(line: &str) -> String {
     let mut piece = String::new();
     for c in line.chars() {
         if is_edge(c) {
-            text.push_str(&kept(&piece));
+            text.push_str(&redact_piece(&piece));
             piece.clear();
             text.push(c);
         } else {
             piece.push(c);
         }
     }
-    text.push_str(&kept(&piece));
+    text.push_str(&redact_piece(&piece));
     text
 }
 
-fn kept(piece: &str) -> String {
+fn redact_piece(piece: &str) -> String {
     if piece.contains(['/', '\\', '~']) {
         return "[path]".to_owned();
     }
@@ -256,7 +264,7 @@ mod tests {
                 r#""target":"octo_core::session::calls","line":42"#,
             ),
         ] {
-            assert_eq!(redacted(line), expected);
+            assert_eq!(redact(line), expected);
         }
     }
 
@@ -269,7 +277,7 @@ mod tests {
         ) {
             prop_assume!(key.chars().any(|c| c.is_ascii_digit()) && key.chars().any(|c| c.is_ascii_alphabetic()));
             let line = format!("{before} {key}{after}");
-            prop_assert!(!redacted(&line).contains(&key), "{}", redacted(&line));
+            prop_assert!(!redact(&line).contains(&key), "{}", redact(&line));
         }
 
         #[test]

@@ -36,12 +36,12 @@ pub(crate) enum IdleAction {
     /// Compact now.
     Compact,
     /// Nothing.
-    LetGo,
+    Nothing,
 }
 
 /// Decides by price. Sends nothing if a price is unknown.
 pub(crate) fn choose(idle: &IdleSession<'_>, settings: &Settings) -> IdleAction {
-    let Some(prices) = &idle.card.prices else { return IdleAction::LetGo };
+    let Some(prices) = &idle.card.prices else { return IdleAction::Nothing };
     let rates = prices.rates_for(idle.size);
     if settings.keep_warm == Switch::On
         && idle.size >= idle.card.caching.minimum
@@ -54,16 +54,17 @@ pub(crate) fn choose(idle: &IdleSession<'_>, settings: &Settings) -> IdleAction 
     // While the cache lives, reading the conversation is cheap; once it has expired, all of it is written
     // again.
     let compaction = cost(Usage { cache_read: idle.size, output: SUMMARY_TOKENS, ..Usage::default() });
-    let rewritten = cost(Usage { cache_write: REWRITTEN_TOKENS, ..Usage::default() });
+    let after_compaction = cost(Usage { cache_write: REWRITTEN_TOKENS, ..Usage::default() });
     let resend = cost(Usage { cache_write: idle.size, ..Usage::default() });
-    let (Some(compacting), Some(rewritten), Some(again)) = (compaction, rewritten, resend) else {
-        return IdleAction::LetGo;
+    let (Some(compaction), Some(after_compaction), Some(resend)) = (compaction, after_compaction, resend)
+    else {
+        return IdleAction::Nothing;
     };
-    let pays = compacting.saturating_add(rewritten) < again;
+    let pays = compaction.saturating_add(after_compaction) < resend;
     if pays && idle.size >= idle.limit / 100 * MIN_COMPACTION_PERCENT {
         IdleAction::Compact
     } else {
-        IdleAction::LetGo
+        IdleAction::Nothing
     }
 }
 
@@ -99,7 +100,7 @@ mod tests {
                     "refresh"
                 }
                 IdleAction::Compact => "compact",
-                IdleAction::LetGo => "let go",
+                IdleAction::Nothing => "let go",
             };
             assert_eq!(action, expected, "{size} {refreshes} {:?}", settings.keep_warm);
         }
@@ -110,6 +111,6 @@ mod tests {
         let card = ModelCard::unknown(Protocol::Anthropic);
         let pauses = [Duration::from_secs(420)].repeat(40);
         let idle = IdleSession { size: 150_000, limit: 160_000, refreshes: 0, pauses: &pauses, card: &card };
-        assert_eq!(choose(&idle, &Settings::default()), IdleAction::LetGo);
+        assert_eq!(choose(&idle, &Settings::default()), IdleAction::Nothing);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The disk is the source of truth and is read on each request, so a newly written skill is available at once.
 //! Notifications say that something changed, not which part: clients that show the library ask again. A session
-//! learns of new skills through a notice at its end (see [`SkillSet::news_for`]); text sent before stays as it is.
+//! learns of new skills through a notice at its end (see [`SkillSet::new_skills_notice`]); text sent before stays as it is.
 
 mod cards;
 mod memory;
@@ -13,11 +13,11 @@ mod skill;
 mod source;
 mod suggestions;
 
-pub(crate) use cards::{label, told as remark};
+pub(crate) use cards::{label, warning_to_error as remark};
 pub(crate) use memory::MemoryDraft;
 use offers::InspectedSkills;
 pub(crate) use requests::absolute;
-pub(crate) use skill::{SKILL_FILE, text_of};
+pub(crate) use skill::{SKILL_FILE, skill_text};
 pub(crate) use suggestions::Proposal;
 
 use crate::{
@@ -56,7 +56,7 @@ const LISTED_TOKENS: usize = 800;
 
 /// Time limit for the search for a folder's skills, after which work continues without them: a folder that does
 /// not respond must not block subsequent work, including Stop.
-pub(crate) const LOOK: Duration = Duration::from_secs(1);
+pub(crate) const SEARCH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The skills and memories of a home. Clones share them.
 #[derive(Clone)]
@@ -74,8 +74,8 @@ struct LibraryInner {
     memories: Memories,
     agents: AgentFiles,
     offers: InspectedSkills,
-    foreign: RwLock<ForeignFolders>,
-    way: RwLock<RepositoryNetwork>,
+    foreign_folders: RwLock<ForeignFolders>,
+    network: RwLock<RepositoryNetwork>,
     revision: AtomicU64,
     updates: Updates,
     /// The watched folders: the home (`None`), and projects whose skills were requested, most recent last.
@@ -115,8 +115,8 @@ impl Library {
             memories: Memories::new(home.join("memories")),
             agents: AgentFiles::new(home),
             offers: InspectedSkills::default(),
-            foreign: RwLock::default(),
-            way: RwLock::default(),
+            foreign_folders: RwLock::default(),
+            network: RwLock::default(),
             revision: AtomicU64::new(0),
             updates,
             watches: Mutex::default(),
@@ -129,20 +129,20 @@ impl Library {
 
     /// Puts settings into effect.
     pub(crate) fn apply_settings(&self, settings: &Settings) {
-        let way =
+        let network =
             RepositoryNetwork { proxy: settings.proxy.clone(), certificates: settings.certificates.clone() };
-        *self.0.way.write() = way;
+        *self.0.network.write() = network;
         let reading = match settings.library.other_agents {
             Switch::On => FolderReading::On,
             Switch::Off => FolderReading::Off,
         };
         let foreign = ForeignFolders { claude: reading, agents: reading };
-        let mut current = self.0.foreign.write();
+        let mut current = self.0.foreign_folders.write();
         let changed = *current != foreign;
         *current = foreign;
         drop(current);
         if changed {
-            self.changed();
+            self.notify_change();
         }
     }
 
@@ -159,7 +159,7 @@ impl Library {
     }
 
     /// Notifies watchers of a change.
-    pub(crate) fn changed(&self) {
+    pub(crate) fn notify_change(&self) {
         self.0.revision.fetch_add(1, Ordering::Relaxed);
         let library = self.clone();
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
@@ -190,7 +190,7 @@ impl Library {
         let roots = self.roots(folder.as_deref());
         blocking(move || {
             let accepted = |skill: &Skill| {
-                let choice = choices.get(&named(skill, folder.as_deref()));
+                let choice = choices.get(&skill_reference(skill, folder.as_deref()));
                 let print = skill.fingerprint.as_ref().map(octo_skills::Fingerprint::to_hex);
                 match (choice.and_then(|choice| choice.accepted.as_ref()), print) {
                     (Some(accepted), Some(print)) if *accepted == print => Trust::Trusted,
@@ -199,7 +199,7 @@ impl Library {
             };
             let mut catalogue = discover(&roots, &accepted);
             catalogue.set_usage(&|skill| {
-                let choice = choices.get(&named(skill, folder.as_deref()));
+                let choice = choices.get(&skill_reference(skill, folder.as_deref()));
                 match (choice.and_then(|choice| choice.on), choice.and_then(|choice| choice.automatic)) {
                     (Some(Switch::Off), _) => SkillUsage::Off,
                     (_, Some(Switch::Off)) => SkillUsage::OnRequest,
@@ -213,7 +213,7 @@ impl Library {
     }
 
     fn roots(&self, folder: Option<&Path>) -> Roots {
-        let foreign = *self.0.foreign.read();
+        let foreign = *self.0.foreign_folders.read();
         let mut roots = Roots::new(Some(&self.0.bundled), &self.0.home);
         if let Some(folder) = folder {
             roots = roots.with_project(folder);
@@ -245,8 +245,10 @@ impl Library {
 
     fn watch_folders<'a>(&self, folder: Option<&Path>, folders: impl Iterator<Item = &'a Path>) {
         let mut watches = self.0.watches.lock();
-        if let Some(watched) = watches.iter().position(|(watched, _)| watched.as_deref() == folder) {
-            let watch = watches.remove(watched);
+        if let Some(watched_folder) =
+            watches.iter().position(|(watched_folder, _)| watched_folder.as_deref() == folder)
+        {
+            let watch = watches.remove(watched_folder);
             watches.push(watch);
             return;
         }
@@ -255,7 +257,7 @@ impl Library {
         let watch = SkillWatch::folders(folders, move || {
             let _in = runtime.enter();
             if let Some(inner) = weak.upgrade() {
-                Library(inner).changed();
+                Library(inner).notify_change();
             }
         });
         match watch {
@@ -280,9 +282,9 @@ impl SkillSet {
         octo_skills::listing(&self.catalogue, profile, LISTED_TOKENS)
     }
 
-    /// Returns a notice of the skills new to a session, or `None` without any: `told` contains the texts sent
+    /// Returns a notice of the skills new to a session, or `None` without any: `sent_texts` contains the texts sent
     /// so far, its system prompt and earlier notices.
-    pub(crate) fn news_for<'a>(
+    pub(crate) fn new_skills_notice<'a>(
         &self,
         profile: &str,
         sent_texts: impl Iterator<Item = &'a str> + Clone,
@@ -299,8 +301,8 @@ impl SkillSet {
     }
 
     /// Returns the skill a message of the person calls, if they may use it.
-    pub(crate) fn called_skill(&self, blocks: &[Block], profile: &Profile) -> Option<SkillTask> {
-        self.find_called(blocks, "", &[], profile).ok()
+    pub(crate) fn skill_in_message(&self, blocks: &[Block], profile: &Profile) -> Option<SkillTask> {
+        self.skill_for_command(blocks, "", &[], profile).ok()
     }
 
     /// Returns the skill a person called by a slash command, with its task: all text after the name.
@@ -308,7 +310,7 @@ impl SkillSet {
     /// # Errors
     /// Why it cannot be called, in words for the person; for an unknown name, with similar names, `built_in`
     /// commands among them.
-    pub(crate) fn find_called(
+    pub(crate) fn skill_for_command(
         &self,
         blocks: &[Block],
         name: &str,
@@ -322,7 +324,7 @@ impl SkillSet {
         let Some(call) = call else { return Err(slash::unknown(name.to_owned(), built_in)) };
         match self.catalogue.call(&call.name, profile.name(), SkillCallOrigin::Person) {
             Ok(skill) => Ok(SkillTask { name: skill.name.clone(), task: call.arguments }),
-            Err(CallRefusal::Unknown { name, similar: near: similar }) => {
+            Err(CallRefusal::Unknown { name, similar }) => {
                 let similar: Vec<&str> =
                     built_in.iter().copied().chain(similar.iter().map(String::as_str)).collect();
                 Err(slash::unknown(name, &similar))
@@ -348,12 +350,12 @@ impl SkillSet {
     }
 
     /// Returns the reference of a skill, as seen from this folder.
-    pub(crate) fn named(&self, skill: &Skill) -> SkillRef {
-        named(skill, self.folder.as_deref())
+    pub(crate) fn reference(&self, skill: &Skill) -> SkillRef {
+        skill_reference(skill, self.folder.as_deref())
     }
 
     fn choice(&self, skill: &Skill) -> SkillChoice {
-        self.choices.get(&self.named(skill)).cloned().unwrap_or_default()
+        self.choices.get(&self.reference(skill)).cloned().unwrap_or_default()
     }
 
     /// Whether the person wants proposals to improve a skill.
@@ -364,12 +366,12 @@ impl SkillSet {
     /// Finds the skill a client refers to, even if another one hides it.
     fn find(&self, skill_ref: &SkillRef) -> Result<&Skill, ApiError> {
         let skills = self.catalogue.skills().iter().chain(self.catalogue.shadowed());
-        let mut matches = skills.filter(|skill| self.named(skill) == *skill_ref);
+        let mut matches = skills.filter(|skill| self.reference(skill) == *skill_ref);
         matches.next().ok_or_else(|| ApiError::new("skills.gone").arg("name", &skill_ref.name))
     }
 }
 
-fn named(skill: &Skill, folder: Option<&Path>) -> SkillRef {
+fn skill_reference(skill: &Skill, folder: Option<&Path>) -> SkillRef {
     let origin = skill.source;
     let project = folder.filter(|_| origin.is_from_folder()).map(|folder| folder.display().to_string());
     SkillRef { name: skill.name.clone(), origin, project }

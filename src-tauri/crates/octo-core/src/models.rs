@@ -31,7 +31,7 @@ pub(crate) struct Models {
     presets: Presets,
     state: Mutex<State>,
     /// Locked while a model is timed: two at once would slow each other.
-    timing: tokio::sync::Mutex<()>,
+    timing_lock: tokio::sync::Mutex<()>,
 }
 
 impl ModelNames for Models {
@@ -72,9 +72,9 @@ pub(crate) struct ModelConnection {
 impl Models {
     pub fn new(keys: KeyRing, presets: Presets, entries: Vec<ModelEntry>, settings: &Settings) -> Self {
         let state = Mutex::new(State::default());
-        let models = Self { keys, presets, state, timing: tokio::sync::Mutex::default() };
+        let models = Self { keys, presets, state, timing_lock: tokio::sync::Mutex::default() };
         models.apply_settings(settings);
-        let entries = models.for_this_run(entries);
+        let entries = models.adapt_to_run(entries);
         models.with(|state| state.entries = entries);
         models
     }
@@ -100,7 +100,7 @@ impl Models {
 
     /// Adapts stored entries to this run: a key kept only for an earlier run is lost, and the data sheets are
     /// those of this version of Octo.
-    pub fn for_this_run(&self, mut entries: Vec<ModelEntry>) -> Vec<ModelEntry> {
+    pub fn adapt_to_run(&self, mut entries: Vec<ModelEntry>) -> Vec<ModelEntry> {
         for entry in &mut entries {
             let (id, host) = (entry.id, host_of(&entry.base_url).ok());
             let has_secret =
@@ -193,14 +193,14 @@ impl Models {
         let id = previous.as_ref().map_or_else(ModelId::new, |entry| entry.id);
         let host_change =
             previous.as_ref().is_some_and(|entry| host_of(&entry.base_url).is_ok_and(|old| old != host));
-        let given = headers::read(draft.headers)?;
-        let saving = HeaderSave {
+        let header_drafts = headers::read(draft.headers)?;
+        let header_save = HeaderSave {
             id,
             host: &host,
             before: previous.as_ref(),
             moved: if host_change { HostChange::Yes } else { HostChange::No },
         };
-        let headers = self.keep_headers(saving, given).await?;
+        let headers = self.keep_headers(header_save, header_drafts).await?;
         let key = match draft.key.filter(|key| !key.expose().trim().is_empty()) {
             Some(key) => {
                 let key = octo_protocol::Secret::new(key.expose().trim());
@@ -301,17 +301,18 @@ impl Models {
             (None, None) => None,
         };
         let entry = draft.id.and_then(|id| self.entries().into_iter().find(|entry| entry.id == id));
-        let is_lost = |entry: &ModelEntry| self.is_out_of_reach(entry, &host, &entry.key, SecretKind::Key);
+        let is_lost =
+            |entry: &ModelEntry| self.is_secret_unavailable(entry, &host, &entry.key, SecretKind::Key);
         if key.is_none() && entry.as_ref().is_some_and(is_lost) {
             return Err(ApiError::new("key.no_keychain").code(ErrorCode::KeyNeeded));
         }
-        let headers = self.drafted_headers(draft.headers, entry.as_ref(), &host).await?;
+        let headers = self.headers_of_draft(draft.headers, entry.as_ref(), &host).await?;
         let card = self.card(draft.protocol, &base_url, draft.model.trim());
         Ok(endpoint(draft.protocol, base_url, key, self.network(headers), &card))
     }
 
     /// Returns the network configuration apart from any model.
-    pub fn reach(&self) -> Network {
+    pub fn network_config(&self) -> Network {
         self.network(Headers::new())
     }
 

@@ -1,10 +1,10 @@
 //! The application.
 
+mod clock_check;
 mod damage;
-mod dating;
 mod home;
-mod mending;
-mod residence;
+mod home_move;
+mod settings_repair;
 mod upkeep;
 
 pub use damage::request_of_damaged;
@@ -59,7 +59,7 @@ pub struct Octo {
     scheduler: Arc<Scheduler>,
     bridge: Arc<ChatBridge>,
     /// Plans for the home are made one after the other. Not under the lock for settings: a copy may take minutes.
-    planning: Arc<Mutex<()>>,
+    plan_lock: Arc<Mutex<()>>,
     /// The latest diagnostic report, for the client that viewed it.
     report: Arc<Mutex<Option<Diagnostics>>>,
     /// See [`Octo::remarks`].
@@ -94,7 +94,7 @@ impl Octo {
             })?;
             let store = Store::open(&home)?;
             // Checked only now: a process that moves a home prevents all others from opening it meanwhile.
-            residence::check_not_moved(&home)?;
+            home_move::check_not_moved(&home)?;
             // Octo's own readers can read documents without them too.
             match Scripts::new(home.join("scripts")).install(SHIPPED_SCRIPTS) {
                 Ok(replacement) => report(&replacement),
@@ -114,9 +114,9 @@ impl Octo {
         });
         let (store, bundled) = opened.await.map_err(|error| ApiError::new("internal").detail(error))??;
         let keys = KeyRing::open(config.keys).await;
-        let mut remarks = config.settled.remarks.clone();
-        remarks.extend(mending::repair_settings(&store, &config.home, keys.state()).await?);
-        remarks.extend(dating::doubted(&store).await?);
+        let mut remarks = config.home_at_start.remarks.clone();
+        remarks.extend(settings_repair::repair_settings(&store, &config.home, keys.state()).await?);
+        remarks.extend(clock_check::clock_remark(&store).await?);
         let state = store.read(|reader| reader.settings_state()).await?;
         let (presets, warnings) = Presets::load(&config.home.join("presets.json"));
         for warning in warnings {
@@ -137,7 +137,7 @@ impl Octo {
             runtime,
             sessions,
             settings,
-            planning: Arc::default(),
+            plan_lock: Arc::default(),
             report: Arc::default(),
             remarks: remarks.into(),
         };
@@ -148,20 +148,20 @@ impl Octo {
             UnfinishedWrites::sweep(&home);
         });
         octo.tend_trash().await;
-        octo.sessions.tend_interrupted();
+        octo.sessions.recover_interrupted();
         match octo.base.config.open_turns {
             OpenTurnPolicy::GoOnAtStart => {
                 octo.collect_daily();
                 octo.back_up_daily();
-                octo.services.tasks.take_up().await?;
-                octo.sessions.resume().await?;
+                octo.services.tasks.load_limits().await?;
+                octo.sessions.resume_interrupted().await?;
                 octo.scheduler.begin();
-                octo.sessions.tend_idle();
+                octo.sessions.close_idle();
                 octo.bridge.begin();
             }
             OpenTurnPolicy::WaitForUse => {}
         }
-        octo.sessions.heed_neighbours();
+        octo.sessions.poll_other_processes();
         octo.runtime.admission.open();
         Ok(octo)
     }
@@ -228,13 +228,13 @@ impl Octo {
 
     /// Returns which news of a scheduled session the person wants, or `None` for any other session or a deleted
     /// task. For code that shows notices.
-    pub async fn told_of(&self, session: SessionId) -> Option<TaskNotifications> {
-        self.scheduler.told_of(session).await
+    pub async fn task_notifications(&self, session: SessionId) -> Option<TaskNotifications> {
+        self.scheduler.task_notifications(session).await
     }
 
     /// Returns the network configuration for requests of the shell.
-    pub fn reach(&self) -> Network {
-        self.services.models.reach()
+    pub fn network(&self) -> Network {
+        self.services.models.network_config()
     }
 
     /// Returns all durable events of all topics from now on, in the order they were stored.
@@ -255,8 +255,8 @@ impl Octo {
 
     /// Returns a blob's bytes.
     pub async fn blob(&self, hash: &BlobHash) -> Result<BlobBytes, ApiError> {
-        let (blobs, wanted) = (self.base.blobs.clone(), hash.clone());
-        let result = tokio::task::spawn_blocking(move || blobs.get(&wanted));
+        let (blobs, requested) = (self.base.blobs.clone(), hash.clone());
+        let result = tokio::task::spawn_blocking(move || blobs.get(&requested));
         let bytes = result
             .await
             .map_err(|error| ApiError::new("internal").detail(error))?
@@ -270,17 +270,17 @@ impl Octo {
     }
 
     /// Handles a wake-up of the machine or a change of its clock: due work runs now.
-    pub fn woke(&self) {
+    pub fn handle_wake_up(&self) {
         self.runtime.waking.notify();
     }
 
     /// Ends and stores everything that runs, and releases the home. Running turns are left so that the next
     /// start resumes them; their commands are killed.
     pub async fn shutdown(&self) {
-        self.base.closing.cancel();
+        self.base.shutdown.cancel();
         // Permits released now are given to no turn.
         self.runtime.admission.close();
-        self.scheduler.let_go().await;
+        self.scheduler.release().await;
         self.services.browser.detach().await;
         self.sessions.shut_down().await;
         let store = self.base.store.clone();
@@ -295,7 +295,8 @@ impl Octo {
     }
 }
 
-/// The parts of the application that know no session. What stands in for `rm` is put where commands find it.
+/// Creates the parts of the application that know no session, and installs the program that replaces `rm` where
+/// commands find it.
 fn services(
     base: &Arc<Base>,
     bundled: PathBuf,
@@ -309,12 +310,12 @@ fn services(
         &config.home,
         bundled,
         store.clone(),
-        base.unfinished.clone(),
+        base.unfinished_writes.clone(),
         settings,
         base.updates.clone(),
     );
     let trash =
-        HomeTrash::new(&config.settled.location, &config.home, store.clone(), Arc::clone(&base.clock));
+        HomeTrash::new(&config.home_at_start.location, &config.home, store.clone(), Arc::clone(&base.clock));
     trash.install(&config.remover)?;
     let chats = Arc::new(Chats::new(store.clone(), keys.clone(), &settings.chats, base.updates.clone()));
     let browser = HomeBrowser::new(

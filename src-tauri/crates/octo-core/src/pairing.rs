@@ -21,7 +21,7 @@ const INVOKED_NOTICE: &str =
     "The person invoked a skill with these words; what it gave follows. Do not invoke it again for them.";
 
 /// Returns the conversation with every call paired, borrowed if nothing had to be repaired.
-pub(crate) fn paired(messages: &[Message]) -> Cow<'_, [Message]> {
+pub(crate) fn pair_results(messages: &[Message]) -> Cow<'_, [Message]> {
     let repaired = if is_paired(messages) { Cow::Borrowed(messages) } else { Cow::Owned(mend(messages)) };
     if repaired.iter().any(has_person_calls) {
         Cow::Owned(as_notices(repaired.into_owned()))
@@ -37,7 +37,7 @@ fn has_person_calls(message: &Message) -> bool {
 
 /// Turns the person's own calls into notices with their results.
 fn as_notices(messages: Vec<Message>) -> Vec<Message> {
-    let mut sent: Vec<Message> = Vec::with_capacity(messages.len());
+    let mut with_notices: Vec<Message> = Vec::with_capacity(messages.len());
     let mut called: Vec<ToolCall> = Vec::new();
     for mut message in messages {
         if has_person_calls(&message) {
@@ -53,9 +53,9 @@ fn as_notices(messages: Vec<Message>) -> Vec<Message> {
                 *block = Block::Notice { kind: NoticeKind::Skill, text };
             }
         }
-        sent.push(message);
+        with_notices.push(message);
     }
-    sent
+    with_notices
 }
 
 fn is_paired(messages: &[Message]) -> bool {
@@ -181,7 +181,7 @@ mod tests {
             message(Role::User, vec![result(a), result(b)]),
             message(Role::User, vec![text("and?")]),
         ];
-        assert!(matches!(paired(&messages), Cow::Borrowed(_)));
+        assert!(matches!(pair_results(&messages), Cow::Borrowed(_)));
     }
 
     #[test]
@@ -196,7 +196,7 @@ mod tests {
             message(Role::Assistant, vec![call(model_call)]),
             message(Role::User, vec![result(model_call)]),
         ];
-        let paired_messages = paired(&messages).into_owned();
+        let paired_messages = pair_results(&messages).into_owned();
         let roles: Vec<Role> = paired_messages.iter().map(|message| message.role).collect();
         assert_eq!(roles, [Role::User, Role::User, Role::Assistant, Role::User]);
         let [Block::Notice { kind: NoticeKind::Skill, text }] = paired_messages[1].blocks.as_slice() else {
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(paired_messages[3].blocks, messages[4].blocks, "a call of the model's stays a call");
         // Later messages do not change the result.
         messages.truncate(3);
-        assert_eq!(paired(&messages).into_owned(), paired_messages[..2]);
+        assert_eq!(pair_results(&messages).into_owned(), paired_messages[..2]);
     }
 
     #[test]
@@ -216,7 +216,7 @@ mod tests {
             message(Role::Assistant, vec![call(a), call(b), call(c)]),
             message(Role::User, vec![text("go on"), result(c), result(a)]),
         ];
-        let repaired = paired(&messages);
+        let repaired = pair_results(&messages);
         let ids: Vec<CallId> = results(&repaired[1]).map(|result| result.call).collect();
         assert_eq!(ids, [a, b, c]);
         let statuses: Vec<CallStatus> = results(&repaired[1]).map(|result| result.status).collect();
@@ -231,17 +231,17 @@ mod tests {
             message(Role::Assistant, vec![call(a)]),
             message(Role::User, vec![text("words"), result(a)]),
         ];
-        let alone = paired(&messages)[1].blocks.clone();
+        let alone = pair_results(&messages)[1].blocks.clone();
         assert!(matches!(alone[0], Block::ToolResult(_)), "{alone:?}");
         messages.push(message(Role::User, vec![result(CallId::new())]));
-        assert_eq!(paired(&messages)[1].blocks, alone);
+        assert_eq!(pair_results(&messages)[1].blocks, alone);
     }
 
     #[test]
     fn a_result_nobody_asked_for_is_left_out() {
         let messages =
             [message(Role::User, vec![text("hi")]), message(Role::User, vec![result(CallId::new())])];
-        assert_eq!(paired(&messages).len(), 1);
+        assert_eq!(pair_results(&messages).len(), 1);
     }
 
     fn shapes() -> impl Strategy<Value = Vec<Message>> {
@@ -269,7 +269,7 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_comes_in_is_paired_when_it_goes_out(messages in shapes()) {
-            let mended = paired(&messages).into_owned();
+            let mended = pair_results(&messages).into_owned();
             prop_assert!(is_paired(&mended));
         }
 
@@ -277,7 +277,7 @@ mod tests {
         fn what_is_made_of_a_prefix_does_not_depend_on_what_follows(messages in shapes(), at in 0..12usize) {
             let at = at.min(messages.len());
             let blocks = |messages: &[Message]| -> Vec<Vec<Block>> {
-                paired(messages).iter().map(|message| message.blocks.clone()).collect()
+                pair_results(messages).iter().map(|message| message.blocks.clone()).collect()
             };
             let (whole, prefix) = (blocks(&messages), blocks(&messages[..at]));
             let mut same = prefix;

@@ -41,17 +41,17 @@ pub(crate) struct PermissionContext {
     /// Grants for the session or the folder.
     pub rules: Vec<Rule>,
     /// Sites the person granted to the running turn.
-    pub granted: Vec<String>,
+    pub granted_to_turn: Vec<String>,
     /// Octo's home, resolved.
     pub home: PathBuf,
     /// Other paths of the home, including former ones.
-    pub home_others: Vec<PathBuf>,
+    pub other_home_paths: Vec<PathBuf>,
     /// The person's own policy.
     pub policy: Arc<Policy>,
     /// Octo's own data that may be changed without asking; non-empty only for Octo's own sub-agents.
-    pub desk: BuiltinGrant,
+    pub builtin: BuiltinGrant,
     /// The start-up files of shells.
-    pub startup: StartupFiles,
+    pub startup_files: StartupFiles,
 }
 
 impl PermissionContext {
@@ -60,7 +60,7 @@ impl PermissionContext {
             folder: folder.to_owned(),
             home: std::env::home_dir().filter(|home| home.is_absolute()),
             octo_home: self.home.clone(),
-            octo_others: self.home_others.clone(),
+            octo_others: self.other_home_paths.clone(),
             processes: vec![std::process::id()],
             language: octo_shell::language(),
         }
@@ -77,7 +77,7 @@ pub(crate) fn decide(context: &PermissionContext, effects: &Effects) -> CallDeci
     if context.policy.is_strict() && context.mode == Mode::Autonomous {
         return decide(&PermissionContext { mode: Mode::AskRisky, ..context.clone() }, effects);
     }
-    let decided = |decision| CallDecision { decision, rewritten: None, nature: CommandFacts::default() };
+    let decided = |decision| CallDecision { decision, rewritten: None, facts: CommandFacts::default() };
     if effects.asks_person == AsksPerson::Yes {
         return decided(Decision::Feedback);
     }
@@ -90,43 +90,45 @@ pub(crate) fn decide(context: &PermissionContext, effects: &Effects) -> CallDeci
     let touched = effects
         .writes
         .iter()
-        .map(|path| write(context, path))
-        .chain(effects.reads.iter().map(|path| read(context, path)));
-    let (mut asks, mut always) = (None, None);
+        .map(|path| decide_write(context, path))
+        .chain(effects.reads.iter().map(|path| decide_read(context, path)));
+    let (mut question, mut forced_question) = (None, None);
     for decision in touched {
         match decision {
             Decision::Run(RunBasis::Policy) => {}
             Decision::Run(RunBasis::Person) => basis = RunBasis::Person,
             // A denial is stricter than any question.
             Decision::Deny { .. } => return decided(decision),
-            other if always_asks(&other) => always = always.or(Some(other)),
-            other => asks = asks.or(Some(other)),
+            other if always_asks(&other) => forced_question = forced_question.or(Some(other)),
+            other => question = question.or(Some(other)),
         }
     }
-    let asks = always.or(asks);
+    let question = forced_question.or(question);
     if let Some(effect) = &effects.browser {
-        return decided(browser::decide(context, effect, &effects.reads, asks));
+        return decided(browser::decide(context, effect, &effects.reads, question));
     }
     if let Some(effect) = effects.builtin {
-        let asks = asks.or_else(|| {
-            let mut sites = effects.sites.iter().map(|site| self::site(context, site));
+        let question = question.or_else(|| {
+            let mut sites = effects.sites.iter().map(|site| self::decide_site(context, site));
             sites.find(|decision| matches!(decision, Decision::Ask { .. }))
         });
-        return decided(desk::decide(context, effect, asks));
+        return decided(desk::decide(context, effect, question));
     }
-    if let Some(asks) = asks.filter(|asks| context.mode != Mode::Autonomous || always_asks(asks)) {
-        return decided(asks);
+    if let Some(question) =
+        question.filter(|question| context.mode != Mode::Autonomous || always_asks(question))
+    {
+        return decided(question);
     }
     for site in &effects.sites {
-        match self::site(context, site) {
+        match self::decide_site(context, site) {
             Decision::Run(RunBasis::Policy) => {}
             Decision::Run(RunBasis::Person) => basis = RunBasis::Person,
-            asks if context.mode != Mode::Autonomous => return decided(asks),
+            question if context.mode != Mode::Autonomous => return decided(question),
             _ => {}
         }
     }
     match &effects.command {
-        Some(effect) => command(context, effect),
+        Some(effect) => decide_command(context, effect),
         None if context.mode == Mode::Autonomous => decided(Decision::Run(RunBasis::Person)),
         None => decided(Decision::Run(basis)),
     }
@@ -154,7 +156,7 @@ pub(crate) async fn decide_off_thread(context: &PermissionContext, effects: &Eff
             CallDecision {
                 decision: Decision::Ask { reason: AskReason::Unparsed, rule: None },
                 rewritten: None,
-                nature: CommandFacts::default(),
+                facts: CommandFacts::default(),
             }
         }
     }
@@ -171,13 +173,18 @@ pub(crate) fn is_forbidden_now(context: &PermissionContext, effects: &Effects) -
     }
 }
 
-fn write(context: &PermissionContext, path: &Path) -> Decision {
+fn decide_write(context: &PermissionContext, path: &Path) -> Decision {
     let path_text = path.display().to_string();
     let rule = Some(Rule::Write { path: path_text.clone() });
     let ask = |reason| Decision::Ask { reason, rule: rule.clone() };
     let shell_context = context.shell_context(&context.folder);
-    let verdict =
-        octo_policy::write_path(path, context.open(), &shell_context, &context.policy, &context.startup);
+    let verdict = octo_policy::write_path(
+        path,
+        context.open(),
+        &shell_context,
+        &context.policy,
+        &context.startup_files,
+    );
     if let PathVerdict::Denied(refusal) = verdict {
         return Decision::Deny { refusal, subject: path_text, part: None };
     }
@@ -205,7 +212,7 @@ fn write(context: &PermissionContext, path: &Path) -> Decision {
     }
 }
 
-fn read(context: &PermissionContext, path: &Path) -> Decision {
+fn decide_read(context: &PermissionContext, path: &Path) -> Decision {
     let path_text = path.display().to_string();
     let exact_rule = Rule::Read { path: path_text.clone() };
     match octo_policy::read_path(
@@ -241,7 +248,7 @@ fn read(context: &PermissionContext, path: &Path) -> Decision {
 
 /// Reading public sites runs in every mode. A site on the local network or machine asks: its contents were not
 /// meant to be reached through strangers' pages.
-fn site(context: &PermissionContext, site: &Site) -> Decision {
+fn decide_site(context: &PermissionContext, site: &Site) -> Decision {
     match site.distance {
         SiteDistance::Internet => Decision::Run(RunBasis::Policy),
         SiteDistance::Private | SiteDistance::Metadata if is_ruled(context, site) => {
@@ -275,8 +282,8 @@ pub(crate) fn granted_sites(
     effects.sites.iter().filter_map(|site| Some((site.clone(), granted(site)?))).collect()
 }
 
-fn command(context: &PermissionContext, effect: &CommandEffect) -> CallDecision {
-    let decided = |decision| CallDecision { decision, rewritten: None, nature: CommandFacts::default() };
+fn decide_command(context: &PermissionContext, effect: &CommandEffect) -> CallDecision {
+    let decided = |decision| CallDecision { decision, rewritten: None, facts: CommandFacts::default() };
     let (line, cwd, env) = match effect {
         CommandEffect::Start { line, cwd, env } => {
             (line, cwd.as_deref().unwrap_or(&context.shell_folder), env.as_slice())
@@ -305,7 +312,7 @@ fn command(context: &PermissionContext, effect: &CommandEffect) -> CallDecision 
         context: &shell_context,
         policy: &context.policy,
         rules: &words,
-        startup: &context.startup,
+        startup: &context.startup_files,
         git: octo_shell::git_answer,
     };
     let assessment = octo_policy::assess(line, env, policy_context);
@@ -313,14 +320,14 @@ fn command(context: &PermissionContext, effect: &CommandEffect) -> CallDecision 
     let decision = match assessment.verdict {
         Verdict::Deny { why, part } => Decision::Deny { refusal: why, subject: line.clone(), part },
         verdict => {
-            let decision = allowed(context, line, cwd, rules_apply, verdict);
+            let decision = decide_verdict(context, line, cwd, rules_apply, verdict);
             match &assessment.startup {
                 Some(path) => with_startup(decision, path),
                 None => decision,
             }
         }
     };
-    CallDecision { decision, rewritten: assessment.rewritten, nature: facts }
+    CallDecision { decision, rewritten: assessment.rewritten, facts }
 }
 
 /// What is done with a line that writes a start-up file of a shell. A risk says more than that; no rule covers either.
@@ -338,7 +345,7 @@ fn with_startup(decision: Decision, path: &Path) -> Decision {
 }
 
 /// Decides on a line that is not denied.
-fn allowed(
+fn decide_verdict(
     context: &PermissionContext,
     line: &str,
     cwd: &Path,
@@ -366,13 +373,13 @@ fn allowed(
     match verdict {
         Verdict::Ruled(_) => match touched {
             Decision::Run(_) => Decision::Run(RunBasis::Person),
-            asks => asks,
+            question => question,
         },
         // Its effects are a better reason than the mode.
         Verdict::Known(_) if context.mode == Mode::Ask && matches!(touched, Decision::Run(_)) => {
             Decision::Ask { reason: AskReason::Mode, rule: Some(exact_rule) }
         }
-        Verdict::Known(_) => match read(context, cwd) {
+        Verdict::Known(_) => match decide_read(context, cwd) {
             // A rule for the folder would open everything below it to every tool.
             Decision::Ask { reason, .. } => Decision::Ask { reason, rule: None },
             Decision::Run(_) => limited_to_line(touched, exact_rule),
@@ -415,9 +422,9 @@ fn decide_paths(context: &PermissionContext, cwd: &Path, paths: &TouchedPaths) -
             Ok(path) => decide(context, &path),
             Err(_) => Decision::Ask { reason: AskReason::ReadsOutside { path: word.clone() }, rule: None },
         };
-    let reads = paths.reads.iter().map(|word| resolved(word, read));
-    let writes = paths.writes.iter().map(|word| resolved(word, write));
-    let removes = paths.removes.iter().map(|word| resolved(word, remove));
+    let reads = paths.reads.iter().map(|word| resolved(word, decide_read));
+    let writes = paths.writes.iter().map(|word| resolved(word, decide_write));
+    let removes = paths.removes.iter().map(|word| resolved(word, decide_remove));
     let repositories = paths.repositories.iter().map(|path| {
         if !is_inside(&context.folder, path) {
             let path = path.display().to_string();
@@ -428,28 +435,28 @@ fn decide_paths(context: &PermissionContext, cwd: &Path, paths: &TouchedPaths) -
             Decision::Run(RunBasis::Policy)
         }
     });
-    let (mut asks, mut always) = (None, None);
+    let (mut question, mut forced_question) = (None, None);
     for decision in reads.chain(writes).chain(removes).chain(repositories) {
         match decision {
             Decision::Deny { .. } => return decision,
             Decision::Ask { reason, .. } => {
                 let ask = Decision::Ask { reason, rule: None };
-                let slot = if always_asks(&ask) { &mut always } else { &mut asks };
+                let slot = if always_asks(&ask) { &mut forced_question } else { &mut question };
                 slot.get_or_insert(ask);
             }
             Decision::Run(_) | Decision::Feedback => {}
         }
     }
-    always.or(asks).unwrap_or(Decision::Run(RunBasis::Policy))
+    forced_question.or(question).unwrap_or(Decision::Run(RunBasis::Policy))
 }
 
 /// The agent may not remove the session's folder itself.
-fn remove(context: &PermissionContext, path: &Path) -> Decision {
+fn decide_remove(context: &PermissionContext, path: &Path) -> Decision {
     if is_inside(path, &context.folder) {
         let reason = AskReason::Risky { risk: Risk::Deletes, part: None, instead: None };
         return Decision::Ask { reason, rule: None };
     }
-    write(context, path)
+    decide_write(context, path)
 }
 
 #[cfg(test)]

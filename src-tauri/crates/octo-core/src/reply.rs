@@ -10,7 +10,7 @@ pub(crate) fn json<T: Serialize>(reply: T) -> Result<Value, ApiError> {
 }
 
 /// Returns the reply to a request that only succeeds or fails.
-pub(crate) fn done(outcome: Result<(), ApiError>) -> Result<Value, ApiError> {
+pub(crate) fn acknowledge(outcome: Result<(), ApiError>) -> Result<Value, ApiError> {
     outcome?;
     json(Acknowledgement {})
 }

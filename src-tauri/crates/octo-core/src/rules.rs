@@ -104,15 +104,15 @@ impl WatchedPolicy {
     fn read_and_notify(self: &Arc<Self>) -> (Policy, PolicyState) {
         // Read under the lock, so that the last report is the last state read.
         let mut memory = self.held.lock();
-        let result = self.file.read();
-        let PolicyReading { policy, fault, stamp, .. } = match result.content {
+        let reading = self.file.read();
+        let PolicyReading { policy, fault, stamp, .. } = match reading.content {
             PolicyContent::Something => {
                 memory.emptied = None;
-                memory.said = Some(result.clone());
-                result
+                memory.said = Some(reading.clone());
+                reading
             }
             PolicyContent::Nothing => match memory.said.clone() {
-                None => result,
+                None => reading,
                 Some(reported) => {
                     let emptied_at = *memory.emptied.get_or_insert_with(|| {
                         let now = Instant::now();
@@ -123,7 +123,7 @@ impl WatchedPolicy {
                         reported
                     } else {
                         (memory.said, memory.emptied) = (None, None);
-                        result
+                        reading
                     }
                 }
             },
@@ -169,9 +169,9 @@ fn watch(policy: &Arc<WatchedPolicy>, home: &Path) -> notify::Result<Recommended
             Err(_) => true,
         };
         // Reading the file is an event too, and would cause an endless loop.
-        let result = matches!(&event, Ok(event) if event.kind.is_access());
+        let is_access = matches!(&event, Ok(event) if event.kind.is_access());
         if concerns
-            && !result
+            && !is_access
             && let Some(policy) = weak.upgrade()
         {
             policy.read_and_notify();

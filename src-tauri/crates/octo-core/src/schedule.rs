@@ -17,7 +17,7 @@ mod runs;
 mod shown_plan;
 mod tasks;
 
-pub(crate) use runs::{must_hold, must_wait, running};
+pub(crate) use runs::{check_lease, check_waiting, with_session};
 pub(crate) use shown_plan::ShownPlan;
 pub(crate) use tasks::HomeTasks;
 
@@ -33,7 +33,7 @@ use std::{
 use tokio::sync::{Notify, broadcast};
 
 /// Capacity of the news channel; each item is the whole state, so a slow watcher needs only the last one.
-const NEWS: usize = 16;
+const UPDATE_CAPACITY: usize = 16;
 
 /// The schedule state shared by all parts of the application.
 pub(crate) struct Schedule {
@@ -41,17 +41,17 @@ pub(crate) struct Schedule {
     /// Wakes the scheduler for an immediate look.
     wake: Arc<Notify>,
     revision: AtomicU64,
-    news: broadcast::Sender<TasksState>,
+    updates: broadcast::Sender<TasksState>,
     /// Cost limit of the run of each session.
     limits: Mutex<HashMap<SessionId, Cost>>,
     /// Locked while files are written, so that each write is based on the latest read.
-    writing: tokio::sync::Mutex<()>,
+    write_lock: tokio::sync::Mutex<()>,
     watch: Mutex<Option<SkillWatch>>,
     /// Plans the person is being asked about.
-    shown: Mutex<Vec<ShownPlan>>,
+    shown_plans: Mutex<Vec<ShownPlan>>,
     /// When tasks were deleted since the start, by this clock. For earlier deletions the trash has the time by
     /// the system's clock.
-    deleted: Mutex<HashMap<String, Millis>>,
+    deletion_times: Mutex<HashMap<String, Millis>>,
 }
 
 impl Schedule {
@@ -60,21 +60,21 @@ impl Schedule {
             files: TaskFiles::of_home(home),
             wake: Arc::default(),
             revision: AtomicU64::new(0),
-            news: broadcast::channel(NEWS).0,
+            updates: broadcast::channel(UPDATE_CAPACITY).0,
             limits: Mutex::default(),
-            writing: tokio::sync::Mutex::default(),
+            write_lock: tokio::sync::Mutex::default(),
             watch: Mutex::default(),
-            shown: Mutex::default(),
-            deleted: Mutex::default(),
+            shown_plans: Mutex::default(),
+            deletion_times: Mutex::default(),
         }
     }
 
     /// Subscribes to changes of scheduled tasks.
     pub(crate) fn watch(&self) -> broadcast::Receiver<TasksState> {
-        self.news.subscribe()
+        self.updates.subscribe()
     }
 
-    /// Told when something is to be looked at now.
+    /// Returns the signal that wakes the scheduler.
     pub(crate) fn wake(&self) -> Arc<Notify> {
         Arc::clone(&self.wake)
     }
@@ -82,22 +82,22 @@ impl Schedule {
     /// Returns the cost limit of a session's turn in addition to the person's budgets, or `None` if the session
     /// is not a scheduled run.
     pub(crate) fn budget_of(&self, session: SessionId) -> Option<Cost> {
-        self.limits(|limits| limits.get(&session).copied())
+        self.with_limits(|limits| limits.get(&session).copied())
     }
 
     /// Sets the cost limit of a session's turn.
     pub(crate) fn limit(&self, session: SessionId, budget: Option<Cost>) {
-        self.limits(|limits| match budget {
+        self.with_limits(|limits| match budget {
             Some(budget) => limits.insert(session, budget),
             None => limits.remove(&session),
         });
     }
 
-    fn deleted<T>(&self, update: impl FnOnce(&mut HashMap<String, Millis>) -> T) -> T {
-        update(&mut self.deleted.lock())
+    fn with_deletion_times<T>(&self, update: impl FnOnce(&mut HashMap<String, Millis>) -> T) -> T {
+        update(&mut self.deletion_times.lock())
     }
 
-    fn limits<T>(&self, update: impl FnOnce(&mut HashMap<SessionId, Cost>) -> T) -> T {
+    fn with_limits<T>(&self, update: impl FnOnce(&mut HashMap<SessionId, Cost>) -> T) -> T {
         update(&mut self.limits.lock())
     }
 

@@ -7,7 +7,7 @@ use crate::{
     base::Base,
     schedule::HomeTasks,
     session::{Runtime, midnight},
-    sessions::{Kind, Sessions},
+    sessions::{NewSessionKind, Sessions},
 };
 use octo_protocol::{ApiError, Block, Millis, TaskPlan};
 use octo_store::RunRow;
@@ -30,7 +30,7 @@ pub(crate) struct Scheduler {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SchedulerState {
     Open,
-    Over,
+    Closed,
 }
 
 impl Scheduler {
@@ -52,8 +52,8 @@ impl Scheduler {
     }
 
     /// Stops beginning runs and lets other processes do so.
-    pub(crate) async fn let_go(&self) {
-        *self.state.lock().await = SchedulerState::Over;
+    pub(crate) async fn release(&self) {
+        *self.state.lock().await = SchedulerState::Closed;
         let token = self.base.lease.token.clone();
         if let Err(error) = self.base.store.write(move |tx| tx.release_schedule_lease(&token)).await {
             // The next process recognises a remaining lease as dead.
@@ -70,7 +70,7 @@ impl Scheduler {
         // From the current plan, which may have changed while the run waited.
         run.budget = plan.budget;
         run.minutes = plan.minutes;
-        let kind = Kind::Task { model, run: Box::new(run) };
+        let kind = NewSessionKind::Task { model, run: Box::new(run) };
         let blocks = vec![Block::Text { text: plan.prompt.clone() }];
         self.sessions.start(folder, plan.profile.clone(), plan.mode, kind, blocks).await.map(|_| ())
     }

@@ -31,7 +31,7 @@ impl SearchConfig {
     }
 
     /// Adapts stored providers to this run: a key kept only for an earlier run is lost.
-    pub fn for_this_run(&self, mut providers: SearchProviders) -> SearchProviders {
+    pub fn adapt_to_run(&self, mut providers: SearchProviders) -> SearchProviders {
         for provider in &mut providers.0 {
             let has_key =
                 host(provider.kind).is_some_and(|host| self.keys.holds(OWNER, &host, SecretKind::Key));
@@ -93,7 +93,7 @@ impl SearchConfig {
 
     fn providers(&self) -> SearchProviders {
         let providers = self.providers.lock().clone();
-        self.for_this_run(providers)
+        self.adapt_to_run(providers)
     }
 
     /// Returns where a provider's key is stored, or `None` without a key.
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(keys, [Some("BSA-1234567890abcdef".to_owned()), None, None]);
         assert_eq!(engines[0].address.host_str(), Some("api.search.brave.com"));
         searching.forget(brave).await.unwrap();
-        assert_eq!(searching.for_this_run(providers).0[0].key, KeyState::Missing);
+        assert_eq!(searching.adapt_to_run(providers).0[0].key, KeyState::Missing);
         assert!(searching.engines().await[0].key.is_none());
     }
 

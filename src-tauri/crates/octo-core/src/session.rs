@@ -15,12 +15,12 @@ mod confined;
 mod conversation;
 mod current_turn;
 mod fallback;
+mod file_restore;
 mod grants;
 mod hooked;
 mod idle;
 mod inbox;
 mod invoked;
-mod journey;
 mod lasting;
 mod meter;
 mod model_call;
@@ -53,8 +53,8 @@ use crate::{library::SkillSet, live::LiveStreams};
 use actor::Actor;
 pub(crate) use background::command_gone;
 pub(crate) use before_call::midnight;
-pub(crate) use inbox::{ActorRequest, ChatOrigin, ReplySender, Submission, UserMessage, sendable};
-pub(crate) use invoked::asked_call;
+pub(crate) use inbox::{ActorRequest, ChatOrigin, ReplySender, Submission, UserMessage, validate_blocks};
+pub(crate) use invoked::skill_call;
 use octo_protocol::{ApiError, SessionId};
 pub(crate) use recovery::recover;
 pub(crate) use registry::LockedSessions;
@@ -79,7 +79,7 @@ pub(crate) struct SessionHandle {
     live: LiveStreams,
     stop: StopSignal,
     /// Queue of the callers, so that requests are taken in order of arrival.
-    line: Arc<tokio::sync::Mutex<()>>,
+    queue: Arc<tokio::sync::Mutex<()>>,
     ended: CancellationToken,
 }
 
@@ -89,9 +89,9 @@ pub(crate) struct QueueGuard(tokio::sync::OwnedMutexGuard<()>);
 /// A message to the actor.
 pub(crate) enum Inbox {
     /// A client's request.
-    Ask(ActorRequest),
+    Request(ActorRequest),
     /// The current skills, sent before a message of the person.
-    Shelf(Arc<SkillSet>),
+    SkillSet(Arc<SkillSet>),
     /// A report of one of the actor's jobs. Reports from jobs of an earlier turn are recognised by their ids.
     Report(Box<JobReport>),
     /// The application ends: release everything and keep it for the next start.
@@ -110,19 +110,19 @@ pub(crate) enum JobReport {
     /// A call was prepared.
     Prepared(calls::PreparedReport),
     /// A waiting call was checked again.
-    LookedAgain(questions::Recheck),
+    Rechecked(questions::Recheck),
     /// A call ended.
     CallEnded(calls::EndedReport),
     /// The spending before a model call was looked up.
     Budget(before_call::BudgetReport),
     /// Progress of a side call.
-    Beside(side_call::SideCallReport),
+    SideCall(side_call::SideCallReport),
     /// Summarised messages were written out.
     Archived(compacting::ArchiveReport),
     /// A turn finished and no work waits: the look back at it may begin.
-    Over(after::FinishedTurn),
+    TurnFinished(after::FinishedTurn),
     /// The look back at a turn is over.
-    LookedBack(after::LookBackResult),
+    LookBackFinished(after::LookBackResult),
     /// A turn finished and no work waits: the next message may be guessed.
     Finished(octo_protocol::TurnId),
     /// The session has been idle for a while, in the pause with this number.
@@ -134,15 +134,15 @@ pub(crate) enum JobReport {
     /// The time limit after Stop is over: give up everything of this turn that still runs.
     StopOverdue(octo_protocol::TurnId),
     /// The time-machine step of a turn ended.
-    Settled,
+    StepEnded,
     /// A restore of files ended, successfully or not.
-    Arrived(journey::RestoreDone),
+    RestoreEnded(file_restore::RestoreDone),
     /// Progress of a sub-agent.
     Child(sub_agent::ChildReport),
     /// A sub-agent begins and asks for its parent's state.
     ParentQuery(sub_agent::ParentQuery),
     /// A checkpoint was named.
-    Named(journey::CheckpointAdded),
+    CheckpointNamed(file_restore::CheckpointAdded),
     /// This turn has its permit.
     Admitted(octo_protocol::TurnId),
 }
@@ -163,7 +163,7 @@ impl SessionHandle {
             run(session, receiver).await;
             drop(guard);
         });
-        Ok(Self { inbox, live, stop, line: Arc::default(), ended })
+        Ok(Self { inbox, live, stop, queue: Arc::default(), ended })
     }
 
     /// Whether the actor still accepts messages.
@@ -182,12 +182,12 @@ impl SessionHandle {
     }
 
     /// Sends a request and waits for its reply.
-    pub(crate) async fn ask<T>(
+    pub(crate) async fn request<T>(
         &self,
         request: impl FnOnce(ReplySender<T>) -> ActorRequest,
     ) -> Result<T, ApiError> {
         let place = self.queue().await;
-        self.ask_from(place, request).await
+        self.request_from(place, request).await
     }
 
     /// Sends a request for the actor to carry out, and waits for its reply.
@@ -195,23 +195,23 @@ impl SessionHandle {
         &self,
         call: impl SessionCall<Reply>,
     ) -> Result<Reply, ApiError> {
-        self.ask(|reply| ActorRequest::Call(pending(call, reply))).await
+        self.request(|reply| ActorRequest::Call(pending(call, reply))).await
     }
 
     /// Takes a place in the queue, for callers that must look something up before they send a request.
     pub(crate) async fn queue(&self) -> QueueGuard {
-        QueueGuard(Arc::clone(&self.line).lock_owned().await)
+        QueueGuard(Arc::clone(&self.queue).lock_owned().await)
     }
 
     /// Sends a request from a place in the queue, releases the place and waits for the reply.
-    pub(crate) async fn ask_from<T>(
+    pub(crate) async fn request_from<T>(
         &self,
         guard: QueueGuard,
         request: impl FnOnce(ReplySender<T>) -> ActorRequest,
     ) -> Result<T, ApiError> {
         let (reply, answer) = tokio::sync::oneshot::channel();
         let gone_error = || ApiError::new("session.unavailable").retryable();
-        let result = self.inbox.send(Inbox::Ask(request(reply))).map_err(|_| gone_error());
+        let result = self.inbox.send(Inbox::Request(request(reply))).map_err(|_| gone_error());
         drop(guard.0);
         result?;
         answer.await.map_err(|_| gone_error())?
@@ -219,9 +219,9 @@ impl SessionHandle {
 
     /// Passes the current skills to the session: with the next message its model learns of those it does not
     /// know.
-    pub(crate) fn shelve(&self, skill_set: Arc<SkillSet>) {
+    pub(crate) fn set_skills(&self, skill_set: Arc<SkillSet>) {
         // A closed session needs no skills.
-        let _gone = self.inbox.send(Inbox::Shelf(skill_set));
+        let _gone = self.inbox.send(Inbox::SkillSet(skill_set));
     }
 
     /// Stops the running turn, if there is one.
@@ -248,20 +248,20 @@ async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
             last_used = Instant::now();
         }
         let retry = match &message {
-            Inbox::Ask(_) => session.request_retry(),
+            Inbox::Request(_) => session.request_retry(),
             Inbox::Report(_) => StoreRetry::UntilStored,
-            Inbox::Shelf(_) | Inbox::Shutdown(_) | Inbox::Rest(..) => StoreRetry::Never,
+            Inbox::SkillSet(_) | Inbox::Shutdown(_) | Inbox::Rest(..) => StoreRetry::Never,
         };
         let outcome = match message {
-            Inbox::Ask(request) => session.take(request).await,
-            Inbox::Report(report) => session.hear(*report).await,
-            Inbox::Shelf(skill_set) => {
-                session.shelf = Some(skill_set);
+            Inbox::Request(request) => session.handle_request(request).await,
+            Inbox::Report(report) => session.handle_report(*report).await,
+            Inbox::SkillSet(skill_set) => {
+                session.skill_set = Some(skill_set);
                 Ok(())
             }
             Inbox::Shutdown(done) => {
                 inbox.close();
-                session.let_go(retry).await;
+                session.release(retry).await;
                 // It is not an error if the caller no longer waits.
                 let _nobody = done.send(());
                 return;
@@ -271,7 +271,7 @@ async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
                 // If the caller no longer waits for the answer, another caller may be about to send a request.
                 if reply.send(answer).is_ok() && answer == resting::RestAnswer::Rests {
                     inbox.close();
-                    session.let_go(retry).await;
+                    session.release(retry).await;
                     return;
                 }
                 Ok(())
@@ -289,39 +289,39 @@ async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
             // from the store when it is opened next.
             tracing::error!(session = %session.id(), %error, "session stopped: it could not be stored");
             inbox.close();
-            session.fault(error, retry).await;
+            session.report_fault(error, retry).await;
             return;
         }
     }
 }
 
 impl Session {
-    async fn hear(&mut self, report: JobReport) -> Result<(), ApiError> {
+    async fn handle_report(&mut self, report: JobReport) -> Result<(), ApiError> {
         match report {
             JobReport::Model(progress) => self.model_progressed(progress).await,
             JobReport::RetryDue(attempt) => self.retry_due(attempt).await,
             JobReport::Prepared(report) => self.call_prepared(report).await,
-            JobReport::LookedAgain(report) => self.apply_recheck(report).await,
+            JobReport::Rechecked(report) => self.apply_recheck(report).await,
             JobReport::CallEnded(report) => self.call_ended(report).await,
             JobReport::Budget(report) => self.budget_checked(report).await,
-            JobReport::Beside(progress) => self.side_progressed(progress).await,
-            JobReport::Archived(report) => self.archived(report).await,
+            JobReport::SideCall(progress) => self.side_progressed(progress).await,
+            JobReport::Archived(report) => self.finish_archive(report).await,
             JobReport::Finished(turn) => self.suggest(turn).await,
-            JobReport::Over(finished) => self.look_back(finished).await,
-            JobReport::LookedBack(result) => self.finish_look_back(result).await,
+            JobReport::TurnFinished(finished) => self.look_back(finished).await,
+            JobReport::LookBackFinished(result) => self.finish_look_back(result).await,
             JobReport::Idle(pause) => self.idle(pause).await,
-            JobReport::Command(update) => self.command_news(update).await,
-            JobReport::Wake => self.wake(StoreRetry::UntilStored).await,
+            JobReport::Command(update) => self.handle_command_news(update).await,
+            JobReport::Wake => self.start_auto_turn(StoreRetry::UntilStored).await,
             JobReport::StopOverdue(turn) => self.give_up_stopping(turn).await,
-            JobReport::Settled => self.tasks_changed().await,
-            JobReport::Arrived(done) => self.arrived(done).await,
+            JobReport::StepEnded => self.tasks_changed().await,
+            JobReport::RestoreEnded(done) => self.finish_restore(done).await,
             JobReport::Child(report) => self.child_progressed(report).await,
             JobReport::ParentQuery(query) => {
                 self.describe_parent(query);
                 Ok(())
             }
-            JobReport::Named(checkpoint) => self.named(checkpoint).await,
-            JobReport::Admitted(turn) => self.admitted(turn).await,
+            JobReport::CheckpointNamed(checkpoint) => self.finish_checkpoint(checkpoint).await,
+            JobReport::Admitted(turn) => self.resume_waiting(turn).await,
         }
     }
 }

@@ -3,18 +3,18 @@
 
 mod closed;
 mod interrupted;
-mod neighbours;
+mod other_processes;
 mod requests;
 mod snapshot;
 mod start;
 mod time;
 mod transcripts;
 
-pub(crate) use start::Kind;
+pub(crate) use start::NewSessionKind;
 pub(crate) use time::KEPT_CONTENT_LIMIT;
 
 use crate::{
-    library::LOOK,
+    library::SEARCH_TIMEOUT,
     session::{ActorRequest, Runtime, SessionCall, SessionHandle, Submission, UserMessage, resumes_at_start},
     settings::LiveSettings,
     slash::{self, ParsedMessage},
@@ -25,7 +25,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use tokio::sync::Mutex;
 
 /// Minimum time between two searches for idle sessions.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+const IDLE_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The sessions of a home. Clones share them.
 #[derive(Clone)]
@@ -33,12 +33,12 @@ pub(crate) struct Sessions {
     runtime: Arc<Runtime>,
     settings: LiveSettings,
     /// Locked while interrupted work is completed in a session that is not open.
-    mending: Arc<Mutex<()>>,
+    recovery_lock: Arc<Mutex<()>>,
 }
 
 impl Sessions {
     pub(crate) fn new(runtime: Arc<Runtime>, settings: LiveSettings) -> Self {
-        Self { runtime, settings, mending: Arc::default() }
+        Self { runtime, settings, recovery_lock: Arc::default() }
     }
 
     /// Returns the environment of the session actors.
@@ -62,7 +62,7 @@ impl Sessions {
 
     /// Resumes the turns that a crash or a shutdown of a process of this kind left open. A turn that cannot be
     /// resumed is left until its session is opened.
-    pub(crate) async fn resume(&self) -> Result<(), ApiError> {
+    pub(crate) async fn resume_interrupted(&self) -> Result<(), ApiError> {
         let base = &self.runtime.base;
         for source in resumes_at_start(base.config.source) {
             let source = *source;
@@ -77,17 +77,17 @@ impl Sessions {
     }
 
     /// Lets idle sessions rest, for as long as the application runs.
-    pub(crate) fn tend_idle(&self) {
+    pub(crate) fn close_idle(&self) {
         let (weak, base) = (Arc::downgrade(&self.runtime), &self.runtime.base);
-        let (closing, idle_after) = (base.closing.clone(), base.config.idle_after);
+        let (closing, idle_after) = (base.shutdown.clone(), base.config.idle_after);
         tokio::spawn(async move {
             loop {
                 tokio::select! {
                     () = closing.cancelled() => return,
-                    () = tokio::time::sleep(idle_after.max(BETWEEN_LOOKS)) => {}
+                    () = tokio::time::sleep(idle_after.max(IDLE_CHECK_INTERVAL)) => {}
                 }
                 let Some(runtime) = weak.upgrade() else { return };
-                runtime.open.let_idle_rest(idle_after).await;
+                runtime.open.close_idle(idle_after).await;
             }
         });
     }
@@ -96,7 +96,7 @@ impl Sessions {
     /// uses their lease.
     pub(crate) async fn shut_down(&self) {
         self.runtime.open.shut_down().await;
-        let _mended = self.mending.lock().await;
+        let _mended = self.recovery_lock.lock().await;
     }
 
     /// Returns the model with this id, or the default model of a new session.
@@ -132,26 +132,27 @@ impl Sessions {
         let info = self.runtime.base.store.read(move |reader| reader.session(session)).await;
         let info = info?.ok_or_else(unknown_session)?;
         let result = self.runtime.services.library.skill_set(Some(PathBuf::from(&info.folder)));
-        let skill_set = tokio::time::timeout(LOOK, result).await.ok().and_then(Result::ok).map(Arc::new);
+        let skill_set =
+            tokio::time::timeout(SEARCH_TIMEOUT, result).await.ok().and_then(Result::ok).map(Arc::new);
         if let Some(skill_set) = &skill_set {
-            handle.shelve(Arc::clone(skill_set));
+            handle.set_skills(Arc::clone(skill_set));
         }
-        let message = message.sendable()?;
+        let message = message.validate()?;
         let submission = match slash::parse(message.blocks()) {
             ParsedMessage::Message => Submission::Message(message),
             ParsedMessage::Command(command) => Submission::Command(message, command),
-            ParsedMessage::Misused { name } => Submission::Misuse(message, name),
-            ParsedMessage::Unknown { name, near: similar } => {
+            ParsedMessage::Misused { name } => Submission::MisusedCommand(message, name),
+            ParsedMessage::Unknown { name, similar } => {
                 let skill_set =
                     skill_set.ok_or_else(|| ApiError::new("skills.unreadable").arg("path", &info.folder))?;
-                match skill_set.find_called(message.blocks(), &name, &similar, &info.profile) {
+                match skill_set.skill_for_command(message.blocks(), &name, &similar, &info.profile) {
                     Ok(skill_task) => Submission::Skill(message, skill_task),
                     // Answered here: a typing error is not worth a model call.
                     Err(error) => Submission::NoCommand(error),
                 }
             }
         };
-        handle.ask_from(guard, |reply| ActorRequest::Send(submission, reply)).await
+        handle.request_from(guard, |reply| ActorRequest::Send(submission, reply)).await
     }
 
     /// Begins a turn whose first step is a skill; see [`crate::Octo::invoke_skill`].
@@ -161,10 +162,10 @@ impl Sessions {
         blocks: Vec<Block>,
         skill_task: SkillTask,
     ) -> Result<SendOutcome, ApiError> {
-        let message = UserMessage::in_window(blocks).sendable()?;
+        let message = UserMessage::in_window(blocks).validate()?;
         self.runtime.services.browser.person_acted();
         let submission = Submission::Skill(message, skill_task);
-        self.open(session).await?.ask(|reply| ActorRequest::Send(submission, reply)).await
+        self.open(session).await?.request(|reply| ActorRequest::Send(submission, reply)).await
     }
 }
 

@@ -35,8 +35,8 @@ impl LiveSettings {
         Ok((
             state.seq,
             SettingsSnapshot {
-                settings: as_of_now(&self.services, state.settings),
-                models: self.services.models.for_this_run(state.models),
+                settings: adapt_to_run(&self.services, state.settings),
+                models: self.services.models.adapt_to_run(state.models),
                 keychain,
             },
         ))
@@ -49,14 +49,14 @@ impl LiveSettings {
     ) -> Result<(), ApiError> {
         let keychain = self.services.models.keys().state();
         let services = Arc::clone(&self.services);
-        let _in_order = self.base.changing_settings.lock().await;
+        let _in_order = self.base.settings_lock.lock().await;
         let result = self.base.store.write(move |tx| {
             let mut settings = tx.settings()?;
             change(tx, &mut settings)?;
             tx.put_settings(&settings)?;
             let snapshot = SettingsSnapshot {
-                settings: as_of_now(&services, settings.clone()),
-                models: services.models.for_this_run(tx.models()?),
+                settings: adapt_to_run(&services, settings.clone()),
+                models: services.models.adapt_to_run(tx.models()?),
                 keychain,
             };
             tx.emit(StoredTopic::Settings, Event::SettingsChanged { snapshot })?;
@@ -66,7 +66,7 @@ impl LiveSettings {
         let previous = self.base.preferences();
         self.services.models.apply_settings(&settings);
         if previous.proxy != settings.proxy || previous.certificates != settings.certificates {
-            self.services.chats.changed();
+            self.services.chats.signal_change();
         }
         self.services.searching.apply_settings(&settings.search);
         self.services.chats.follow(&settings.chats);
@@ -74,7 +74,7 @@ impl LiveSettings {
         self.services.browser.choose(&settings.browser).await;
         self.services.browser.secrets().apply_list(&settings.site_secrets);
         self.runtime.admission.set_limit(settings.live_turns.effective());
-        self.base.prefer(settings);
+        self.base.set_preferences(settings);
         self.runtime.sub_agents.limit_changed();
         Ok(())
     }
@@ -93,10 +93,10 @@ impl LiveSettings {
 }
 
 /// Adapts stored settings to this run.
-fn as_of_now(services: &Services, settings: Settings) -> Settings {
+fn adapt_to_run(services: &Services, settings: Settings) -> Settings {
     Settings {
-        search: services.searching.for_this_run(settings.search.clone()),
-        chats: services.chats.as_of_now(settings.chats.clone()),
+        search: services.searching.adapt_to_run(settings.search.clone()),
+        chats: services.chats.adapt_to_run(settings.chats.clone()),
         ..settings
     }
 }

@@ -34,7 +34,7 @@ pub enum SkillCommandOutcome {
     /// It ran; this is its output.
     Ran(String),
     /// It was left to the model for this reason.
-    Left(String),
+    LeftToModel(String),
 }
 
 /// A request for a skill.
@@ -60,7 +60,7 @@ pub struct SkillFacts {
     /// Its origin, in a word or two for the person.
     pub label: String,
     /// The effect of invoking it.
-    pub manner: SkillMode,
+    pub mode: SkillMode,
 }
 
 /// The effect of invoking a skill.
@@ -80,37 +80,37 @@ pub enum LoadedSkill {
         /// The instructions, as Markdown.
         instructions: String,
         /// The commands in them that ran.
-        ran: Vec<String>,
+        executed: Vec<String>,
     },
     /// A sub-agent follows them.
-    Fork(Fork),
+    SubAgent(SubAgentSkill),
 }
 
 /// The specification of a sub-agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fork {
+pub struct SubAgentSkill {
     /// Its instructions, as Markdown.
     pub instructions: String,
     /// The commands in them that ran.
-    pub ran: Vec<String>,
+    pub executed: Vec<String>,
     /// Tools it may not use, by any of their names. Tools no sub-agent may use need not be listed.
     pub forbidden_tools: Vec<String>,
     /// The model it uses.
-    pub model: ForkModel,
+    pub model: SubAgentModel,
     /// Its reasoning effort on a model of its own. On its parent's model it uses the parent's effort, because a
     /// cache is valid for one effort.
     pub effort: Option<Effort>,
     /// The builtin commands it may run without asking; only for bundled skills.
-    pub leave: BuiltinGrant,
+    pub builtin_grant: BuiltinGrant,
 }
 
 /// The model of a sub-agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ForkModel {
+pub enum SubAgentModel {
     /// Its parent's. It then begins with its parent's conversation, which this model's cache contains.
-    Same,
+    Parents,
     /// The model for small tasks; its parent's if there is no such model.
-    Light,
+    Small,
     /// The connected model with this name.
     Named(String),
 }
@@ -119,24 +119,24 @@ pub enum ForkModel {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SkillError {
     /// No skill has this name.
-    #[error("There is no skill {name:?}.{}", meant(near))]
+    #[error("There is no skill {name:?}.{}", did_you_mean(similar))]
     Unknown {
         /// The requested name.
         name: String,
         /// Similar names, best first.
-        near: Vec<String>,
+        similar: Vec<String>,
     },
     /// It exists and cannot be used: switched off, not accepted, broken.
-    #[error("The skill {name} cannot be used: {why}")]
+    #[error("The skill {name} cannot be used: {reason}")]
     Unusable {
         /// Its name.
         name: String,
         /// The reason and a remedy.
-        why: String,
+        reason: String,
     },
 }
 
-fn meant(similar: &[String]) -> String {
+fn did_you_mean(similar: &[String]) -> String {
     match similar {
         [] => " Do it yourself with the other tools.".to_owned(),
         similar => format!(" Did you mean {}?", similar.join(" or ")),

@@ -44,7 +44,7 @@ pub(crate) enum ParsedMessage {
         /// The typed text without the slash.
         name: String,
         /// Similar names, best first.
-        near: Vec<&'static str>,
+        similar: Vec<&'static str>,
     },
 }
 
@@ -116,7 +116,7 @@ fn parse_text(text: &str) -> ParsedMessage {
             "autonomous" => ParsedMessage::Command(SlashCommand::Mode(Some(Mode::Autonomous))),
             _ => ParsedMessage::Misused { name: "mode" },
         },
-        (other, _) => ParsedMessage::Unknown { name: other.to_owned(), near: near(other) },
+        (other, _) => ParsedMessage::Unknown { name: other.to_owned(), similar: similar_commands(other) },
     }
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn unknown(name: String, similar: &[&str]) -> ApiError {
     ApiError::new("command.unknown_near").arg("name", name).list("near", similar)
 }
 
-fn near(name: &str) -> Vec<&'static str> {
+fn similar_commands(name: &str) -> Vec<&'static str> {
     let mut ranked: Vec<(usize, &'static str)> = COMMANDS
         .iter()
         .map(|(command, _)| (edit_distance(name, command), *command))
@@ -173,9 +173,9 @@ mod tests {
             ("/mode maybe", ParsedMessage::Misused { name: "mode" }),
             ("/rename", ParsedMessage::Misused { name: "rename" }),
             ("/rename A b  c", ParsedMessage::Command(SlashCommand::Rename("A b  c".into()))),
-            ("/modle", ParsedMessage::Unknown { name: "modle".into(), near: vec!["mode", "model"] }),
-            ("/he", ParsedMessage::Unknown { name: "he".into(), near: vec!["help", "new"] }),
-            ("/frobnicate", ParsedMessage::Unknown { name: "frobnicate".into(), near: vec![] }),
+            ("/modle", ParsedMessage::Unknown { name: "modle".into(), similar: vec!["mode", "model"] }),
+            ("/he", ParsedMessage::Unknown { name: "he".into(), similar: vec!["help", "new"] }),
+            ("/frobnicate", ParsedMessage::Unknown { name: "frobnicate".into(), similar: vec![] }),
         ];
         for (text, expected) in table {
             assert_eq!(&parse(&[Block::Text { text: (*text).into() }]), expected, "{text:?}");

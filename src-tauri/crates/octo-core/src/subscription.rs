@@ -14,7 +14,7 @@ use tokio::sync::{
 /// How long deltas are merged: about two frames, imperceptible to the eye.
 const MERGE_TIME: Duration = Duration::from_millis(30);
 /// How long changes of the running work are gathered: one step of an agent causes several.
-const GATHER: Duration = Duration::from_millis(100);
+const GATHER_TIME: Duration = Duration::from_millis(100);
 /// Delay before a failed lookup is repeated.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Maximum number of another process's events read at once.
@@ -44,7 +44,7 @@ pub(crate) async fn subscribe(topics: Topics, topic: Topic) -> Result<Subscripti
         deltas: topics.runtime.deltas.subscribe(),
         updates: topics.base.updates.subscribe(),
         activity: topics.runtime.board.change().watch(),
-        neighbours: topics.base.neighbours.watch(),
+        other_processes: topics.base.other_processes.watch(),
         topics,
         topic,
         seq: 0,
@@ -66,14 +66,14 @@ struct Forwarder {
     deltas: broadcast::Receiver<Arc<Delta>>,
     updates: broadcast::Receiver<LiveUpdate>,
     activity: watch::Receiver<u64>,
-    neighbours: watch::Receiver<u64>,
+    other_processes: watch::Receiver<u64>,
     /// The number of the last event, for a topic with stored events.
     seq: u64,
 }
 
 enum ForwarderFlow {
-    On,
-    Over,
+    Continue,
+    End,
 }
 
 impl Forwarder {
@@ -84,7 +84,7 @@ impl Forwarder {
                 let (seq, snapshot) = self.topics.stored(topic).await?;
                 self.seq = seq;
                 let mut batch = vec![Update::Snapshot { snapshot }];
-                batch.extend(self.topics.unstored(topic).await?);
+                batch.extend(self.topics.unstored_state(topic).await?);
                 Ok(batch)
             }
             Topic::Live(topic) => Ok(vec![Update::Snapshot { snapshot: self.topics.live(topic).await? }]),
@@ -101,14 +101,14 @@ impl Forwarder {
                 update = self.updates.recv() => self.take_update(update, &mut batch).await,
                 changed = self.activity.changed(), if self.topic == LiveTopic::Activity.into() => match changed {
                     Ok(()) => self.take_activity(&mut batch).await,
-                    Err(_) => ForwarderFlow::Over,
+                    Err(_) => ForwarderFlow::End,
                 },
-                changed = self.neighbours.changed() => match changed {
+                changed = self.other_processes.changed() => match changed {
                     Ok(()) => self.catch_up(&mut batch).await,
-                    Err(_) => ForwarderFlow::Over,
+                    Err(_) => ForwarderFlow::End,
                 },
             };
-            let mut is_over = matches!(next, ForwarderFlow::Over);
+            let mut is_over = matches!(next, ForwarderFlow::End);
             // Text is gathered for a moment; any other update is sent at once, with the gathered text.
             let gather =
                 !batch.is_empty() && batch.iter().all(|update| matches!(update, Update::Delta { .. }));
@@ -119,15 +119,15 @@ impl Forwarder {
                         () = tokio::time::sleep_until(deadline) => break,
                         event = self.events.recv() => {
                             let next = self.take_event(event, &mut batch).await;
-                            if matches!(next, ForwarderFlow::Over) || matches!(batch.last(), Some(Update::Event { .. })) {
-                                is_over = matches!(next, ForwarderFlow::Over);
+                            if matches!(next, ForwarderFlow::End) || matches!(batch.last(), Some(Update::Event { .. })) {
+                                is_over = matches!(next, ForwarderFlow::End);
                                 break;
                             }
                             next
                         }
                         delta = self.deltas.recv() => self.take_delta(delta, &mut batch).await,
                     };
-                    is_over = matches!(next, ForwarderFlow::Over);
+                    is_over = matches!(next, ForwarderFlow::End);
                 }
             }
             if !batch.is_empty() && sender.send(batch).await.is_err() {
@@ -147,7 +147,7 @@ impl Forwarder {
         match event {
             Ok(envelope) => self.push_event(&envelope, batch).await,
             Err(RecvError::Lagged(_)) => self.start_over(batch).await,
-            Err(RecvError::Closed) => ForwarderFlow::Over,
+            Err(RecvError::Closed) => ForwarderFlow::End,
         }
     }
 
@@ -160,25 +160,25 @@ impl Forwarder {
                 {
                     batch.push(Update::Billed { session: id, call: Box::new(call.clone()) });
                 }
-                return ForwarderFlow::On;
+                return ForwarderFlow::Continue;
             }
-            Topic::Live(_) => return ForwarderFlow::On,
+            Topic::Live(_) => return ForwarderFlow::Continue,
         };
         if let (StoredTopic::Session { id }, Event::SessionRemoved { id: gone }) = (topic, &envelope.event)
             && id == *gone
         {
             batch.push(Update::Ended);
-            return ForwarderFlow::Over;
+            return ForwarderFlow::End;
         }
         if envelope.topic != topic || envelope.seq <= self.seq {
-            return ForwarderFlow::On;
+            return ForwarderFlow::Continue;
         }
         if envelope.seq != self.seq + 1 {
             return self.start_over(batch).await;
         }
         self.seq = envelope.seq;
         batch.push(Update::Event { envelope: envelope.clone() });
-        ForwarderFlow::On
+        ForwarderFlow::Continue
     }
 
     async fn take_delta(
@@ -192,22 +192,22 @@ impl Forwarder {
                 loop {
                     match self.events.try_recv() {
                         Ok(envelope) => {
-                            if let ForwarderFlow::Over = self.push_event(&envelope, batch).await {
-                                return ForwarderFlow::Over;
+                            if let ForwarderFlow::End = self.push_event(&envelope, batch).await {
+                                return ForwarderFlow::End;
                             }
                         }
                         Err(TryRecvError::Empty) => break,
                         Err(TryRecvError::Lagged(_)) => return self.start_over(batch).await,
-                        Err(TryRecvError::Closed) => return ForwarderFlow::Over,
+                        Err(TryRecvError::Closed) => return ForwarderFlow::End,
                     }
                 }
                 if self.topic == (StoredTopic::Session { id: delta.session }).into() {
                     merge(batch, &delta);
                 }
-                ForwarderFlow::On
+                ForwarderFlow::Continue
             }
             Err(RecvError::Lagged(_)) => self.start_over(batch).await,
-            Err(RecvError::Closed) => ForwarderFlow::Over,
+            Err(RecvError::Closed) => ForwarderFlow::End,
         }
     }
 
@@ -224,9 +224,9 @@ impl Forwarder {
             Ok(LiveUpdate::Update(Topic::Live(LiveTopic::Tasks), _)) => self.activity.mark_changed(),
             Ok(LiveUpdate::Update(..)) => {}
             Ok(LiveUpdate::Gap) | Err(RecvError::Lagged(_)) => return self.start_over(batch).await,
-            Err(RecvError::Closed) => return ForwarderFlow::Over,
+            Err(RecvError::Closed) => return ForwarderFlow::End,
         }
-        ForwarderFlow::On
+        ForwarderFlow::Continue
     }
 
     /// Takes another process's stored changes to the topic. Changes of this process that are not sent yet are
@@ -234,7 +234,7 @@ impl Forwarder {
     async fn catch_up(&mut self, batch: &mut Vec<Update>) -> ForwarderFlow {
         let topic = match self.topic {
             // Each process keeps its settings itself.
-            Topic::Stored(StoredTopic::Settings) | Topic::Live(_) => return ForwarderFlow::On,
+            Topic::Stored(StoredTopic::Settings) | Topic::Live(_) => return ForwarderFlow::Continue,
             Topic::Stored(topic) => topic,
         };
         loop {
@@ -243,36 +243,36 @@ impl Forwarder {
                 // The next change includes it; the session list reports a purged session.
                 Err(error) => {
                     tracing::warn!(%error, "what another process stored could not be read");
-                    return ForwarderFlow::On;
+                    return ForwarderFlow::Continue;
                 }
             };
             let has_more = result.len() >= CATCH_UP_EVENTS as usize;
             for envelope in &result {
-                if let ForwarderFlow::Over = self.push_event(envelope, batch).await {
-                    return ForwarderFlow::Over;
+                if let ForwarderFlow::End = self.push_event(envelope, batch).await {
+                    return ForwarderFlow::End;
                 }
             }
             if !has_more {
-                return ForwarderFlow::On;
+                return ForwarderFlow::Continue;
             }
         }
     }
 
     /// Takes the running work, once all changes of one step have happened.
     async fn take_activity(&mut self, batch: &mut Vec<Update>) -> ForwarderFlow {
-        tokio::time::sleep(GATHER).await;
+        tokio::time::sleep(GATHER_TIME).await;
         self.activity.mark_unchanged();
         match self.topics.activity().await {
             Ok(state) => {
                 batch.push(Update::Activity { state });
-                ForwarderFlow::On
+                ForwarderFlow::Continue
             }
             // Clients keep their last state; a closed store ends the subscription anyway.
             Err(error) => {
                 tracing::warn!(%error, "what runs could not be looked up; it is tried again");
                 tokio::time::sleep(RETRY_DELAY).await;
                 self.activity.mark_changed();
-                ForwarderFlow::On
+                ForwarderFlow::Continue
             }
         }
     }
@@ -286,11 +286,11 @@ impl Forwarder {
         match self.begin().await {
             Ok(updates) => {
                 *batch = updates;
-                ForwarderFlow::On
+                ForwarderFlow::Continue
             }
             Err(error) => {
                 batch.push(Update::Fault { error });
-                ForwarderFlow::Over
+                ForwarderFlow::End
             }
         }
     }

@@ -69,7 +69,7 @@ impl Topics {
 
     /// Returns the current state that the events of a topic do not contain: faults, the rules, the chats, the
     /// open page.
-    pub(crate) async fn unstored(&self, topic: StoredTopic) -> Result<Vec<Update>, ApiError> {
+    pub(crate) async fn unstored_state(&self, topic: StoredTopic) -> Result<Vec<Update>, ApiError> {
         let trouble = |(session, trouble)| Update::Trouble { session, trouble: Some(trouble) };
         let mut updates = Vec::new();
         match topic {

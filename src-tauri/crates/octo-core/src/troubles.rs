@@ -10,43 +10,43 @@ use std::collections::HashMap;
 
 /// The faults of sessions.
 pub(crate) struct Troubles {
-    known: Mutex<HashMap<SessionId, Trouble>>,
+    by_session: Mutex<HashMap<SessionId, Trouble>>,
     updates: Updates,
 }
 
 impl Troubles {
     pub(crate) fn new(updates: Updates) -> Self {
-        Self { known: Mutex::default(), updates }
+        Self { by_session: Mutex::default(), updates }
     }
 
     /// Records that the session cannot be stored.
     pub(crate) fn begin(&self, session: SessionId, error: ApiError, stage: TroubleStage) {
         let trouble = Trouble { error, stage };
-        let previous = self.known().insert(session, trouble.clone());
+        let previous = self.lock().insert(session, trouble.clone());
         if previous.as_ref() != Some(&trouble) {
-            self.tell(session, Some(trouble));
+            self.notify(session, Some(trouble));
         }
     }
 
     /// Records that the session can be stored or no longer exists.
-    pub(crate) fn over(&self, session: SessionId) {
-        if self.known().remove(&session).is_some() {
-            self.tell(session, None);
+    pub(crate) fn clear(&self, session: SessionId) {
+        if self.lock().remove(&session).is_some() {
+            self.notify(session, None);
         }
     }
 
     /// Returns all current faults.
     pub(crate) fn all(&self) -> Vec<(SessionId, Trouble)> {
-        self.known().iter().map(|(session, trouble)| (*session, trouble.clone())).collect()
+        self.lock().iter().map(|(session, trouble)| (*session, trouble.clone())).collect()
     }
 
-    fn tell(&self, session: SessionId, trouble: Option<Trouble>) {
+    fn notify(&self, session: SessionId, trouble: Option<Trouble>) {
         for topic in [StoredTopic::Session { id: session }, StoredTopic::Sessions] {
             self.updates.send(topic, Update::Trouble { session, trouble: trouble.clone() });
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<SessionId, Trouble>> {
-        self.known.lock()
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Trouble>> {
+        self.by_session.lock()
     }
 }

@@ -1,6 +1,6 @@
 //! The turn machine: the agent's next action as a pure function of the past.
 //!
-//! [`Turn::on`] takes an [`Input`] and answers with [`TurnAction`]s; it knows no clock, no I/O and no async, so the
+//! [`Turn::handle`] takes an [`Input`] and answers with [`TurnAction`]s; it knows no clock, no I/O and no async, so the
 //! whole agent loop is tested as a table. The session actor performs the actions and feeds the results back.
 //!
 //! A turn alternates between *thinking* (one model call) and *acting* (the calls of one model message, a
@@ -47,7 +47,7 @@ pub struct Turn {
     model_calls: u32,
     truncations: u32,
     refusals: u32,
-    seen: HashMap<CallKey, u32>,
+    call_counts: HashMap<CallKey, u32>,
     queued: usize,
 }
 
@@ -251,7 +251,7 @@ impl Turn {
             model_calls: 0,
             truncations: 0,
             refusals: 0,
-            seen: HashMap::new(),
+            call_counts: HashMap::new(),
             queued: 0,
         }
     }
@@ -263,7 +263,7 @@ impl Turn {
         turn.model_calls = stored.model_calls;
         turn.queued = stored.queued;
         for key in stored.past.iter().chain(stored.open.iter().map(|(_, key, _)| key)) {
-            *turn.seen.entry(key.clone()).or_default() += 1;
+            *turn.call_counts.entry(key.clone()).or_default() += 1;
         }
         let actions = if stored.stop == StopState::Pressed {
             turn.end_restored(stored)
@@ -319,7 +319,7 @@ impl Turn {
 
     /// Takes an input and returns the actions. Inputs that no longer matter (an answer after Stop, a second end
     /// of a call) change nothing.
-    pub fn on(&mut self, input: Input) -> Vec<TurnAction> {
+    pub fn handle(&mut self, input: Input) -> Vec<TurnAction> {
         match input {
             Input::Queued(count) => {
                 self.queued = count;
@@ -434,7 +434,7 @@ impl Turn {
         let mut batch = Batch::new();
         let mut actions = Vec::new();
         for (call, key) in calls {
-            let count = self.seen.entry(key).or_default();
+            let count = self.call_counts.entry(key).or_default();
             *count += 1;
             if *count > self.limits.same_call {
                 self.refusals += 1;

@@ -26,7 +26,7 @@ pub enum PageReadiness {
     Deleted,
 }
 
-/// Decides the effect of closing the window; `back` is how to bring a hidden one back, `None` if impossible.
+/// Decides the effect of closing the window; `recovery` is how to bring a hidden one back, `None` if impossible.
 ///
 /// A window is only hidden if it can be brought back, and a person who closes it again during the question has
 /// answered it.

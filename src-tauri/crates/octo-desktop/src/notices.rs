@@ -81,7 +81,7 @@ pub enum NoticeCommand {
     /// task's name, and nothing of the conversation.
     Show {
         /// Its subject.
-        of: NoticeSubject,
+        subject: NoticeSubject,
         /// Its kind.
         kind: NoticeKind,
         /// The session's title, or the scheduled task's name.
@@ -92,7 +92,7 @@ pub enum NoticeCommand {
     /// Withdraws the subject's notice: the person saw it, it is outdated, or must not be shown.
     Withdraw {
         /// Its subject.
-        of: NoticeSubject,
+        subject: NoticeSubject,
     },
 }
 
@@ -102,8 +102,8 @@ impl NoticeCommand {
     #[must_use]
     pub fn with_task_setting(self, task: Option<TaskNotifications>) -> Self {
         match self {
-            Self::Show { of, kind, .. } if task.is_some_and(|task| !kind.is_news_of(task)) => {
-                Self::Withdraw { of }
+            Self::Show { subject, kind, .. } if task.is_some_and(|task| !kind.is_news_of(task)) => {
+                Self::Withdraw { subject }
             }
             command => command,
         }
@@ -184,7 +184,7 @@ impl Notices {
 
     /// Processes the newest runs of all scheduled tasks, newest first.
     pub fn runs_changed(&mut self, runs: &[TaskRun]) -> Vec<NoticeCommand> {
-        let further = self.runs.progressed(runs);
+        let further = self.runs.record_progress(runs);
         self.reported_by_run.extend(
             runs.iter().filter_map(|run| run.session).filter(|session| self.runs.is_open_in(*session)),
         );
@@ -205,7 +205,7 @@ impl Notices {
         let subject = run.session.map_or(NoticeSubject::Run(run.id), NoticeSubject::Session);
         match notice_kind(&run.status).filter(|(kind, _)| self.is_due(subject, *kind)) {
             Some((kind, problem)) => {
-                let run_notice = RunNotice { task: run.task.clone(), why: problem };
+                let run_notice = RunNotice { task: run.task.clone(), problem };
                 Some(self.show(subject, kind, run.name.clone(), Some(run_notice)))
             }
             // The session reports a question in it.
@@ -316,11 +316,11 @@ impl Notices {
         run: Option<RunNotice>,
     ) -> NoticeCommand {
         self.shown_kinds.insert(subject, kind);
-        NoticeCommand::Show { of: subject, kind, title, run }
+        NoticeCommand::Show { subject, kind, title, run }
     }
 
     fn withdraw(&mut self, subject: NoticeSubject) -> Option<NoticeCommand> {
-        self.shown_kinds.remove(&subject).map(|_| NoticeCommand::Withdraw { of: subject })
+        self.shown_kinds.remove(&subject).map(|_| NoticeCommand::Withdraw { subject })
     }
 }
 

@@ -12,7 +12,7 @@ pub struct RunNotice {
     /// File of the scheduled task.
     pub task: String,
     /// Reason for the question or the failure; `None` after success.
-    pub why: Option<RunProblem>,
+    pub problem: Option<RunProblem>,
 }
 
 impl RunNotice {
@@ -55,7 +55,7 @@ pub(crate) struct RunTracker {
 impl RunTracker {
     /// Returns the runs that have progressed, oldest first. Runs that ended before the first list are not news;
     /// a run that asks is, however old: nothing else reports it.
-    pub(crate) fn progressed<'a>(&mut self, runs: &'a [TaskRun]) -> Vec<&'a TaskRun> {
+    pub(crate) fn record_progress<'a>(&mut self, runs: &'a [TaskRun]) -> Vec<&'a TaskRun> {
         let is_first = !std::mem::replace(&mut self.has_list, true);
         let stages = runs.iter().map(|run| (run.id, (stage(&run.status), run.session))).collect();
         let previous = std::mem::replace(&mut self.stages, stages);

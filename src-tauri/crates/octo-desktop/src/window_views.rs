@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub struct WindowViews {
     sessions: BTreeMap<WindowNumber, SessionId>,
-    at: Option<WindowNumber>,
+    focused: Option<WindowNumber>,
     last: WindowNumber,
 }
 
@@ -30,14 +30,14 @@ impl WindowViews {
 
     /// Records that the person uses this window, or none.
     pub fn focus(&mut self, window: Option<WindowNumber>) {
-        self.at = window;
+        self.focused = window;
     }
 
     /// Records that a window was closed.
     pub fn close(&mut self, window: WindowNumber) {
         self.sessions.remove(&window);
-        if self.at == Some(window) {
-            self.at = None;
+        if self.focused == Some(window) {
+            self.focused = None;
         }
     }
 
@@ -48,8 +48,8 @@ impl WindowViews {
 
     /// Returns the person's current view. While they are elsewhere, it is the view of the first window.
     pub fn current(&self) -> PersonView {
-        let attention = if self.at.is_some() { Attention::Here } else { Attention::Elsewhere };
-        PersonView { attention, session: self.sessions.get(&self.at.unwrap_or_default()).copied() }
+        let attention = if self.focused.is_some() { Attention::Here } else { Attention::Elsewhere };
+        PersonView { attention, session: self.sessions.get(&self.focused.unwrap_or_default()).copied() }
     }
 }
 

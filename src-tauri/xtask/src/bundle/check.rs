@@ -169,8 +169,8 @@ fn check(
     output_of(kind.install(&package, root)).context("installing it")?;
     let installed: BTreeSet<String> = files(root)?.difference(&files_before).cloned().collect();
     say(&format!("{name}: {} files installed", installed.len()));
-    let result = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
-    let faults = contents::faults(&installed, &result(contents::DESKTOP), &result(contents::MIME));
+    let text_of = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
+    let faults = contents::faults(&installed, &text_of(contents::DESKTOP), &text_of(contents::MIME));
     if !faults.is_empty() {
         bail!("{}:\n  {}", package.display(), faults.join("\n  "));
     }

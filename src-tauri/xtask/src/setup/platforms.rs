@@ -1,6 +1,6 @@
 //! Installs the compilers of C for Windows and macOS and Rust's libraries for both, for `cargo xtask platforms`.
 
-use super::{Fetch, command, component, debian, fetched, pip};
+use super::{Fetch, command, component, debian, fetch_if_changed, pip};
 use crate::{
     platforms::Platform,
     project::{Project, succeeds},
@@ -54,7 +54,7 @@ fn libraries(target: &str) -> Result<()> {
 fn zig(project: &Project) -> Result<()> {
     let requirements = project.root.join("src-tauri/xtask/zig/requirements.txt");
     let folder = folder(project);
-    fetched(&requirements, &folder, || {
+    fetch_if_changed(&requirements, &folder, || {
         let mut install = pip("install");
         // It installs into a folder of the project, so its warning about root does not apply.
         install.env("PIP_ROOT_USER_ACTION", "ignore");

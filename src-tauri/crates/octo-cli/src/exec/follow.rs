@@ -56,8 +56,8 @@ pub(super) struct Follower<'a, W> {
     /// Whether a slash command was unknown or misused.
     refused: bool,
     language: Language,
-    shown: OutputMode,
-    out: OutputLines<W>,
+    mode: OutputMode,
+    output: OutputLines<W>,
     answered: HashSet<QuestionId>,
     /// Budget of the turn given to this run.
     budget: Option<Cost>,
@@ -100,8 +100,8 @@ impl<'a, W: Write> Follower<'a, W> {
             worked: false,
             refused: false,
             language,
-            shown: mode,
-            out: output,
+            mode,
+            output,
             answered: HashSet::new(),
             budget: None,
             unpriced: HashSet::new(),
@@ -189,8 +189,8 @@ impl<'a, W: Write> Follower<'a, W> {
             return Ok(NextStep::Wait);
         }
         self.last_seq = envelope.seq;
-        if self.shown == OutputMode::Events {
-            self.out.json(envelope);
+        if self.mode == OutputMode::Events {
+            self.output.json(envelope);
         }
         self.worked |= matches!(envelope.event, Event::TurnStarted { .. } | Event::TurnEnded { .. });
         match &envelope.event {
@@ -203,10 +203,10 @@ impl<'a, W: Write> Follower<'a, W> {
                 print_error(self.language, notice);
                 Ok(NextStep::Check)
             }
-            Event::CommandAnswered { note: notice } if self.shown == OutputMode::FinalText => {
+            Event::CommandAnswered { note: notice } if self.mode == OutputMode::FinalText => {
                 // The answer to a slash command is the run's output; other notes only accompany the work.
                 if notice.key.starts_with("command.") {
-                    self.out.text(&words::explain(self.language, notice));
+                    self.output.text(&words::explain(self.language, notice));
                 } else {
                     print_error(self.language, notice);
                 }
@@ -354,8 +354,8 @@ impl<'a, W: Write> Follower<'a, W> {
                 let last_answer = snapshot.page.messages.iter().rev().find(|message| {
                     message.turn == turn.id && message.role == Role::Assistant && !message.text().is_empty()
                 });
-                if let (OutputMode::FinalText, Some(message)) = (self.shown, last_answer) {
-                    self.out.text(&message.text());
+                if let (OutputMode::FinalText, Some(message)) = (self.mode, last_answer) {
+                    self.output.text(&message.text());
                 }
                 Exit::Finished
             }

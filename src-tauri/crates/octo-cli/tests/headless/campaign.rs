@@ -24,7 +24,7 @@ pub enum CampaignExtent {
     Part,
 }
 
-/// Makes all kills of a campaign, spread over as many homes as needed. `life` receives the seed of a home and
+/// Makes all kills of a campaign, spread over as many homes as needed. `run_life` receives the seed of a home and
 /// its maximum number of kills, and returns the number made.
 pub fn kill(
     campaign_seed: u64,

@@ -99,8 +99,8 @@ fn nothing_grows_in_a_day_of_work_but_what_is_stored() {
     server.assert_clean();
     until("no process is left at all", || stray_processes(&root, None).is_empty().then_some(()));
     println!("bytes of database per turn: {:?}", growth.check(load.warm_up, &[("fast_clock", MEMORY)]));
-    let rewrite = check_database(&home.octo(), &home.home().join("anew.db"));
-    println!("bytes of database, and made anew: {rewrite:?}");
+    let rebuilt = check_database(&home.octo(), &home.home().join("anew.db"));
+    println!("bytes of database, and made anew: {rebuilt:?}");
 }
 
 struct Day<'a> {

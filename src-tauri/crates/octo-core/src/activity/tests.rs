@@ -6,11 +6,17 @@ use octo_protocol::{CallId, CommandState, Cost, RunCause, RunId};
 const PLACES: PermitCount = PermitCount { taken: 1, limit: 4 };
 
 fn doing(title: &str, turn: Option<TurnActivity>) -> SessionActivity {
-    SessionActivity { title: title.into(), folder: "/work".into(), fork: None, turn, commands: Vec::new() }
+    SessionActivity {
+        title: title.into(),
+        folder: "/work".into(),
+        sub_agent: None,
+        turn,
+        commands: Vec::new(),
+    }
 }
 
 fn turn(since: Millis, status: TurnActivityStatus) -> TurnActivity {
-    TurnActivity { turn: TurnId::new(), since, stands: status, steps: 2, used: Usage::default() }
+    TurnActivity { turn: TurnId::new(), since, status, steps: 2, usage: Usage::default() }
 }
 
 fn command(handle: &str, started_at: Millis) -> BackgroundCommand {
@@ -43,9 +49,16 @@ fn run(name: &str, due: Millis, status: RunStatus, session: Option<SessionId>) -
     }
 }
 
-fn known() -> ActivityInputs {
+fn activity_inputs() -> ActivityInputs {
     let (spent, ahead) = (HashMap::new(), HashMap::new());
-    ActivityInputs { runs: Vec::new(), spent, ahead, places: PLACES, tends: None, neighbours: Vec::new() }
+    ActivityInputs {
+        runs: Vec::new(),
+        spent,
+        queue_positions: ahead,
+        permits: PLACES,
+        schedule_time: None,
+        other_processes: Vec::new(),
+    }
 }
 
 #[test]
@@ -61,7 +74,7 @@ fn each_kind_has_its_row_in_its_order_with_what_it_belongs_to() {
         name: "explore".into(),
     };
     let forked = SessionActivity {
-        fork: Some(sub_agent),
+        sub_agent: Some(sub_agent),
         ..doing("explore", Some(turn(60, TurnActivityStatus::Working)))
     };
     let lines = BTreeMap::from([
@@ -69,11 +82,11 @@ fn each_kind_has_its_row_in_its_order_with_what_it_belongs_to() {
         (chat, with_commands),
         (of_task, doing("Brief", Some(turn(40, TurnActivityStatus::Working)))),
     ]);
-    let mut inputs = known();
+    let mut inputs = activity_inputs();
     inputs.runs.push(run("Brief", 30, RunStatus::Running, Some(of_task)));
     let spent = Spending { calls: 3, cost: Cost::DOLLAR, ..Spending::default() };
     inputs.spent.insert(child, spent);
-    let state = state(&lines, &inputs);
+    let state = activity_state(&lines, &inputs);
     let actual: Vec<(&str, Option<&str>, bool)> = state
         .rows
         .iter()
@@ -112,15 +125,15 @@ fn how_a_turn_stands_goes_by_the_line() {
     ] {
         let turn = turn(1, status);
         let lines = BTreeMap::from([(SessionId::new(), doing("Chat", Some(turn)))]);
-        let mut inputs = known();
-        inputs.ahead.extend(ahead.map(|ahead| (turn.turn, ahead)));
-        assert_eq!(state(&lines, &inputs).rows[0].status, expected, "{status:?} {ahead:?}");
+        let mut inputs = activity_inputs();
+        inputs.queue_positions.extend(ahead.map(|ahead| (turn.turn, ahead)));
+        assert_eq!(activity_state(&lines, &inputs).rows[0].status, expected, "{status:?} {ahead:?}");
     }
 }
 
 #[test]
 fn runs_that_are_due_wait_in_their_order_where_this_process_begins_them() {
-    let mut inputs = known();
+    let mut inputs = activity_inputs();
     inputs.runs = vec![
         run("first", 5, RunStatus::Waiting { until: 5 }, None),
         run("tried again later", 5, RunStatus::Waiting { until: 100 }, None),
@@ -129,9 +142,9 @@ fn runs_that_are_due_wait_in_their_order_where_this_process_begins_them() {
         run("elsewhere", 8, RunStatus::Running, Some(SessionId::new())),
     ];
     let nothing = BTreeMap::new();
-    assert_eq!(state(&nothing, &inputs).rows, []);
-    inputs.tends = Some(50);
-    let state = state(&nothing, &inputs);
+    assert_eq!(activity_state(&nothing, &inputs).rows, []);
+    inputs.schedule_time = Some(50);
+    let state = activity_state(&nothing, &inputs);
     let actual: Vec<_> = state.rows.iter().map(|row| (row.name.as_str(), row.status, row.session)).collect();
     assert_eq!(
         actual,
@@ -158,7 +171,7 @@ fn the_board_says_when_something_changed_and_forgets_a_session_that_is_gone() {
     entry.publish(Some(working));
     assert!(!news.has_changed().unwrap(), "told twice");
     drop(entry);
-    assert!(news.has_changed().unwrap() && board.lines().is_empty());
+    assert!(news.has_changed().unwrap() && board.sessions().is_empty());
 }
 
 #[test]
@@ -191,9 +204,9 @@ fn what_other_processes_do_stands_among_the_rest_with_their_number() {
         commands: vec![command("two", 8)],
         ..other(SessionId::new(), "At rest", SessionStatus::Idle, 0)
     };
-    let mut inputs = known();
+    let mut inputs = activity_inputs();
     inputs.runs.push(run("Brief", 30, RunStatus::Running, Some(of_task)));
-    inputs.neighbours = vec![
+    inputs.other_processes = vec![
         with_command,
         other(of_task, "Brief of today", SessionStatus::Running, 40),
         OtherProcessSession { fork: Some(sub_agent), ..other(child, "explore", SessionStatus::Running, 60) },
@@ -203,7 +216,7 @@ fn what_other_processes_do_stands_among_the_rest_with_their_number() {
     inputs.spent.insert(theirs, spent);
     let own = SessionId::new();
     let lines = BTreeMap::from([(own, doing("Here", Some(turn(50, TurnActivityStatus::Working))))]);
-    let state = state(&lines, &inputs);
+    let state = activity_state(&lines, &inputs);
     let actual: Vec<(&str, Option<u32>, ActivityStatus, Option<u32>)> =
         state.rows.iter().map(|row| (row.name.as_str(), row.process, row.status, row.steps)).collect();
     let works = ActivityStatus::Working;

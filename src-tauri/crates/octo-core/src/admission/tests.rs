@@ -34,14 +34,14 @@ fn what_began_first_comes_first_whenever_it_asked() {
 }
 
 #[test]
-fn the_door_keeps_the_order_of_those_who_gather_and_lets_nobody_in_at_the_end() {
+fn the_queue_keeps_the_order_of_collected_turns_and_admits_none_at_the_end() {
     let admission = TurnLimiter::new(2, Change::default());
     let turns: Vec<TurnId> = (0..3).map(|_| TurnId::new()).collect();
     let permits: Vec<Permit> = turns.iter().rev().map(|turn| silent(&admission, *turn)).collect();
-    assert!(permits.iter().all(|ticket| !ticket.is_admitted()));
+    assert!(permits.iter().all(|permit| !permit.is_admitted()));
     admission.open();
-    let inside: Vec<bool> = permits.iter().map(Permit::is_admitted).collect();
-    assert_eq!(inside, [false, true, true], "the last of the three waits");
+    let admitted: Vec<bool> = permits.iter().map(Permit::is_admitted).collect();
+    assert_eq!(admitted, [false, true, true], "the last of the three waits");
     admission.close();
     drop(permits);
     assert!(!silent(&admission, TurnId::new()).is_admitted());
@@ -60,7 +60,7 @@ fn another_limit_takes_no_place_away_and_is_used_at_once() {
 }
 
 #[test]
-fn the_bell_rings_once_and_only_for_one_that_had_to_wait() {
+fn the_callback_runs_once_and_only_for_a_turn_that_waited() {
     let admission = open(1);
     let admitted = Arc::new(AtomicUsize::new(0));
     let ask = || {
@@ -98,23 +98,23 @@ proptest! {
     #[test]
     fn no_place_is_free_while_somebody_waits_and_none_is_given_beyond_the_limit(steps in steps()) {
         let turns: Vec<TurnId> = (0..12).map(|_| TurnId::new()).collect();
-        let (inside, waiting) = (BTreeSet::new(), BTreeSet::new());
-        let mut line = PermitQueue { door: LimiterMode::Open, limit: 2, inside, waiting };
+        let (admitted, waiting) = (BTreeSet::new(), BTreeSet::new());
+        let mut queue = PermitQueue { mode: LimiterMode::Open, limit: 2, admitted, waiting };
         for step in steps {
             match step {
-                QueueOperation::Ask(turn) if !line.inside.contains(&turns[turn]) => {
-                    line.waiting.insert(turns[turn]);
+                QueueOperation::Ask(turn) if !queue.admitted.contains(&turns[turn]) => {
+                    queue.waiting.insert(turns[turn]);
                 }
                 QueueOperation::Ask(_) => {}
-                QueueOperation::Leave(turn) => line.leave(turns[turn]),
-                QueueOperation::Limit(limit) => line.limit = limit,
+                QueueOperation::Leave(turn) => queue.leave(turns[turn]),
+                QueueOperation::Limit(limit) => queue.limit = limit,
             }
-            let before = line.inside.len();
-            let admitted = line.admit();
-            prop_assert!(line.inside.len() <= line.limit.max(before));
-            prop_assert!(line.waiting.is_empty() || line.inside.len() >= line.limit);
-            prop_assert!(line.inside.is_disjoint(&line.waiting));
-            if let (Some(last), Some(next)) = (admitted.last(), line.waiting.first()) {
+            let before = queue.admitted.len();
+            let admitted = queue.admit();
+            prop_assert!(queue.admitted.len() <= queue.limit.max(before));
+            prop_assert!(queue.waiting.is_empty() || queue.admitted.len() >= queue.limit);
+            prop_assert!(queue.admitted.is_disjoint(&queue.waiting));
+            if let (Some(last), Some(next)) = (admitted.last(), queue.waiting.first()) {
                 prop_assert!(last < next, "whoever waits began later than who was let in");
             }
         }

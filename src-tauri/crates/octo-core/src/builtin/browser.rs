@@ -1,6 +1,6 @@
 //! `octo browser …`: an agent's questions about the browser.
 
-use super::{HomeCommands, in_english};
+use super::{HomeCommands, english_text};
 use octo_protocol::BrowserState;
 use octo_tools::{BrowserQuery, ToolError};
 
@@ -17,14 +17,14 @@ impl HomeCommands {
                 BrowserState::Attached { browser, version, .. } => {
                     format!("Connected to {browser} {version}.")
                 }
-                BrowserState::Lost { error } => format!("Not connected. {}", in_english(&error)),
+                BrowserState::Lost { error } => format!("Not connected. {}", english_text(&error)),
             }),
             BrowserQuery::Doctor => {
                 let checks = self.browser.examine().await;
                 Ok(checks
                     .iter()
                     .map(|check| {
-                        format!("{:?}: {:?}. {}\n", check.about, check.result, in_english(&check.note))
+                        format!("{:?}: {:?}. {}\n", check.about, check.result, english_text(&check.note))
                     })
                     .collect())
             }

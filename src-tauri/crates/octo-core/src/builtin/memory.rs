@@ -1,6 +1,6 @@
 //! `octo memory …` and `octo persona …`: an agent's work with memories, SOUL.md and USER.md.
 
-use super::{Deed, HomeCommands, diff, told};
+use super::{BuiltinReport, HomeCommands, diff, tool_error};
 use crate::library::MemoryDraft;
 use octo_protocol::{PersonaKind, RemovedBy, ToolView};
 use octo_runtime::blocking;
@@ -17,7 +17,7 @@ impl HomeCommands {
         match command {
             MemoryCommand::Save { file, body, topic, .. } => {
                 let before = match &file {
-                    Some(file) => Some(library.memory(file.clone()).await.map_err(told)?),
+                    Some(file) => Some(library.memory(file.clone()).await.map_err(tool_error)?),
                     None => None,
                 };
                 let path = match &before {
@@ -27,7 +27,7 @@ impl HomeCommands {
                 Ok(diff(&path, before.as_ref().map(|memory| memory.body.as_str()), &body))
             }
             MemoryCommand::Delete { file } => {
-                let memory = library.memory(file).await.map_err(told)?;
+                let memory = library.memory(file).await.map_err(tool_error)?;
                 Ok(diff(Path::new(&memory.path), Some(&memory.body), ""))
             }
             MemoryCommand::List { .. } | MemoryCommand::Read { .. } => {
@@ -45,7 +45,7 @@ impl HomeCommands {
         let (library, trash) = (&self.library, &self.trash);
         match command {
             MemoryCommand::List { query } => {
-                let matches = library.list_memories(query.unwrap_or_default()).await.map_err(told)?;
+                let matches = library.list_memories(query.unwrap_or_default()).await.map_err(tool_error)?;
                 if matches.memories.is_empty() {
                     return Ok("No memories.".to_owned());
                 }
@@ -56,7 +56,7 @@ impl HomeCommands {
                     .collect())
             }
             MemoryCommand::Read { file } => {
-                let memory = library.recall(file).await.map_err(told)?;
+                let memory = library.recall(file).await.map_err(tool_error)?;
                 Ok(format!(
                     "topic: {}\ndescription: {}\n\n{}",
                     memory.card.topic, memory.card.description, memory.body
@@ -65,13 +65,13 @@ impl HomeCommands {
             MemoryCommand::Save { file, topic, description, body } => {
                 let draft = MemoryDraft { file, topic, description, body, version: None };
                 let writer = self.writer(origin).await;
-                let saved = library.remember(draft, Some(writer)).await.map_err(told)?;
-                self.done(Deed::Remembered(saved.card.file.clone()));
+                let saved = library.remember(draft, Some(writer)).await.map_err(tool_error)?;
+                self.report(BuiltinReport::MemoryWritten(saved.card.file.clone()));
                 Ok(format!("Remembered in {}.", saved.card.file))
             }
             MemoryCommand::Delete { file } => {
                 let result = library.forget(file.clone(), RemovedBy::Agent, Some(origin.session), trash);
-                result.await.map_err(told)?;
+                result.await.map_err(tool_error)?;
                 Ok(format!("{file} is in the trash."))
             }
         }
@@ -83,7 +83,7 @@ impl HomeCommands {
         match command {
             PersonaCommand::Write { kind, text } => {
                 let agents = library.agents().clone();
-                let file = blocking(move || Ok(agents.file(kind))).await.map_err(told)?;
+                let file = blocking(move || Ok(agents.file(kind))).await.map_err(tool_error)?;
                 let current = if file.text.is_empty() { &file.standard } else { &file.text };
                 Ok(diff(Path::new(&file.path), Some(current), &text))
             }
@@ -96,7 +96,7 @@ impl HomeCommands {
         let (library, trash) = (&self.library, &self.trash);
         match command {
             PersonaCommand::Show => {
-                let persona = library.persona().await.map_err(told)?;
+                let persona = library.persona().await.map_err(tool_error)?;
                 let mut text = String::new();
                 for file in persona.files {
                     let name = persona_name(file.kind);
@@ -110,7 +110,7 @@ impl HomeCommands {
                 Ok(text)
             }
             PersonaCommand::Write { kind, text } => {
-                library.write_persona(kind, text, trash).await.map_err(told)?;
+                library.write_persona(kind, text, trash).await.map_err(tool_error)?;
                 Ok(format!(
                     "{} is written. Sessions that begin from now on start with it.",
                     persona_name(kind)

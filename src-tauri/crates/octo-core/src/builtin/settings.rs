@@ -22,7 +22,7 @@ pub(super) fn answer(settings: &Settings, query: SettingsQuery) -> Result<String
             let page = page.name();
             let advice = match &proposal {
                 Some((key, value)) => {
-                    proposed(page, key, value)?;
+                    check_proposal(page, key, value)?;
                     format!(
                         "There the person sees that you propose {key}: {value}, and sets it or leaves it."
                     )
@@ -45,7 +45,7 @@ enum Range {
 }
 
 impl Range {
-    fn has(&self, value: &str) -> bool {
+    fn contains(&self, value: &str) -> bool {
         match self {
             Self::Words { may } => may.iter().any(|choice| choice == value),
             Self::Numbers { from, to } => {
@@ -73,7 +73,7 @@ static PROPOSED: LazyLock<BTreeMap<String, Range>> = LazyLock::new(|| {
 });
 
 /// Whether a value can be proposed for a setting of a page.
-fn proposed(page: &str, key: &str, value: &str) -> Result<(), ToolError> {
+fn check_proposal(page: &str, key: &str, value: &str) -> Result<(), ToolError> {
     let Some(range) = PROPOSED.get(&format!("{page} {key}")) else {
         let settings: Vec<&str> = PROPOSED.keys().map(String::as_str).collect();
         return Err(ToolError::new(format!(
@@ -82,7 +82,7 @@ fn proposed(page: &str, key: &str, value: &str) -> Result<(), ToolError> {
             settings.join(", ")
         )));
     };
-    if range.has(value) {
+    if range.contains(value) {
         Ok(())
     } else {
         Err(ToolError::new(format!("Not done: {key} cannot be {value}: it is {range}.")))
@@ -141,8 +141,8 @@ mod tests {
                 );
                 let settings = set(at, value.clone()).unwrap();
                 // Reading replaces invalid values with valid ones.
-                let result = serde_json::to_value(settings).unwrap();
-                assert_eq!(at.iter().fold(&result, |inside, name| &inside[name]), &value, "{setting}");
+                let stored = serde_json::to_value(settings).unwrap();
+                assert_eq!(at.iter().fold(&stored, |inside, name| &inside[name]), &value, "{setting}");
             }
             for value in unfit {
                 open(page, Some((key, &value))).expect_err(&format!("{setting} {value}"));

@@ -1,7 +1,7 @@
 //! `octo skill …`: an agent's work with skills.
 
-use super::{Deed, HomeCommands, diff, in_english, told};
-use crate::library::{Proposal, SKILL_FILE, label, remark, text_of};
+use super::{BuiltinReport, HomeCommands, diff, english_text, tool_error};
+use crate::library::{Proposal, SKILL_FILE, label, remark, skill_text};
 use octo_protocol::{LibraryOfferView, SkillOffer, ToolView};
 use octo_runtime::blocking;
 use octo_skills::{FindingLevel, Skill, SkillUsage, Trust, ValidationRules};
@@ -24,8 +24,8 @@ impl HomeCommands {
         let library = &self.library;
         match command {
             SkillCommand::Install { source: SkillSourceRef::Path(path), names, .. } => {
-                let offer = library.inspect(path.display().to_string()).await.map_err(told)?;
-                library.keep_offer(origin.call, offer.id).map_err(told)?;
+                let offer = library.inspect(path.display().to_string()).await.map_err(tool_error)?;
+                library.keep_offer(origin.call, offer.id).map_err(tool_error)?;
                 let skills =
                     offer.skills.into_iter().filter(|skill| names.is_empty() || names.contains(&skill.name));
                 Ok(ToolView::LibraryOffer(LibraryOfferView { from: offer.from, skills: skills.collect() }))
@@ -35,17 +35,17 @@ impl HomeCommands {
                 let offer = library.last_inspected(&from).ok_or_else(|| {
                     ToolError::new(format!("Look first at what is there: octo skill inspect {from}"))
                 })?;
-                library.keep_offer(origin.call, offer.id).map_err(told)?;
+                library.keep_offer(origin.call, offer.id).map_err(tool_error)?;
                 let skills =
                     offer.skills.into_iter().filter(|skill| names.is_empty() || names.contains(&skill.name));
                 Ok(ToolView::LibraryOffer(LibraryOfferView { from, skills: skills.collect() }))
             }
             SkillCommand::Propose { path, .. } => {
-                let (name, text) = proposed(path).await?;
-                let skill_set = library.skill_set(Some(origin.folder.clone())).await.map_err(told)?;
+                let (name, text) = read_proposed_skill(path).await?;
+                let skill_set = library.skill_set(Some(origin.folder.clone())).await.map_err(tool_error)?;
                 let existing = skill_set.catalogue.get(&name).filter(|skill| skill.source.is_writable());
                 let old_text = match existing {
-                    Some(skill) => written(skill).await.ok(),
+                    Some(skill) => read_skill_text(skill).await.ok(),
                     None => None,
                 };
                 let file = self.base.paths.skills().join(&name).join(SKILL_FILE);
@@ -75,11 +75,11 @@ impl HomeCommands {
         let (library, trash) = (&self.library, &self.trash);
         match command {
             SkillCommand::List => {
-                let skill_set = library.skill_set(Some(origin.folder.clone())).await.map_err(told)?;
+                let skill_set = library.skill_set(Some(origin.folder.clone())).await.map_err(tool_error)?;
                 Ok(skill_set.catalogue.skills().iter().map(line).collect())
             }
             SkillCommand::Show { name } => {
-                let skill_set = library.skill_set(Some(origin.folder.clone())).await.map_err(told)?;
+                let skill_set = library.skill_set(Some(origin.folder.clone())).await.map_err(tool_error)?;
                 let Some(skill) = skill_set.catalogue.get(&name) else {
                     let similar = skill_set.catalogue.similar_names(&name).join(", ");
                     return Err(ToolError::new(format!("There is no skill {name}. Near: {similar}")));
@@ -89,7 +89,7 @@ impl HomeCommands {
                         "{name} came with this folder and the person has not accepted it. They can look at it on the Skills page."
                     )));
                 }
-                let text = written(skill).await?;
+                let text = read_skill_text(skill).await?;
                 Ok(format!("{}\nFolder: {}\n\n{text}", line(skill).trim_end(), skill.folder.display()))
             }
             SkillCommand::Validate { path } => {
@@ -99,7 +99,7 @@ impl HomeCommands {
                 });
                 let findings = validated
                     .await
-                    .map_err(told)?
+                    .map_err(tool_error)?
                     .ok_or_else(|| ToolError::new("Name the skill's folder."))?;
                 if findings.is_empty() {
                     return Ok("It keeps every rule.".to_owned());
@@ -111,42 +111,42 @@ impl HomeCommands {
                             FindingLevel::Fault => "fault",
                             FindingLevel::Advice => "advice",
                         };
-                        format!("{level}: {}\n", in_english(&remark(&finding.warning)))
+                        format!("{level}: {}\n", english_text(&remark(&finding.warning)))
                     })
                     .collect())
             }
             SkillCommand::Inspect { source } => {
-                let offer = library.inspect(place(&source)).await.map_err(told)?;
-                Ok(described(&offer))
+                let offer = library.inspect(describe_source(&source)).await.map_err(tool_error)?;
+                Ok(describe_offer(&offer))
             }
             SkillCommand::Install { source: _, names, replace } => {
                 // Installs what the person saw, and nothing added since.
                 let installed =
-                    library.install_kept(origin.call, names, &replace, trash).await.map_err(told)?;
+                    library.install_kept(origin.call, names, &replace, trash).await.map_err(tool_error)?;
                 Ok(format!("Installed: {}. They can be used at once.", installed.names.join(", ")))
             }
             SkillCommand::Propose { path, reason } => {
-                let (name, text) = proposed(path).await?;
+                let (name, text) = read_proposed_skill(path).await?;
                 let writer = self.writer(origin).await;
                 let info = self.base.store.read(move |reader| reader.session(writer)).await;
-                let info = info.map_err(|error| told(error.into()))?;
+                let info = info.map_err(|error| tool_error(error.into()))?;
                 let session = info.map(|info| (info.id, info.title));
                 let turn = self.client.turn;
                 let proposal = Proposal { text, name, reason, from: session, turn, cost_nanos: None };
-                let suggestion = library.propose(proposal).await.map_err(told)?;
-                self.done(Deed::Proposed(suggestion.id));
+                let suggestion = library.propose(proposal).await.map_err(tool_error)?;
+                self.report(BuiltinReport::SkillProposed(suggestion.id));
                 Ok(format!(
                     "{} is proposed. It waits on the Skills page and is not used before the person accepts it.",
                     suggestion.name
                 ))
             }
             SkillCommand::Export { name, file } => {
-                let skill_set = library.skill_set(Some(origin.folder.clone())).await.map_err(told)?;
+                let skill_set = library.skill_set(Some(origin.folder.clone())).await.map_err(tool_error)?;
                 let skill = skill_set
                     .catalogue
                     .get(&name)
                     .ok_or_else(|| ToolError::new(format!("There is no skill {name}.")))?;
-                let export = library.export(skill_set.named(skill), file).await.map_err(told)?;
+                let export = library.export(skill_set.reference(skill), file).await.map_err(tool_error)?;
                 let lost_fields = if export.left_out.is_empty() {
                     String::new()
                 } else {
@@ -170,7 +170,7 @@ fn line(skill: &Skill) -> String {
 }
 
 /// Describes the skills of a source, for the model.
-fn described(offer: &SkillOffer) -> String {
+fn describe_offer(offer: &SkillOffer) -> String {
     let mut text = format!("{} holds:\n", offer.from);
     for skill in &offer.skills {
         let scripts =
@@ -187,7 +187,7 @@ fn described(offer: &SkillOffer) -> String {
             if skill.present.is_some() { "; the person has one of that name" } else { "" },
         );
         for message in skill.error.iter().chain(&skill.warnings) {
-            let _written = writeln!(text, "  {}", in_english(message));
+            let _written = writeln!(text, "  {}", english_text(message));
         }
     }
     text
@@ -197,7 +197,7 @@ fn some(names: &[String]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-fn place(source: &SkillSourceRef) -> String {
+fn describe_source(source: &SkillSourceRef) -> String {
     match source {
         SkillSourceRef::Path(path) => path.display().to_string(),
         SkillSourceRef::Address(address) => address.clone(),
@@ -205,15 +205,15 @@ fn place(source: &SkillSourceRef) -> String {
 }
 
 /// Returns the text of an existing skill.
-async fn written(skill: &Skill) -> Result<String, ToolError> {
+async fn read_skill_text(skill: &Skill) -> Result<String, ToolError> {
     let skill = skill.clone();
-    blocking(move || text_of(&skill)).await.map_err(told)
+    blocking(move || skill_text(&skill)).await.map_err(tool_error)
 }
 
 /// Returns a skill's name and text, from its folder or its `SKILL.md`.
-async fn proposed(path: PathBuf) -> Result<(String, String), ToolError> {
+async fn read_proposed_skill(path: PathBuf) -> Result<(String, String), ToolError> {
     // The error text is for the model and is passed on unchanged.
-    blocking(move || Ok(read_proposal(&path))).await.map_err(told)?
+    blocking(move || Ok(read_proposal(&path))).await.map_err(tool_error)?
 }
 
 fn read_proposal(path: &Path) -> Result<(String, String), ToolError> {

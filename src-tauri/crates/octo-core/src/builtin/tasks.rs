@@ -3,7 +3,7 @@
 //! Octo shows the person the agent's draft in words, with the plan and its next times, and then saves exactly
 //! that or nothing.
 
-use super::{HomeCommands, in_english, told};
+use super::{HomeCommands, english_text, tool_error};
 use crate::{models::Models, schedule::ShownPlan};
 use jiff::{Timestamp, tz::TimeZone};
 use octo_protocol::{
@@ -28,17 +28,17 @@ impl HomeCommands {
         let text = match command {
             TaskCommand::List | TaskCommand::Show { .. } => String::new(),
             TaskCommand::Save { task, draft } => {
-                let (version, plan) = self.drafted(task.as_deref(), *draft, origin).await?;
-                let preview = self.tasks.preview(plan.clone()).await.map_err(told)?;
+                let (version, plan) = self.plan_from_draft(task.as_deref(), *draft, origin).await?;
+                let preview = self.tasks.preview(plan.clone()).await.map_err(tool_error)?;
                 if !preview.errors.is_empty() {
-                    let faults = preview.errors.iter().map(|error| in_english(&error.error));
+                    let faults = preview.errors.iter().map(|error| english_text(&error.error));
                     return Err(ToolError::new(faults.collect::<Vec<_>>().join("\n")));
                 }
-                let mut text = in_words(language, &plan, &preview.next, self.tasks.models());
+                let mut text = describe_plan(language, &plan, &preview.next, self.tasks.models());
                 for remark in &preview.remarks {
-                    let said = words::say(language, &format!("error.{}", remark.key), &remark.args);
+                    let remark_text = words::say(language, &format!("error.{}", remark.key), &remark.args);
                     // Writing to a string cannot fail.
-                    let _written = write!(text, "\n\n{said}");
+                    let _written = write!(text, "\n\n{remark_text}");
                 }
                 let plan = ShownPlan { call: origin.call, task, version, plan };
                 self.tasks.hold(plan).map_err(|_| {
@@ -48,9 +48,11 @@ impl HomeCommands {
                 text
             }
             TaskCommand::Run { task } | TaskCommand::Switch { task, .. } | TaskCommand::Delete { task } => {
-                let card = self.tasks.get(task).await.map_err(told)?;
+                let card = self.tasks.get(task).await.map_err(tool_error)?;
                 match card.content {
-                    TaskContent::Plan { plan } => in_words(language, &plan, &card.next, self.tasks.models()),
+                    TaskContent::Plan { plan } => {
+                        describe_plan(language, &plan, &card.next, self.tasks.models())
+                    }
                     TaskContent::Broken { text, .. } => text,
                 }
             }
@@ -66,52 +68,55 @@ impl HomeCommands {
     ) -> Result<String, ToolError> {
         match command {
             TaskCommand::List => {
-                let cards = self.tasks.list().await.map_err(told)?;
+                let cards = self.tasks.list().await.map_err(tool_error)?;
                 if cards.tasks.is_empty() {
                     return Ok("There are no tasks.".to_owned());
                 }
                 Ok(cards.tasks.iter().map(line).collect())
             }
-            TaskCommand::Show { task } => self.shown(task).await,
+            TaskCommand::Show { task } => self.show_task(task).await,
             TaskCommand::Save { .. } => {
                 let confirmed = self.tasks.take_held(origin.call).ok_or_else(|| {
                     ToolError::new("Not saved: it is not what the person was shown. Ask again.")
                 })?;
-                let saved =
-                    self.tasks.save(confirmed.task, confirmed.plan, confirmed.version).await.map_err(told)?;
+                let saved = self
+                    .tasks
+                    .save(confirmed.task, confirmed.plan, confirmed.version)
+                    .await
+                    .map_err(tool_error)?;
                 Ok(format!("Saved as {}. {}", saved.file, line(&saved)))
             }
             TaskCommand::Run { task } => {
-                let run = self.tasks.run_now(task).await.map_err(told)?;
+                let run = self.tasks.run_now(task).await.map_err(tool_error)?;
                 Ok(format!(
                     "A run of {} was set off. It works in a session of its own; `octo task show {}` tells how it goes.",
                     run.name, run.task
                 ))
             }
             TaskCommand::Switch { task, on } => {
-                let card = self.tasks.switch(task, on).await.map_err(told)?;
+                let card = self.tasks.switch(task, on).await.map_err(tool_error)?;
                 Ok(line(&card))
             }
             TaskCommand::Delete { task } => {
                 let deletion = self.tasks.delete(task.clone(), RemovedBy::Agent, Some(origin.session)).await;
-                deletion.map_err(told)?;
+                deletion.map_err(tool_error)?;
                 Ok(format!("{task} is in the trash, its runs are kept."))
             }
         }
     }
 
-    async fn shown(&self, task: String) -> Result<String, ToolError> {
-        let card = self.tasks.get(task.clone()).await.map_err(told)?;
+    async fn show_task(&self, task: String) -> Result<String, ToolError> {
+        let card = self.tasks.get(task.clone()).await.map_err(tool_error)?;
         let mut text = line(&card);
         match &card.content {
             TaskContent::Plan { plan } => {
                 let _written = write!(text, "\n{}", file::text(plan, None, self.tasks.models()));
             }
-            TaskContent::Broken { error, text: written } => {
-                let _written = write!(text, "\n{}\n{written}", in_english(error));
+            TaskContent::Broken { error, text: source } => {
+                let _written = write!(text, "\n{}\n{source}", english_text(error));
             }
         }
-        let runs = self.tasks.runs(Some(task), None, RUNS).await.map_err(told)?;
+        let runs = self.tasks.runs(Some(task), None, RUNS).await.map_err(tool_error)?;
         text.push_str("\nRuns, newest first:\n");
         for run in &runs.runs {
             let cause = match run.cause {
@@ -123,8 +128,8 @@ impl HomeCommands {
             let _written = writeln!(
                 text,
                 "- {}{cause}: {}, {}{}",
-                local(run.due, TimeZone::system()),
-                standing(&run.status),
+                format_local(run.due, TimeZone::system()),
+                describe_status(&run.status),
                 run.cost,
                 run.result.as_ref().map(|result| format!(": {result}")).unwrap_or_default()
             );
@@ -133,7 +138,7 @@ impl HomeCommands {
     }
 
     /// Returns the plan of a draft, and the version of the file it changes.
-    async fn drafted(
+    async fn plan_from_draft(
         &self,
         task: Option<&str>,
         draft: TaskFields,
@@ -141,13 +146,13 @@ impl HomeCommands {
     ) -> Result<(Option<String>, TaskPlan), ToolError> {
         let (version, mut plan) = match task {
             Some(task) => {
-                let card = self.tasks.get(task.to_owned()).await.map_err(told)?;
+                let card = self.tasks.get(task.to_owned()).await.map_err(tool_error)?;
                 match card.content {
                     TaskContent::Plan { plan } => (Some(card.version), *plan),
-                    TaskContent::Broken { error, .. } => return Err(told(error)),
+                    TaskContent::Broken { error, .. } => return Err(tool_error(error)),
                 }
             }
-            None => (None, self.usual(origin)),
+            None => (None, self.default_plan(origin)),
         };
         let invalid = |field: &str, value: &str, forms: &str| {
             ToolError::new(format!("Not done: --{field} {value:?} cannot be read. Write one of: {forms}"))
@@ -195,7 +200,7 @@ impl HomeCommands {
     }
 
     /// Returns the defaults of a new task: the cautious mode, in the folder of the request.
-    fn usual(&self, origin: &CommandOrigin) -> TaskPlan {
+    fn default_plan(&self, origin: &CommandOrigin) -> TaskPlan {
         let defaults = self.tasks.preferences().tasks;
         TaskPlan {
             name: String::new(),
@@ -227,11 +232,14 @@ fn line(card: &TaskCard) -> String {
     let TaskContent::Plan { plan } = &card.content else { return format!("- {}{state_text}\n", card.file) };
     let zone = TimeZone::get(&plan.zone).unwrap_or(TimeZone::UTC);
     let next_text = match (card.state, card.next.first()) {
-        (TaskState::Active, Some(moment)) => format!("; next {}", local(*moment, zone)),
+        (TaskState::Active, Some(moment)) => format!("; next {}", format_local(*moment, zone)),
         _ => String::new(),
     };
-    let last_run =
-        card.last.as_ref().map(|run| format!("; last run {}", standing(&run.status))).unwrap_or_default();
+    let last_run = card
+        .last
+        .as_ref()
+        .map(|run| format!("; last run {}", describe_status(&run.status)))
+        .unwrap_or_default();
     format!(
         "- {} ({}{state_text}): {}, {}{next_text}{last_run}\n",
         card.file,
@@ -241,14 +249,14 @@ fn line(card: &TaskCard) -> String {
     )
 }
 
-fn standing(status: &RunStatus) -> String {
+fn describe_status(status: &RunStatus) -> String {
     let label = match status {
         RunStatus::Asked => "waits: the person is asked whether to run it",
         RunStatus::Waiting { .. } => "waits for its turn",
         RunStatus::Running => "runs",
         RunStatus::NeedsYou => "waits for the person's answer",
         RunStatus::Finished => "finished",
-        RunStatus::Failed { error } => return format!("failed ({})", in_english(error)),
+        RunStatus::Failed { error } => return format!("failed ({})", english_text(error)),
         RunStatus::TimedOut => "was stopped after its time",
         RunStatus::OverBudget => "was stopped at its budget",
         RunStatus::Stopped => "was stopped",
@@ -260,10 +268,10 @@ fn standing(status: &RunStatus) -> String {
             SkipReason::Replaced => "not tried again: a new run took its place",
             SkipReason::DayBudget => "left out: the day's budget was used up",
             SkipReason::Unrunnable { error } => {
-                return format!("left out from here on ({})", in_english(error));
+                return format!("left out from here on ({})", english_text(error));
             }
             SkipReason::CouldNotStart { error } => {
-                return format!("left out: could not begin ({})", in_english(error));
+                return format!("left out: could not begin ({})", english_text(error));
             }
         },
     };
@@ -271,7 +279,7 @@ fn standing(status: &RunStatus) -> String {
 }
 
 /// Describes a complete plan in words for the person, with its next times.
-fn in_words(language: Language, plan: &TaskPlan, next: &[Millis], models: &Models) -> String {
+fn describe_plan(language: Language, plan: &TaskPlan, next: &[Millis], models: &Models) -> String {
     // A field added to a plan causes a compile error here, so that the person sees everything they agree to.
     let TaskPlan {
         name,
@@ -311,7 +319,7 @@ fn in_words(language: Language, plan: &TaskPlan, next: &[Millis], models: &Model
         0 => text_of("taskdesk.retry.never"),
         times => {
             let args = [("times", times.to_string()), ("minutes", retry.minutes.to_string())];
-            words::say(language, "taskdesk.retry", &named(args))
+            words::say(language, "taskdesk.retry", &word_arguments(args))
         }
     };
     let missed_text = match missed {
@@ -343,14 +351,14 @@ fn in_words(language: Language, plan: &TaskPlan, next: &[Millis], models: &Model
         ("tell", text_of(notify_text)),
         ("prompt", prompt.clone()),
     ];
-    words::say(language, "taskdesk.plan", &named(args))
+    words::say(language, "taskdesk.plan", &word_arguments(args))
 }
 
-fn named<const N: usize>(args: [(&str, String); N]) -> BTreeMap<String, String> {
+fn word_arguments<const N: usize>(args: [(&str, String); N]) -> BTreeMap<String, String> {
     args.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-fn local(moment: Millis, zone: TimeZone) -> String {
+fn format_local(moment: Millis, zone: TimeZone) -> String {
     Timestamp::from_millisecond(moment)
         .map(|moment| moment.to_zoned(zone).strftime("%a %Y-%m-%d %H:%M").to_string())
         .unwrap_or_default()

@@ -3,8 +3,8 @@
 
 use super::{
     ChatBridge, ServiceLink, Words,
-    hand::{self, PendingMessages},
-    speak::{SendDelay, connection, pause, say},
+    inbound::{self, PendingMessages},
+    sending::{SendDelay, connection_after, pause, say},
 };
 use crate::chats::pairing::{Pairing, Stranger};
 use octo_chats::{ChatClient as _, ChatError, InboundUpdate, POLL_TIME, Post, ServiceClient};
@@ -20,25 +20,27 @@ use std::{
 use tokio::sync::watch;
 
 /// How long until the next check whether this process is in charge and whether a held message can proceed.
-const LOOK: Duration = Duration::from_secs(5);
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// How long without news until the service may restart its numbering ("at least a week"), in milliseconds; it
 /// keeps no message for longer than a day, so no stored message can return by then.
-const NUMBERED_ANEW: Millis = 6 * 24 * 60 * 60 * 1_000;
+const RENUMBERING_TIME: Millis = 6 * 24 * 60 * 60 * 1_000;
 
 /// The next action.
-enum Plan {
+enum FetchPlan {
     /// Request messages from this number on, and wait this long for them.
-    Ask(Option<i64>, Duration),
+    Fetch(Option<i64>, Duration),
     /// Nothing, until a change or the end of this time.
-    Rest(Option<Duration>),
+    Wait(Option<Duration>),
 }
 
-/// Why the wait between rounds ended.
+/// What follows a round.
 enum Pause {
+    /// The next round, at once.
     None,
+    /// The next round after a change, or at the end of this time.
     For(Option<Duration>),
     /// The application has ended.
-    Gone,
+    Closed,
 }
 
 /// The state kept between rounds.
@@ -47,37 +49,37 @@ struct Fetcher {
     service: ChatService,
     changes: watch::Receiver<u64>,
     /// Signals that another process of the home stored something.
-    beside: watch::Receiver<u64>,
-    waits: SendDelay,
+    other_processes: watch::Receiver<u64>,
+    delay: SendDelay,
     /// The account as of the last request; `None` after a change.
-    line: Option<ServiceLink>,
-    held: PendingMessages,
+    link: Option<ServiceLink>,
+    pending: PendingMessages,
 }
 
 pub(super) fn begin(bridge: &Arc<ChatBridge>, service: ChatService) {
-    let closing = bridge.base.closing.clone();
+    let closing = bridge.base.shutdown.clone();
     let mut fetcher = Fetcher {
         bridge: Arc::downgrade(bridge),
         service,
         changes: bridge.chats.changes(),
-        beside: bridge.base.neighbours.watch(),
-        waits: SendDelay::default(),
-        line: None,
-        held: PendingMessages::default(),
+        other_processes: bridge.base.other_processes.watch(),
+        delay: SendDelay::default(),
+        link: None,
+        pending: PendingMessages::default(),
     };
     tokio::spawn(async move {
         loop {
             if fetcher.changes.has_changed().unwrap_or(true) {
-                fetcher.line = None;
+                fetcher.link = None;
             }
             fetcher.changes.mark_unchanged();
             let pause = tokio::select! {
                 () = closing.cancelled() => return,
-                pause = fetcher.round() => pause,
+                pause = fetcher.run_round() => pause,
             };
             let wait = match pause {
                 Pause::None => continue,
-                Pause::Gone => return,
+                Pause::Closed => return,
                 Pause::For(wait) => wait,
             };
             let waited = async {
@@ -89,11 +91,11 @@ pub(super) fn begin(bridge: &Arc<ChatBridge>, service: ChatService) {
             tokio::select! {
                 () = closing.cancelled() => return,
                 changed = fetcher.changes.changed() => {
-                    fetcher.line = None;
+                    fetcher.link = None;
                     if changed.is_err() { return }
                 }
                 // Another window may have configured it.
-                changed = fetcher.beside.changed(), if wait.is_none() => if changed.is_err() { return },
+                changed = fetcher.other_processes.changed(), if wait.is_none() => if changed.is_err() { return },
                 () = waited => {}
             }
         }
@@ -101,88 +103,89 @@ pub(super) fn begin(bridge: &Arc<ChatBridge>, service: ChatService) {
 }
 
 impl Fetcher {
-    async fn round(&mut self) -> Pause {
-        let Some(bridge) = self.bridge.upgrade() else { return Pause::Gone };
+    async fn run_round(&mut self) -> Pause {
+        let Some(bridge) = self.bridge.upgrade() else { return Pause::Closed };
         let (next, timeout) = match self.plan(&bridge).await {
-            Ok(Plan::Ask(next, timeout)) => (next, timeout),
-            Ok(Plan::Rest(delay)) => return Pause::For(delay),
-            Err(error) => return self.trouble(&bridge, &error),
+            Ok(FetchPlan::Fetch(next, timeout)) => (next, timeout),
+            Ok(FetchPlan::Wait(delay)) => return Pause::For(delay),
+            Err(error) => return self.report_error(&bridge, &error),
         };
-        let Some(line) = self.line.clone() else { return Pause::None };
+        let Some(line) = self.link.clone() else { return Pause::None };
         // Messages stored but not handled by an earlier process or round.
-        if let Err(error) = hand::all(&bridge, &line, &mut self.held).await {
-            return self.trouble(&bridge, &ChatError::Local(error));
+        if let Err(error) = inbound::handle_all(&bridge, &line, &mut self.pending).await {
+            return self.report_error(&bridge, &ChatError::Local(error));
         }
-        let timeout = if self.held.is_empty() { timeout } else { timeout.min(LOOK) };
-        let (store, settings) = (bridge.base.store.clone(), bridge.chats.stored());
+        let timeout = if self.pending.is_empty() { timeout } else { timeout.min(CHECK_INTERVAL) };
+        let (store, settings) = (bridge.base.store.clone(), bridge.chats.stored_settings());
         // Not kept during the wait, so that a dropped application can end.
         drop(bridge);
         let changes = tokio::select! {
             _ = self.changes.changed() => {
-                self.line = None;
+                self.link = None;
                 return Pause::None;
             }
-            () = chosen_elsewhere(&mut self.beside, &store, &settings) => return Pause::None,
+            () = chosen_elsewhere(&mut self.other_processes, &store, &settings) => return Pause::None,
             news = line.client.fetch_updates(next, timeout) => news,
         };
-        let Some(bridge) = self.bridge.upgrade() else { return Pause::Gone };
+        let Some(bridge) = self.bridge.upgrade() else { return Pause::Closed };
         let batch = match changes {
             Ok(batch) => batch,
-            Err(error) => return self.trouble(&bridge, &error),
+            Err(error) => return self.report_error(&bridge, &error),
         };
-        match keep(&bridge, &line, batch).await {
+        match store_batch(&bridge, &line, batch).await {
             Ok(strangers) => {
-                self.waits.over();
-                bridge.chats.is_now(self.service, ChatConnection::Connected);
+                self.delay.over();
+                bridge.chats.set_connection(self.service, ChatConnection::Connected);
                 for stranger in strangers {
                     greet(&bridge, &line, stranger).await;
                 }
                 Pause::None
             }
             // None of it was stored: it will be fetched again.
-            Err(error) => self.trouble(&bridge, &ChatError::Local(error)),
+            Err(error) => self.report_error(&bridge, &ChatError::Local(error)),
         }
     }
 
-    fn trouble(&mut self, bridge: &ChatBridge, error: &ChatError) -> Pause {
+    fn report_error(&mut self, bridge: &ChatBridge, error: &ChatError) -> Pause {
         tracing::info!(%error, "a chat service cannot be asked");
-        self.line = None;
-        let delay = pause(error, &mut self.waits);
+        self.link = None;
+        let delay = pause(error, &mut self.delay);
         let retry_at = now() + Millis::try_from(delay.as_millis()).unwrap_or(0);
-        let connection = connection(error, retry_at);
+        let connection = connection_after(error, retry_at);
         let is_over = matches!(connection, ChatConnection::Refused { .. });
-        bridge.chats.is_now(self.service, connection);
+        bridge.chats.set_connection(self.service, connection);
         Pause::For((!is_over).then_some(delay))
     }
 
-    async fn plan(&mut self, bridge: &ChatBridge) -> Result<Plan, ChatError> {
-        bridge.chats.look().await.map_err(ChatError::Local)?;
+    async fn plan(&mut self, bridge: &ChatBridge) -> Result<FetchPlan, ChatError> {
+        bridge.chats.reload_settings().await.map_err(ChatError::Local)?;
         let service = self.service;
         let Some(settings) = bridge.chats.service(service).filter(|settings| settings.on == Switch::On)
         else {
-            bridge.chats.is_now(self.service, ChatConnection::Off);
-            return Ok(Plan::Rest(None));
+            bridge.chats.set_connection(self.service, ChatConnection::Off);
+            return Ok(FetchPlan::Wait(None));
         };
         if settings.token == KeyState::Missing {
             return Err(ChatError::Connection(ApiError::new("chat.token_missing")));
         }
         if !bridge.is_in_charge().await.map_err(ChatError::Local)? {
-            bridge.chats.is_now(self.service, ChatConnection::Elsewhere);
-            return Ok(Plan::Rest(Some(LOOK)));
+            bridge.chats.set_connection(self.service, ChatConnection::Elsewhere);
+            return Ok(FetchPlan::Wait(Some(CHECK_INTERVAL)));
         }
-        let line = match self.line.take() {
+        let line = match self.link.take() {
             Some(line) => line,
-            None => line(bridge, service).await?,
+            None => connect(bridge, service).await?,
         };
         let account = line.account.clone();
-        self.line = Some(line);
+        self.link = Some(line);
         if settings.bot.as_ref() != Some(&account) {
             bridge.learn_account(service, account.clone()).await.map_err(ChatError::Local)?;
         }
         let fetched = bridge.base.store.read(move |reader| reader.fetch_position(service, &account.id)).await;
         let fetched = fetched.map_err(|error| ChatError::Local(error.into()))?;
         // A time in the future is from a clock that was ahead.
-        let is_fresh = |fetched: &FetchPosition| (0..NUMBERED_ANEW).contains(&(now() - fetched.fetched_at));
+        let is_fresh =
+            |fetched: &FetchPosition| (0..RENUMBERING_TIME).contains(&(now() - fetched.fetched_at));
         let next = fetched.filter(is_fresh).map(|fetched| fetched.next_update);
         // Without a wait the request shows at once whether the connection works.
         let delay = match bridge.chats.connection(service) {
@@ -192,21 +195,29 @@ impl Fetcher {
             | ChatConnection::Connecting
             | ChatConnection::Elsewhere
             | ChatConnection::Refused { .. } => {
-                bridge.chats.is_now(self.service, ChatConnection::Connecting);
+                bridge.chats.set_connection(self.service, ChatConnection::Connecting);
                 Duration::ZERO
             }
         };
-        Ok(Plan::Ask(next, delay))
+        Ok(FetchPlan::Fetch(next, delay))
     }
 }
 
 /// SendDelay until another process of the home stored different settings.
-async fn chosen_elsewhere(other_processes: &mut watch::Receiver<u64>, store: &Store, known: &ChatSettings) {
+async fn chosen_elsewhere(
+    other_processes: &mut watch::Receiver<u64>,
+    store: &Store,
+    current_settings: &ChatSettings,
+) {
     loop {
         if other_processes.changed().await.is_err() {
             return std::future::pending().await;
         }
-        if store.read(|reader| reader.settings()).await.is_ok_and(|settings| settings.chats != *known) {
+        if store
+            .read(|reader| reader.settings())
+            .await
+            .is_ok_and(|settings| settings.chats != *current_settings)
+        {
             return;
         }
     }
@@ -214,7 +225,7 @@ async fn chosen_elsewhere(other_processes: &mut watch::Receiver<u64>, store: &St
 
 /// Returns the account in the settings. Asks the service for its name if the token was never tested or belongs
 /// to another account than the settings say.
-pub(super) async fn line(bridge: &ChatBridge, service: ChatService) -> Result<ServiceLink, ChatError> {
+pub(super) async fn connect(bridge: &ChatBridge, service: ChatService) -> Result<ServiceLink, ChatError> {
     let missing_token = || ChatError::Connection(ApiError::new("chat.token_missing"));
     let settings = bridge.chats.service(service).ok_or_else(missing_token)?;
     let server = settings.server.as_deref();
@@ -222,7 +233,7 @@ pub(super) async fn line(bridge: &ChatBridge, service: ChatService) -> Result<Se
         "key.not_read" => ChatError::Local(error),
         _ => ChatError::Connection(error),
     })?;
-    let client = ServiceClient::new(service, &bridge.models.reach(), server, token)?;
+    let client = ServiceClient::new(service, &bridge.models.network_config(), server, token)?;
     let account = match settings.bot.filter(|account| client.known_id() == Some(&*account.id)) {
         Some(account) => account,
         None => {
@@ -234,7 +245,7 @@ pub(super) async fn line(bridge: &ChatBridge, service: ChatService) -> Result<Se
 }
 
 /// Stores the messages of admitted people and the fetch position; returns the people who are not admitted.
-async fn keep(
+async fn store_batch(
     bridge: &ChatBridge,
     line: &ServiceLink,
     batch: Vec<InboundUpdate>,

@@ -19,14 +19,14 @@ pub(super) enum Order {
     /// Repeat the last answer.
     Last,
     /// An action that is not available from a chat; its name.
-    AtTheComputer(&'static str),
+    Unavailable(&'static str),
     /// A message for the session.
-    ForTheSession,
+    Message,
 }
 
 /// Reads a message.
 pub(super) fn read(text: &str) -> Order {
-    let Some(line) = text.trim().strip_prefix(['/', '／']) else { return Order::ForTheSession };
+    let Some(line) = text.trim().strip_prefix(['/', '／']) else { return Order::Message };
     let (name, argument) = match line.split_once(char::is_whitespace) {
         Some((name, argument)) => (name, argument.trim()),
         None => (line, ""),
@@ -41,9 +41,9 @@ pub(super) fn read(text: &str) -> Order {
         "list" => Order::List,
         "open" => Order::Open(argument.parse().ok().filter(|number| *number > 0)),
         "last" => Order::Last,
-        "mode" => Order::AtTheComputer("mode"),
-        "folder" => Order::AtTheComputer("folder"),
-        _ => Order::ForTheSession,
+        "mode" => Order::Unavailable("mode"),
+        "folder" => Order::Unavailable("folder"),
+        _ => Order::Message,
     }
 }
 
@@ -64,14 +64,14 @@ mod tests {
             ("/open 0", Order::Open(None)),
             ("/open x", Order::Open(None)),
             ("/last", Order::Last),
-            ("/mode autonomous", Order::AtTheComputer("mode")),
-            ("/Folder /", Order::AtTheComputer("folder")),
-            ("／MODE@octo_bot autonomous", Order::AtTheComputer("mode")),
-            ("/commit all of it", Order::ForTheSession),
-            ("/undo", Order::ForTheSession),
-            ("stop", Order::ForTheSession),
-            ("/etc/hosts is wrong", Order::ForTheSession),
-            ("", Order::ForTheSession),
+            ("/mode autonomous", Order::Unavailable("mode")),
+            ("/Folder /", Order::Unavailable("folder")),
+            ("／MODE@octo_bot autonomous", Order::Unavailable("mode")),
+            ("/commit all of it", Order::Message),
+            ("/undo", Order::Message),
+            ("stop", Order::Message),
+            ("/etc/hosts is wrong", Order::Message),
+            ("", Order::Message),
         ] {
             assert_eq!(read(text), order, "{text}");
         }

@@ -24,15 +24,15 @@ impl ChatBridge {
             ChatRequest::UnpairPerson(call) => {
                 let result = self.base.store.write(move |tx| tx.unpair(call.person)).await;
                 result?;
-                chats.changed();
-                chats.tell();
+                chats.signal_change();
+                chats.notify();
                 json(Acknowledgement {})
             }
         }
     }
 
     async fn test_chat(&self, service: ChatService, draft: ServiceDraft) -> Result<Value, ApiError> {
-        json(self.chats.test(service, &self.models.reach(), &draft).await?)
+        json(self.chats.test(service, &self.models.network_config(), &draft).await?)
     }
 
     async fn save_chat(
@@ -46,7 +46,7 @@ impl ChatBridge {
         let new = chats.accept(service, draft, bot).await?;
         let snapshot = self.set_chat(service, move |settings| *settings = Some(new)).await?;
         if let Some(previous) = previous {
-            chats.forget_former(service, &previous).await?;
+            chats.forget_former_token(service, &previous).await?;
         }
         json(snapshot)
     }
@@ -78,8 +78,8 @@ impl ChatBridge {
             })
             .await?;
         // The same settings can refer to another token.
-        self.chats.changed();
-        self.chats.tell();
+        self.chats.signal_change();
+        self.chats.notify();
         Ok(self.settings.snapshot().await?.1)
     }
 }

@@ -4,7 +4,7 @@ use super::ChatBridge;
 use crate::{
     attachments::attach_files,
     session::{ChatOrigin, UserMessage},
-    sessions::Kind,
+    sessions::NewSessionKind,
 };
 use octo_protocol::{ApiError, Block, ChatAccount, ChatService, SendOutcome, SessionId, SessionInfo};
 use octo_workspace::session_folder;
@@ -65,22 +65,22 @@ impl ChatBridge {
         let service_settings = service_settings.ok_or_else(|| ApiError::new("chat.token_missing"))?;
         let model = self.sessions.model_or_default(None).await?;
         let folder = session_folder(Path::new(&service_settings.folder))?;
-        let kind = Kind::Chat { id, model, chat, via };
+        let kind = NewSessionKind::Chat { id, model, chat, via };
         let started =
             self.sessions.start(folder, settings.default_profile, service_settings.mode, kind, blocks).await;
-        self.chats.led().notify_one();
+        self.chats.session_changed().notify_one();
         started
     }
 
     /// Keeps a file a session received through a chat: a picture for the model, any other file by its path.
-    pub(super) async fn receive(
+    pub(super) async fn receive_file(
         &self,
         session: SessionId,
         name: String,
         bytes: Vec<u8>,
     ) -> Result<Block, ApiError> {
         let path = self.base.paths.received(session);
-        let result = tokio::task::spawn_blocking(move || keep(&path, &name, &bytes)).await;
+        let result = tokio::task::spawn_blocking(move || save_file(&path, &name, &bytes)).await;
         let path = result.map_err(|error| ApiError::new("internal").detail(error))??;
         let path = path.display().to_string();
         let attachment = attach_files(self.base.blobs.clone(), vec![path.clone()]).await?;
@@ -93,13 +93,14 @@ impl ChatBridge {
     }
 }
 
-/// Writes a file into a folder of its own below `place`, under its original name where that is a valid name.
-fn keep(base: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, ApiError> {
-    let unwritten = |error: std::io::Error| ApiError::new("chat.file_unkept").arg("name", name).detail(error);
+/// Writes a file into a folder of its own below `base`, under its original name where that is a valid name.
+fn save_file(base: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, ApiError> {
+    let write_error =
+        |error: std::io::Error| ApiError::new("chat.file_unkept").arg("name", name).detail(error);
     let folder = base.join(uuid::Uuid::now_v7().simple().to_string());
-    octo_workspace::private_folder(&folder).map_err(unwritten)?;
+    octo_workspace::private_folder(&folder).map_err(write_error)?;
     let path = folder.join(file_name(name));
-    octo_workspace::write_private(&path, bytes).map_err(unwritten)?;
+    octo_workspace::write_private(&path, bytes).map_err(write_error)?;
     Ok(path)
 }
 
@@ -107,7 +108,7 @@ fn keep(base: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, ApiError> {
 fn file_name(name: &str) -> String {
     let visible: String = name
         .chars()
-        .map(|c| if c.is_control() || is_unseen(c) || "/\\:*?\"<>|".contains(c) { '_' } else { c })
+        .map(|c| if c.is_control() || is_invisible(c) || "/\\:*?\"<>|".contains(c) { '_' } else { c })
         .scan(0, |bytes, c| {
             *bytes += c.len_utf8();
             (*bytes <= NAME).then_some(c)
@@ -118,7 +119,7 @@ fn file_name(name: &str) -> String {
 }
 
 /// Whether a character is invisible or reverses the following text.
-fn is_unseen(c: char) -> bool {
+fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 

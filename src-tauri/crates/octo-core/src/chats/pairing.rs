@@ -32,7 +32,7 @@ pub(crate) struct Stranger {
 pub(crate) struct Pairing(pub(crate) Vec<PairingCodeRow>);
 
 impl Pairing {
-    /// Returns the code for a person; `None` if they received it a moment ago or too many people ask. `chance`
+    /// Returns the code for a person; `None` if they received it a moment ago or too many people ask. `random`
     /// is unpredictable random data.
     pub(crate) fn request_code(
         &mut self,
@@ -40,7 +40,7 @@ impl Pairing {
         now: Millis,
         random: [u8; CODE_LENGTH],
     ) -> Option<String> {
-        self.forget_old(now);
+        self.remove_expired(now);
         let is_theirs = |offer: &&mut PairingCodeRow| {
             offer.person == stranger.person && offer.account == stranger.account
         };
@@ -72,19 +72,19 @@ impl Pairing {
 
     /// Removes and returns the person with this code, ignoring how it was typed. A code is valid once.
     pub(crate) fn redeem(&mut self, code: &str, now: Millis) -> Option<Stranger> {
-        self.forget_old(now);
-        let index = self.0.iter().position(|offer| plain(&offer.code) == plain(code))?;
+        self.remove_expired(now);
+        let index = self.0.iter().position(|offer| normalise(&offer.code) == normalise(code))?;
         let PairingCodeRow { account, person, name, .. } = self.0.remove(index);
         Some(Stranger { account, person, name })
     }
 
     /// A code from a clock that was ahead is treated like an old one.
-    fn forget_old(&mut self, now: Millis) {
+    fn remove_expired(&mut self, now: Millis) {
         self.0.retain(|offer| (1..=CODE_LIFETIME).contains(&offer.expires_at.saturating_sub(now)));
     }
 }
 
-fn plain(code: &str) -> String {
+fn normalise(code: &str) -> String {
     code.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_uppercase()).collect()
 }
 

@@ -59,14 +59,14 @@ fn push(text: &mut String, block: &Block) {
         Block::Document { path, .. } => writeln!(text, "\n(attached document) {path}"),
         Block::File { path } => writeln!(text, "\n(attached file) {path}"),
         Block::ToolCall(call) => {
-            writeln!(text, "\n### Call: {}\n\n{}", call.name, fenced(&call.arguments, "json"))
+            writeln!(text, "\n### Call: {}\n\n{}", call.name, fence_text(&call.arguments, "json"))
         }
-        Block::ToolResult(result) => writeln!(text, "\n### Result\n\n{}", fenced(&result.text, "")),
+        Block::ToolResult(result) => writeln!(text, "\n### Result\n\n{}", fence_text(&result.text, "")),
     };
 }
 
 /// Wraps text in a fence that nothing in it can close.
-fn fenced(text: &str, language: &str) -> String {
+fn fence_text(text: &str, language: &str) -> String {
     let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(3.max(longest + 1));
     format!("{fence}{language}\n{}\n{fence}", text.trim_end_matches('\n'))

@@ -34,37 +34,37 @@ pub(crate) fn estimate(message: &Message) -> u64 {
 /// since.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ContextSize {
-    counted: u64,
-    /// Number of messages included in `counted`.
+    counted_tokens: u64,
+    /// Number of messages included in `counted_tokens`.
     messages: usize,
 }
 
 impl ContextSize {
-    /// Restores the size from the store: `counted` was reported with the last complete message of the model.
-    pub(crate) fn restored(counted: u64, context: &[Message]) -> Self {
+    /// Restores the size from the store: `counted_tokens` was reported with the last complete message of the model.
+    pub(crate) fn restored(counted_tokens: u64, context: &[Message]) -> Self {
         let last_counted = context.iter().rposition(|message| message.meta.usage.is_some());
-        Self { counted, messages: last_counted.map_or(0, |index| index + 1) }
+        Self { counted_tokens, messages: last_counted.map_or(0, |index| index + 1) }
     }
 
     /// Records the usage of an answer, whose message is the last of `messages`. Changes nothing if the provider
     /// reported no usage.
     pub(crate) fn record_answer(&mut self, usage: Option<Usage>, messages: usize) {
         if let Some(usage) = usage.filter(|usage| usage.context_tokens() > 0) {
-            *self = Self { counted: usage.context_tokens(), messages };
+            *self = Self { counted_tokens: usage.context_tokens(), messages };
         }
     }
 
     /// Records that the conversation was replaced by one with `messages` messages and an estimated size.
     pub(crate) fn record_estimate(&mut self, tokens: u64, messages: usize) {
-        *self = Self { counted: tokens, messages };
+        *self = Self { counted_tokens: tokens, messages };
     }
 
-    /// Returns the current size in tokens. `fixed` is the size of tools and system prompt, used while no count
+    /// Returns the current size in tokens. `fixed_tokens` is the size of tools and system prompt, used while no count
     /// exists.
-    pub(crate) fn now(self, context: &[Message], fixed: u64) -> u64 {
-        let counted = if self.messages == 0 { fixed } else { self.counted };
+    pub(crate) fn now(self, context: &[Message], fixed_tokens: u64) -> u64 {
+        let counted_tokens = if self.messages == 0 { fixed_tokens } else { self.counted_tokens };
         // If a message was taken back the conversation is shorter than counted; the count is then an upper
         // bound.
-        counted.saturating_add(context.iter().skip(self.messages).map(estimate).sum())
+        counted_tokens.saturating_add(context.iter().skip(self.messages).map(estimate).sum())
     }
 }

@@ -49,19 +49,19 @@ fn what_is_recent_and_small_stays() {
     }
     // Each step is a little over 1,000 tokens: three fit.
     let found = choose_range(&messages, HeldBackSteps::Nothing).unwrap();
-    assert_eq!(found, CompactionRange { summed: 35, sent: 41 });
+    assert_eq!(found, CompactionRange { summarised: 35, sent: 41 });
     // A large last step leaves no room for others.
     messages.extend(step(2, 40_000));
     assert_eq!(
         choose_range(&messages, HeldBackSteps::Nothing).unwrap(),
-        CompactionRange { summed: 43, sent: 43 }
+        CompactionRange { summarised: 43, sent: 43 }
     );
     assert_eq!(
         choose_range(&messages, HeldBackSteps::LastStep).unwrap(),
-        CompactionRange { summed: 41, sent: 41 }
+        CompactionRange { summarised: 41, sent: 41 }
     );
     let half = choose_range(&messages, HeldBackSteps::Half).unwrap();
-    assert!(half.sent < 25 && half.summed == half.sent, "{half:?}");
+    assert!(half.sent < 25 && half.summarised == half.sent, "{half:?}");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn what_the_person_said_last_stays_however_long_it_is() {
     messages.push(person("and fix it"));
     assert_eq!(
         choose_range(&messages, HeldBackSteps::Nothing).unwrap(),
-        CompactionRange { summed: 18, sent: 20 }
+        CompactionRange { summarised: 18, sent: 20 }
     );
     // A single message that is too long for any window cannot be summed up.
     assert_eq!(choose_range(&[person(&"a long log ".repeat(40_000))], HeldBackSteps::Nothing), None);
@@ -99,15 +99,15 @@ fn answers_are_read_or_refused() {
         ("<topics>a</topics>\nNo tags, but a text.", 0, summary("a", "No tags, but a text.")),
         ("Just a text.", 0, summary("", "Just a text.")),
         ("<summary>says </summary> itself</summary>", 0, summary("", "says </summary> itself")),
-        ("<summary>cut in the mid", 0, Err(SummaryError::Cut)),
+        ("<summary>cut in the mid", 0, Err(SummaryError::Truncated)),
         ("<summary>  </summary>", 0, Err(SummaryError::Missing)),
         ("  ", 0, Err(SummaryError::Missing)),
         ("<topics>a</topics>", 0, Err(SummaryError::Missing)),
-        ("<summary>x</summary>", 1, Err(SummaryError::Called)),
+        ("<summary>x</summary>", 1, Err(SummaryError::ToolCalls)),
     ] {
         assert_eq!(parse_summary(text, calls), expected, "{text:?}");
     }
-    assert_eq!(parse_summary(&"copy ".repeat(20_000), 0), Err(SummaryError::Long));
+    assert_eq!(parse_summary(&"copy ".repeat(20_000), 0), Err(SummaryError::TooLong));
 }
 
 #[test]
@@ -186,19 +186,19 @@ proptest! {
     #[test]
     fn no_cut_parts_a_result_from_its_call_or_keeps_too_much(messages in conversation()) {
         for held_back in [HeldBackSteps::Nothing, HeldBackSteps::LastStep, HeldBackSteps::Half] {
-            let Some(CompactionRange { summed, sent }) = choose_range(&messages, held_back) else { continue };
-            prop_assert!(summed <= sent && sent <= messages.len());
-            prop_assert!(messages[..summed].iter().map(estimate).sum::<u64>() >= LEAST);
-            for place in [summed, sent] {
+            let Some(CompactionRange { summarised, sent }) = choose_range(&messages, held_back) else { continue };
+            prop_assert!(summarised <= sent && sent <= messages.len());
+            prop_assert!(messages[..summarised].iter().map(estimate).sum::<u64>() >= MIN_TOKENS);
+            for place in [summarised, sent] {
                 let parted = messages.get(place).is_some_and(|message| {
                     message.blocks.iter().any(|block| matches!(block, Block::ToolResult(_)))
                 });
                 prop_assert!(!parted, "a result at {} lost its call", place);
             }
             // The person's last message stays whatever its size.
-            let kept = messages[summed..sent].iter();
+            let kept = messages[summarised..sent].iter();
             let kept: u64 = kept.take_while(|message| message.meta.origin != Origin::Person).map(estimate).sum();
-            prop_assert!(kept <= KEPT);
+            prop_assert!(kept <= KEPT_TOKENS);
             prop_assert_eq!(held_back == HeldBackSteps::Nothing, sent == messages.len());
         }
     }

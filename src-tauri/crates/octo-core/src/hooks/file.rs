@@ -40,18 +40,18 @@ impl HookMoment {
 /// A program and the moment it runs at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hook {
-    pub(crate) on: HookMoment,
+    pub(crate) moment: HookMoment,
     /// Tools it applies to; empty for all.
     pub(crate) tools: Vec<String>,
     /// A bash command line.
     pub(crate) command: String,
-    pub(crate) patience: Duration,
+    pub(crate) timeout: Duration,
 }
 
 impl Hook {
     /// Whether it runs at this moment for this tool.
-    pub(crate) fn is_about(&self, moment: HookMoment, tool: Option<&str>) -> bool {
-        self.on == moment
+    pub(crate) fn applies_to(&self, moment: HookMoment, tool: Option<&str>) -> bool {
+        self.moment == moment
             && tool.is_none_or(|tool| self.tools.is_empty() || self.tools.iter().any(|name| name == tool))
     }
 }
@@ -64,7 +64,7 @@ pub(crate) enum HookFile {
     /// The file exists but cannot be read.
     Broken {
         /// The fault and its position.
-        why: String,
+        reason: String,
     },
 }
 
@@ -92,14 +92,14 @@ impl HookFile {
         match fs::read_to_string(path) {
             Ok(text) => Self::parse(&text, tools),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Self::Hooks(Vec::new()),
-            Err(error) => Self::Broken { why: error.to_string() },
+            Err(error) => Self::Broken { reason: error.to_string() },
         }
     }
 
     fn parse(text: &str, tools: &[&str]) -> Self {
         let parsed: HooksToml = match toml_edit::de::from_str(text) {
             Ok(parsed) => parsed,
-            Err(error) => return Self::Broken { why: error.to_string().trim().to_owned() },
+            Err(error) => return Self::Broken { reason: error.to_string().trim().to_owned() },
         };
         let mut hooks = Vec::with_capacity(parsed.hooks.len());
         for (index, hook) in parsed.hooks.into_iter().enumerate() {
@@ -115,10 +115,10 @@ impl HookFile {
             } else {
                 let timeout =
                     Duration::from_secs(hook.seconds.unwrap_or(DEFAULT_SECONDS).clamp(1, MAX_SECONDS));
-                hooks.push(Hook { on: hook.on, tools: hook.tools, command: hook.command, patience: timeout });
+                hooks.push(Hook { moment: hook.on, tools: hook.tools, command: hook.command, timeout });
                 continue;
             };
-            return Self::Broken { why: format!("hook {}: {reason}", index + 1) };
+            return Self::Broken { reason: format!("hook {}: {reason}", index + 1) };
         }
         Self::Hooks(hooks)
     }
@@ -137,12 +137,12 @@ mod tests {
         let valid = "[[hook]]\non='before_tool'\ntools=['terminal']\ncommand='check'\nseconds=900\n[[hook]]\non='finish'\ncommand='done'\n";
         let HookFile::Hooks(hooks) = parse(valid) else { panic!("it is good") };
         assert_eq!(hooks.len(), 2);
-        assert_eq!(hooks[0].patience, Duration::from_secs(MAX_SECONDS));
-        assert_eq!(hooks[1].patience, Duration::from_secs(DEFAULT_SECONDS));
-        assert!(hooks[0].is_about(HookMoment::BeforeTool, Some("terminal")));
-        assert!(!hooks[0].is_about(HookMoment::BeforeTool, Some("write")));
-        assert!(!hooks[0].is_about(HookMoment::AfterTool, Some("terminal")));
-        assert!(hooks[1].is_about(HookMoment::Finish, None));
+        assert_eq!(hooks[0].timeout, Duration::from_secs(MAX_SECONDS));
+        assert_eq!(hooks[1].timeout, Duration::from_secs(DEFAULT_SECONDS));
+        assert!(hooks[0].applies_to(HookMoment::BeforeTool, Some("terminal")));
+        assert!(!hooks[0].applies_to(HookMoment::BeforeTool, Some("write")));
+        assert!(!hooks[0].applies_to(HookMoment::AfterTool, Some("terminal")));
+        assert!(hooks[1].applies_to(HookMoment::Finish, None));
         assert_eq!(parse(""), HookFile::Hooks(Vec::new()));
         for (invalid, word) in [
             ("[[hook]]\non='before_tools'\ncommand='x'", "before_tools"),
@@ -154,8 +154,8 @@ mod tests {
             ("[[hooks]]\non='finish'\ncommand='x'", "hooks"),
             ("half a file [", "expected"),
         ] {
-            let HookFile::Broken { why } = parse(invalid) else { panic!("{invalid}") };
-            assert!(why.contains(word), "{invalid}: {why}");
+            let HookFile::Broken { reason } = parse(invalid) else { panic!("{invalid}") };
+            assert!(reason.contains(word), "{invalid}: {reason}");
         }
     }
 }

@@ -56,11 +56,11 @@ impl Hooks {
         let mut verdict = HookVerdict::default();
         let hooks = match result {
             Ok(HookFile::Hooks(hooks)) => hooks,
-            Ok(HookFile::Broken { why }) => {
-                tracing::warn!(%why, "hooks.toml cannot be read");
+            Ok(HookFile::Broken { reason }) => {
+                tracing::warn!(%reason, "hooks.toml cannot be read");
                 if moment == HookMoment::BeforeTool {
                     verdict.deny = Some(format!(
-                        "{} cannot be read, so nothing is run until it is mended: {why}",
+                        "{} cannot be read, so nothing is run until it is mended: {reason}",
                         self.file.display()
                     ));
                 }
@@ -75,12 +75,12 @@ impl Hooks {
         };
         facts.insert("event".to_owned(), moment.name().into());
         let input = Value::Object(facts).to_string().into_bytes();
-        for hook in hooks.iter().filter(|hook| hook.is_about(moment, tool)) {
+        for hook in hooks.iter().filter(|hook| hook.applies_to(moment, tool)) {
             let program = HookProgram {
                 line: &hook.command,
                 folder: &self.folder,
                 input: input.clone(),
-                timeout: hook.patience,
+                timeout: hook.timeout,
                 login: &self.login,
                 secret_variables: &self.secret_variables,
             };
@@ -92,10 +92,10 @@ impl Hooks {
                 Ok(HookAnswer { deny, context }) => {
                     if let Some(context) = context.filter(|context| !context.trim().is_empty()) {
                         let before = verdict.context.take().map(|earlier| earlier + "\n").unwrap_or_default();
-                        verdict.context = Some(shortened(&(before + context.trim())));
+                        verdict.context = Some(shorten(&(before + context.trim())));
                     }
                     if let (Some(reason), HookMoment::BeforeTool) = (deny, moment) {
-                        verdict.deny = Some(shortened(&reason));
+                        verdict.deny = Some(shorten(&reason));
                         return verdict;
                     }
                 }
@@ -103,7 +103,7 @@ impl Hooks {
                     tracing::warn!(command = %hook.command, %reason, moment = moment.name(), "a hook failed");
                     if moment == HookMoment::BeforeTool {
                         verdict.deny =
-                            Some(shortened(&format!("the hook `{}` failed: {reason}", hook.command.trim())));
+                            Some(shorten(&format!("the hook `{}` failed: {reason}", hook.command.trim())));
                         return verdict;
                     }
                 }
@@ -131,6 +131,6 @@ fn parse_answer(result: &HookProgramEnd) -> Result<HookAnswer, String> {
     }
 }
 
-fn shortened(text: &str) -> String {
+fn shorten(text: &str) -> String {
     text.chars().take(MAX_CONTEXT_CHARS).collect()
 }

@@ -16,7 +16,7 @@ impl SkillSet {
         let mut skills: Vec<&Skill> =
             self.catalogue.skills().iter().chain(self.catalogue.shadowed()).collect();
         skills.sort_by(|a, b| b.source.cmp(&a.source).then_with(|| a.name.cmp(&b.name)));
-        skills.into_iter().map(|skill| self.card(skill, versions(&self.named(skill)))).collect()
+        skills.into_iter().map(|skill| self.card(skill, versions(&self.reference(skill)))).collect()
     }
 
     pub(super) fn card(&self, skill: &Skill, versions: u32) -> SkillCard {
@@ -24,7 +24,7 @@ impl SkillSet {
         let fields = &skill.fields;
         let shadows = self.catalogue.shadowed().iter().find(|shadowed| shadowed.name == skill.name);
         SkillCard {
-            skill: self.named(skill),
+            skill: self.reference(skill),
             description: fields.description.clone(),
             description_zh: fields.description_zh.clone(),
             argument: fields.argument_hint.clone().unwrap_or_default(),
@@ -45,8 +45,8 @@ impl SkillSet {
             },
             on: if skill.usage == SkillUsage::Off { Switch::Off } else { Switch::On },
             automatic: if skill.is_automatic() { Switch::On } else { Switch::Off },
-            warnings: skill.warnings.iter().map(told).collect(),
-            error: skill.error.as_ref().map(told),
+            warnings: skill.warnings.iter().map(warning_to_error).collect(),
+            error: skill.error.as_ref().map(warning_to_error),
             shadows: skill.shadowed_by.is_none().then_some(shadows).flatten().map(|shadowed| shadowed.source),
             used_at: choice.used_at,
             versions,
@@ -55,7 +55,7 @@ impl SkillSet {
 }
 
 /// Returns a warning as a key of the word catalogue.
-pub(crate) fn told(warning: &Warning) -> ApiError {
+pub(crate) fn warning_to_error(warning: &Warning) -> ApiError {
     let error = ApiError::new(warning.key);
     warning.args.iter().fold(error, |error, (name, value)| error.arg(name.as_str(), value))
 }

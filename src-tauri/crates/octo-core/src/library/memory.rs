@@ -38,8 +38,8 @@ impl Library {
         let writers = self.writers().await?;
         let memories = self.0.memories.clone();
         blocking(move || {
-            let memory = memories.get(&file).map_err(explained)?;
-            let path = memories.path(&file).map_err(explained)?;
+            let memory = memories.get(&file).map_err(memory_error)?;
+            let path = memories.path(&file).map_err(memory_error)?;
             Ok(MemorySheet {
                 card: card(&memory, &writers),
                 body: memory.body,
@@ -54,7 +54,7 @@ impl Library {
     pub(crate) async fn recall(&self, file: String) -> Result<MemorySheet, ApiError> {
         let memories = self.0.memories.clone();
         let name = file.clone();
-        blocking(move || memories.mark_recalled(&name).map_err(explained)).await?;
+        blocking(move || memories.mark_recalled(&name).map_err(memory_error)).await?;
         self.memory(file).await
     }
 
@@ -73,17 +73,17 @@ impl Library {
                 (Some(file), Some(version)) => memories.change(&file, new, &version),
                 // Not read before: the present text is replaced.
                 (Some(file), None) => {
-                    let version = memories.get(&file).map_err(explained)?.version;
+                    let version = memories.get(&file).map_err(memory_error)?.version;
                     memories.change(&file, new, &version)
                 }
             }
-            .map_err(explained)
+            .map_err(memory_error)
         })
         .await?;
         let file = result.file.clone();
         let recorded = self.0.store.write(move |tx| tx.record_memory_writer(&file, writer, now())).await;
         recorded?;
-        self.changed();
+        self.notify_change();
         self.memory(result.file).await
     }
 
@@ -95,11 +95,11 @@ impl Library {
         session: Option<SessionId>,
         trash: &HomeTrash,
     ) -> Result<(), ApiError> {
-        let path = self.0.memories.path(&file).map_err(explained)?;
+        let path = self.0.memories.path(&file).map_err(memory_error)?;
         let memories = self.0.memories.clone();
-        blocking(move || memories.get(&file).map(|_| ()).map_err(explained)).await?;
-        trash.throw_away(path, Removal { remover: who: remover, session, project: None, command: None }).await?;
-        self.changed();
+        blocking(move || memories.get(&file).map(|_| ()).map_err(memory_error)).await?;
+        trash.throw_away(path, Removal { remover, session, project: None, command: None }).await?;
+        self.notify_change();
         Ok(())
     }
 
@@ -162,7 +162,7 @@ impl Library {
             }
             return Err(error);
         }
-        self.changed();
+        self.notify_change();
         self.persona().await
     }
 
@@ -187,7 +187,7 @@ fn card(memory: &Memory, writers: &HashMap<String, MemoryWriter>) -> MemoryCard 
 }
 
 /// Converts an error for the person.
-fn explained(error: MemoryError) -> ApiError {
+fn memory_error(error: MemoryError) -> ApiError {
     let for_file = |key: &str, file: &String| ApiError::new(key).arg("file", file);
     match &error {
         MemoryError::Name(file) => for_file("memory.name", file),

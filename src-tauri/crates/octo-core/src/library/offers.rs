@@ -4,8 +4,8 @@ mod fetch;
 
 use super::{
     Library, SkillSet,
-    cards::{files, told, tools},
-    skill::text_of,
+    cards::{files, tools, warning_to_error},
+    skill::skill_text,
 };
 use octo_protocol::{
     ApiError, CallId, OfferedSkill, RemovedBy, SkillInstallResult, SkillOffer, SkillOrigin, SuggestionId,
@@ -26,16 +26,16 @@ pub(crate) struct InspectedSkills {
     /// The last inspected source.
     last: Mutex<Option<InspectedSource>>,
     /// The skills shown to the person when a call asked to install them, until they are installed. Newest last.
-    asked: Mutex<Vec<(CallId, Vec<Candidate>)>>,
+    pending_installs: Mutex<Vec<(CallId, Vec<Candidate>)>>,
     /// The skills found in other agents' folders.
-    pub(super) found: Mutex<Vec<(SuggestionId, Vec<Candidate>)>>,
+    pub(super) found_elsewhere: Mutex<Vec<(SuggestionId, Vec<Candidate>)>>,
 }
 
 /// Maximum number of calls whose question may wait at once; each keeps the files it concerns.
 const MAX_QUESTIONS: usize = 8;
 
 struct InspectedSource {
-    shown: SkillOffer,
+    offer: SkillOffer,
     skills: Vec<Candidate>,
 }
 
@@ -44,9 +44,9 @@ impl Library {
     pub(crate) async fn inspect(&self, source: String) -> Result<SkillOffer, ApiError> {
         let source = source.trim().to_owned();
         let (folder, fetched) = if source.contains("://") || source.starts_with("git@") {
-            let network = self.0.way.read().clone();
+            let network = self.0.network.read().clone();
             let fetched = fetch::clone(&source, &network).await?;
-            (fetched.place.clone(), Some(fetched))
+            (fetched.path.clone(), Some(fetched))
         } else {
             let folder = octo_workspace::resolve(&source, Path::new("/"))
                 .ok()
@@ -57,20 +57,20 @@ impl Library {
         let own_skills = self.own_skills();
         let source_name = source.clone();
         let (offer, skills) = blocking(move || {
-            let result = read_source(&folder, source_name, &own_skills, &skill_set);
+            let inspected = read_source(&folder, source_name, &own_skills, &skill_set);
             // The files read stay in memory: exactly the inspected ones are installed.
             drop(fetched);
-            result
+            inspected
         })
         .await?;
-        *self.last_offer() = Some(InspectedSource { shown: offer.clone(), skills });
+        *self.last_offer() = Some(InspectedSource { offer: offer.clone(), skills });
         Ok(offer)
     }
 
     /// Returns the last inspected source, if it was this one.
     pub(crate) fn last_inspected(&self, source: &str) -> Option<SkillOffer> {
         let last_offer = self.last_offer();
-        last_offer.as_ref().filter(|offer| offer.shown.from == source.trim()).map(|offer| offer.shown.clone())
+        last_offer.as_ref().filter(|offer| offer.offer.from == source.trim()).map(|offer| offer.offer.clone())
     }
 
     fn last_offer(&self) -> MutexGuard<'_, Option<InspectedSource>> {
@@ -87,11 +87,11 @@ impl Library {
         let skills = self
             .last_offer()
             .as_ref()
-            .filter(|source| source.shown.id == offer)
+            .filter(|source| source.offer.id == offer)
             .map(|source| source.skills.clone());
         let skills = skills.ok_or_else(offer_gone)?;
-        let mut pending = self.0.offers.asked.lock();
-        if let Some((_, shown)) = pending.iter().find(|(known, _)| *known == call) {
+        let mut pending = self.0.offers.pending_installs.lock();
+        if let Some((_, shown)) = pending.iter().find(|(pending_call, _)| *pending_call == call) {
             return if *shown == skills { Ok(()) } else { Err(offer_gone()) };
         }
         let excess = pending.len().saturating_sub(MAX_QUESTIONS - 1);
@@ -109,8 +109,8 @@ impl Library {
         trash: &HomeTrash,
     ) -> Result<SkillInstallResult, ApiError> {
         let pending_skills = {
-            let mut pending = self.0.offers.asked.lock();
-            let index = pending.iter().position(|(known, _)| *known == call);
+            let mut pending = self.0.offers.pending_installs.lock();
+            let index = pending.iter().position(|(pending_call, _)| *pending_call == call);
             index.map(|index| pending.remove(index).1)
         };
         let pending_skills = pending_skills.ok_or_else(|| ApiError::new("skills.offer_gone"))?;
@@ -129,7 +129,7 @@ impl Library {
     ) -> Result<SkillInstallResult, ApiError> {
         let chosen: Vec<Candidate> = {
             let last_offer = self.last_offer();
-            let source = last_offer.as_ref().filter(|source| source.shown.id == offer);
+            let source = last_offer.as_ref().filter(|source| source.offer.id == offer);
             let source = source.ok_or_else(|| ApiError::new("skills.offer_gone"))?;
             source.skills.iter().filter(|skill| names.contains(&skill.name)).cloned().collect()
         };
@@ -149,10 +149,10 @@ impl Library {
         for candidate in chosen {
             let on_conflict =
                 if replace.contains(&candidate.name) { OnConflict::Replace } else { OnConflict::Refuse };
-            let done = self.install_one(candidate, on_conflict, trash).await;
+            let outcome = self.install_one(candidate, on_conflict, trash).await;
             // The skills installed before the failure remain.
-            self.changed();
-            installed.push(done?);
+            self.notify_change();
+            installed.push(outcome?);
         }
         Ok(SkillInstallResult { names: installed })
     }
@@ -166,7 +166,7 @@ impl Library {
         if candidate.error.is_some() {
             return Err(ApiError::from(&InstallError::Broken(candidate.name)));
         }
-        let existing = self.present(&candidate.name).await?;
+        let existing = self.existing_folders(&candidate.name).await?;
         let replacement = match on_conflict {
             OnConflict::Replace => existing,
             OnConflict::Refuse if existing.is_empty() => existing,
@@ -212,7 +212,7 @@ impl Library {
 
     /// Returns the folders in which the person has a skill of that name: the folder of that name, or a
     /// differently named one.
-    async fn present(&self, name: &str) -> Result<BTreeSet<PathBuf>, ApiError> {
+    async fn existing_folders(&self, name: &str) -> Result<BTreeSet<PathBuf>, ApiError> {
         let skill_set = self.skill_set(None).await?;
         let skills = skill_set.catalogue.skills().iter().chain(skill_set.catalogue.shadowed());
         let same_named = skills.filter(|skill| skill.source == SkillOrigin::User && skill.name == name);
@@ -235,7 +235,7 @@ impl Library {
     }
 }
 
-/// Returns the contents of a source: as shown, and as installed in the folder `into`.
+/// Returns the contents of a source: as shown, and as installed in the folder `target`.
 pub(super) fn read_source(
     folder: &Path,
     from: String,
@@ -249,7 +249,7 @@ pub(super) fn read_source(
         let existing = existing.filter(|skill| skill.source == SkillOrigin::User);
         let diff = existing.and_then(|skill| {
             let new = candidate.text("SKILL.md")?;
-            let old = text_of(skill).ok()?;
+            let old = skill_text(skill).ok()?;
             Some(octo_workspace::diff(&skill.folder.join("SKILL.md"), Some(old.as_bytes()), new.as_bytes()))
         });
         OfferedSkill {
@@ -258,8 +258,8 @@ pub(super) fn read_source(
             files: files(candidate),
             tools: tools(&candidate.fields),
             commands: candidate.commands.clone(),
-            warnings: candidate.warnings.iter().chain(&inspection.warnings).map(told).collect(),
-            error: candidate.error.as_ref().map(told),
+            warnings: candidate.warnings.iter().chain(&inspection.warnings).map(warning_to_error).collect(),
+            error: candidate.error.as_ref().map(warning_to_error),
             present: diff,
         }
     });

@@ -40,7 +40,7 @@ impl Library {
             Ok(search_folders(user_home.as_deref(), picked.as_deref(), &own_skills, &skill_set))
         })
         .await?;
-        *self.found() = found;
+        *self.lock_found() = found;
         Ok(OtherSkillFolders { folders })
     }
 
@@ -53,7 +53,7 @@ impl Library {
         let (mut names, mut refused) = (Vec::new(), Vec::new());
         for SkillImportChoice { offer, name, taken } in choices {
             let candidate = self.candidate(offer, &name);
-            let done = match candidate {
+            let imported = match candidate {
                 None => Err(ApiError::new("skills.offer_gone")),
                 Some(candidate) => {
                     let on_conflict = match taken {
@@ -64,25 +64,25 @@ impl Library {
                     self.install_one(candidate, on_conflict, trash).await
                 }
             };
-            match done {
+            match imported {
                 Ok(name) => names.push(name),
                 Err(error) => refused.push(SkillImportError { name, error }),
             }
         }
         if !names.is_empty() {
-            self.changed();
+            self.notify_change();
         }
         Ok(SkillImportResult { names, refused })
     }
 
     fn candidate(&self, offer: SuggestionId, name: &str) -> Option<Candidate> {
-        let found = self.found();
-        let (_, skills) = found.iter().find(|(known, _)| *known == offer)?;
+        let found = self.lock_found();
+        let (_, skills) = found.iter().find(|(known_offer, _)| *known_offer == offer)?;
         skills.iter().find(|skill| skill.name == name).cloned()
     }
 
-    fn found(&self) -> MutexGuard<'_, FoundSkills> {
-        self.0.offers.found.lock()
+    fn lock_found(&self) -> MutexGuard<'_, FoundSkills> {
+        self.0.offers.found_elsewhere.lock()
     }
 }
 
@@ -205,12 +205,12 @@ mod tests {
     use octo_skills::{Roots, Trust, discover};
     use std::{collections::HashMap, fs};
 
-    fn skill(folder: &Path, text: &str) {
+    fn write_skill(folder: &Path, text: &str) {
         fs::create_dir_all(folder).unwrap();
         fs::write(folder.join("SKILL.md"), text).unwrap();
     }
 
-    fn text(name: &str) -> String {
+    fn skill_text(name: &str) -> String {
         format!("---\nname: {name}\ndescription: Does {name}.\n---\n\nDo it.\n")
     }
 
@@ -218,19 +218,19 @@ mod tests {
     fn each_agents_folder_is_listed_once_with_all_its_skills() {
         let folder = tempfile::tempdir().unwrap();
         let (user_home, user_skills) = (folder.path().join("mei"), folder.path().join("octo/skills"));
-        skill(&user_home.join(".claude/skills/notes"), &text("notes"));
-        skill(&user_home.join(".claude/skills/broken"), "");
+        write_skill(&user_home.join(".claude/skills/notes"), &skill_text("notes"));
+        write_skill(&user_home.join(".claude/skills/broken"), "");
         fs::write(user_home.join(".claude/skills/broken/SKILL.md"), [0, 159, 146, 150]).unwrap();
-        skill(&user_home.join(".claude/skills/.hidden"), &text("hidden"));
+        write_skill(&user_home.join(".claude/skills/.hidden"), &skill_text("hidden"));
         fs::create_dir_all(user_home.join(".claude/skills/nothing")).unwrap();
-        skill(&user_home.join(".codex/skills/plan"), &text("plan"));
+        write_skill(&user_home.join(".codex/skills/plan"), &skill_text("plan"));
         fs::write(user_home.join(".codex/skills/plan/run.sh"), "#!/bin/sh\n").unwrap();
-        skill(&user_home.join(".openclaw/workspace/skills/claw"), &text("claw"));
+        write_skill(&user_home.join(".openclaw/workspace/skills/claw"), &skill_text("claw"));
         fs::create_dir_all(user_home.join(".agents")).unwrap();
         #[cfg(unix)]
         std::os::unix::fs::symlink(user_home.join(".codex/skills"), user_home.join(".agents/skills"))
             .unwrap();
-        skill(&user_skills.join("notes"), &text("notes"));
+        write_skill(&user_skills.join("notes"), &skill_text("notes"));
         let roots = Roots::new(None, &folder.path().join("octo"));
         let catalogue = discover(&roots, &|_| Trust::Trusted);
         let skill_set = SkillSet { catalogue, choices: HashMap::new(), folder: None };
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn a_folder_that_is_itself_a_skill_is_one() {
         let folder = tempfile::tempdir().unwrap();
-        skill(&folder.path().join("alone"), &text("alone"));
+        write_skill(&folder.path().join("alone"), &skill_text("alone"));
         let user_skills = folder.path().join("own");
         let catalogue = discover(&Roots::new(None, &user_skills), &|_| Trust::Trusted);
         let skill_set = SkillSet { catalogue, choices: HashMap::new(), folder: None };

@@ -31,7 +31,7 @@ impl Library {
 
     /// Returns the full content of one.
     pub(crate) async fn sheet(&self, skill_ref: SkillRef) -> Result<SkillSheet, ApiError> {
-        let skill_set = self.shelf_of(&skill_ref).await?;
+        let skill_set = self.skill_set_of(&skill_ref).await?;
         let versions_of = skill_ref.clone();
         let versions = self.0.store.read(move |reader| reader.skill_versions(&versions_of)).await;
         let versions = versions?;
@@ -42,8 +42,8 @@ impl Library {
                 card: skill_set.card(skill, count),
                 // The fingerprint is older than the content shown: a change in between is refused.
                 seen: skill.fingerprint.as_ref().map(Fingerprint::to_hex),
-                text: text_of(skill)?,
-                files: files_of(skill, &skill_set),
+                text: skill_text(skill)?,
+                files: skill_files(skill, &skill_set),
                 tools: tools(&skill.fields),
                 license: skill.fields.license.clone(),
                 compatibility: skill.fields.compatibility.clone(),
@@ -54,7 +54,7 @@ impl Library {
     }
 
     /// Returns the skill set that contains a skill.
-    async fn shelf_of(&self, skill_ref: &SkillRef) -> Result<SkillSet, ApiError> {
+    async fn skill_set_of(&self, skill_ref: &SkillRef) -> Result<SkillSet, ApiError> {
         let folder = skill_ref.project.as_deref().map(Path::new).filter(|folder| folder.is_absolute());
         self.skill_set(folder.map(Path::to_owned)).await
     }
@@ -66,61 +66,61 @@ impl Library {
         switch: Option<Switch>,
         automatic: Option<Switch>,
     ) -> Result<(), ApiError> {
-        self.shelf_of(&skill_ref).await?.find(&skill_ref)?;
+        self.skill_set_of(&skill_ref).await?.find(&skill_ref)?;
         let result = self.0.store.write(move |tx| tx.switch_skill(&skill_ref, switch, automatic)).await;
         result?;
-        self.changed();
+        self.notify_change();
         Ok(())
     }
 
     /// Accepts a skill in the version the person saw.
     pub(crate) async fn accept(&self, skill_ref: SkillRef, fingerprint: &str) -> Result<(), ApiError> {
-        let skill_set = self.shelf_of(&skill_ref).await?;
+        let skill_set = self.skill_set_of(&skill_ref).await?;
         let skill = skill_set.find(&skill_ref)?;
         if skill.trust == Trust::Trusted {
             return Ok(());
         }
-        let print = fingerprint_of(skill)?;
-        if print != fingerprint {
+        let current_fingerprint = skill_fingerprint(skill)?;
+        if current_fingerprint != fingerprint {
             return Err(ApiError::new("skills.changed").arg("name", &skill_ref.name));
         }
-        self.trust(skill_ref, print).await
+        self.trust(skill_ref, current_fingerprint).await
     }
 
     async fn trust(&self, skill_ref: SkillRef, fingerprint: String) -> Result<(), ApiError> {
         let result = self.0.store.write(move |tx| tx.accept_skill(&skill_ref, &fingerprint)).await;
         result?;
-        self.changed();
+        self.notify_change();
         Ok(())
     }
 
-    /// Writes a skill's `SKILL.md` if it still says `from`, and keeps the former version.
+    /// Writes a skill's `SKILL.md` if it still contains `expected_text`, and keeps the former version.
     pub(crate) async fn save(
         &self,
         skill_ref: SkillRef,
-        source: &str,
+        expected_text: &str,
         text: String,
     ) -> Result<SkillSheet, ApiError> {
-        let skill_set = self.shelf_of(&skill_ref).await?;
+        let skill_set = self.skill_set_of(&skill_ref).await?;
         let skill = skill_set.find(&skill_ref)?;
         if !skill.source.is_writable() {
             return Err(ApiError::new("skills.not_yours").arg("name", &skill_ref.name));
         }
         let edited = skill.clone();
-        if blocking(move || text_of(&edited)).await? != source {
+        if blocking(move || skill_text(&edited)).await? != expected_text {
             return Err(ApiError::new("skills.edited").arg("name", &skill_ref.name));
         }
         let was_accepted = skill.trust == Trust::Trusted;
         self.write_skill(skill_ref.clone(), skill.folder.clone(), text).await?;
         // The person has seen their own text.
         if was_accepted && skill.source.is_from_folder() {
-            let skill_set = self.shelf_of(&skill_ref).await?;
+            let skill_set = self.skill_set_of(&skill_ref).await?;
             // Its name may have changed; then it is another skill and must be inspected first.
             if let Ok(skill) = skill_set.find(&skill_ref) {
-                self.trust(skill_ref.clone(), fingerprint_of(skill)?).await?;
+                self.trust(skill_ref.clone(), skill_fingerprint(skill)?).await?;
             }
         }
-        self.changed();
+        self.notify_change();
         self.sheet(skill_ref).await
     }
 
@@ -142,7 +142,7 @@ impl Library {
         let old = blocking(move || match std::fs::read(&source) {
             Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(unwritable(&source, &error)),
+            Err(error) => Err(write_error(&source, &error)),
         })
         .await?;
         if old.as_deref() == Some(text.as_str()) {
@@ -154,8 +154,8 @@ impl Library {
             result?;
         }
         blocking(move || {
-            octo_workspace::private_folder(&folder).map_err(|error| unwritable(&folder, &error))?;
-            write_private(&path, text.as_bytes()).map_err(|error| unwritable(&path, &error))
+            octo_workspace::private_folder(&folder).map_err(|error| write_error(&folder, &error))?;
+            write_private(&path, text.as_bytes()).map_err(|error| write_error(&path, &error))
         })
         .await
     }
@@ -169,7 +169,7 @@ impl Library {
 
     /// Moves a skill to the trash.
     pub(crate) async fn delete(&self, skill_ref: SkillRef, trash: &HomeTrash) -> Result<(), ApiError> {
-        let skill_set = self.shelf_of(&skill_ref).await?;
+        let skill_set = self.skill_set_of(&skill_ref).await?;
         let skill = skill_set.find(&skill_ref)?;
         if !skill.source.is_writable() {
             return Err(ApiError::new("skills.not_yours").arg("name", &skill_ref.name));
@@ -181,21 +181,21 @@ impl Library {
             command: None,
         };
         trash.throw_away(skill.folder.clone(), removal).await?;
-        self.changed();
+        self.notify_change();
         Ok(())
     }
 
     /// Writes a skill as an archive that any program can read.
     pub(crate) async fn export(&self, skill_ref: SkillRef, target: PathBuf) -> Result<SkillExport, ApiError> {
         let unfinished = self.0.unfinished.clone();
-        let skill_set = self.shelf_of(&skill_ref).await?;
+        let skill_set = self.skill_set_of(&skill_ref).await?;
         blocking(move || {
             let skill = skill_set.find(&skill_ref)?;
             if !target.is_absolute() || target.symlink_metadata().is_ok() {
                 return Err(ApiError::new("skills.export_taken").arg("path", target.display()));
             }
             let export = octo_skills::export(skill).map_err(|error| ApiError::from(&error))?;
-            unfinished.write_private(&target, &export.bytes).map_err(|error| unwritable(&target, &error))?;
+            unfinished.write_private(&target, &export.bytes).map_err(|error| write_error(&target, &error))?;
             let lost_fields =
                 export.remarks.iter().filter_map(|warning| warning.args.get("field").cloned()).collect();
             Ok(SkillExport { path: target.display().to_string(), left_out: lost_fields })
@@ -205,13 +205,13 @@ impl Library {
 }
 
 /// Returns the fingerprint of all files of a skill.
-fn fingerprint_of(skill: &Skill) -> Result<String, ApiError> {
-    let print = skill.fingerprint.as_ref().map(Fingerprint::to_hex);
-    print.ok_or_else(|| ApiError::new("skills.too_large").arg("name", &skill.name))
+fn skill_fingerprint(skill: &Skill) -> Result<String, ApiError> {
+    let current_fingerprint = skill.fingerprint.as_ref().map(Fingerprint::to_hex);
+    current_fingerprint.ok_or_else(|| ApiError::new("skills.too_large").arg("name", &skill.name))
 }
 
 /// Returns a skill's `SKILL.md` from disk.
-pub(crate) fn text_of(skill: &Skill) -> Result<String, ApiError> {
+pub(crate) fn skill_text(skill: &Skill) -> Result<String, ApiError> {
     let path = skill.folder.join(SKILL_FILE);
     let unreadable = |error| ApiError::new("skills.unreadable").arg("path", path.display()).detail(error);
     let mut bytes = Vec::new();
@@ -221,7 +221,7 @@ pub(crate) fn text_of(skill: &Skill) -> Result<String, ApiError> {
 }
 
 /// Returns the other files, as an installation would see them.
-fn files_of(skill: &Skill, skill_set: &SkillSet) -> Vec<SkillFile> {
+fn skill_files(skill: &Skill, skill_set: &SkillSet) -> Vec<SkillFile> {
     let parent = skill.folder.parent().unwrap_or(&skill.folder);
     let inspected = octo_skills::inspect(InstallSource::Folder(&skill.folder), parent, &skill_set.catalogue);
     let Ok(inspection) = inspected else { return Vec::new() };
@@ -240,6 +240,6 @@ fn files_of(skill: &Skill, skill_set: &SkillSet) -> Vec<SkillFile> {
         .collect()
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> ApiError {
+fn write_error(path: &Path, error: &std::io::Error) -> ApiError {
     ApiError::new("skills.unwritable").arg("path", path.display()).detail(error)
 }

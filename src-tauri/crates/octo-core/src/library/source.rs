@@ -2,8 +2,8 @@
 
 use super::{Library, SkillSet, cards::label};
 use crate::skills::{
-    Fork, ForkModel, LoadedSkill, SkillCommandOutcome, SkillCommands, SkillError, SkillFacts, SkillMode,
-    SkillRequest, SkillSource,
+    LoadedSkill, SkillCommandOutcome, SkillCommands, SkillError, SkillFacts, SkillMode, SkillRequest,
+    SkillSource, SubAgentModel, SubAgentSkill,
 };
 use futures::future::BoxFuture;
 use octo_protocol::{ApiError, SkillOrigin};
@@ -16,13 +16,13 @@ impl SkillSource for Library {
     fn find(&self, request: SkillRequest) -> BoxFuture<'static, Result<SkillFacts, SkillError>> {
         let library = self.clone();
         Box::pin(async move {
-            let skill_set = library.shelf_for(&request).await?;
-            let skill = called(&skill_set, &request)?;
+            let skill_set = library.skill_set_for(&request).await?;
+            let skill = find_callable(&skill_set, &request)?;
             let manner = match skill.fields.run {
                 SkillRun::Inline => SkillMode::Inline,
                 SkillRun::Fork { .. } => SkillMode::Fork,
             };
-            Ok(SkillFacts { name: skill.name.clone(), label: label(skill.source).to_owned(), manner })
+            Ok(SkillFacts { name: skill.name.clone(), label: label(skill.source).to_owned(), mode: manner })
         })
     }
 
@@ -33,20 +33,20 @@ impl SkillSource for Library {
     ) -> BoxFuture<'static, Result<LoadedSkill, SkillError>> {
         let library = self.clone();
         Box::pin(async move {
-            let skill_set = library.shelf_for(&request).await?;
-            let skill = called(&skill_set, &request)?;
-            let (instructions, commands_run) = library.expanded(skill, &request, &*commands).await;
-            let skill_ref = skill_set.named(skill);
+            let skill_set = library.skill_set_for(&request).await?;
+            let skill = find_callable(&skill_set, &request)?;
+            let (instructions, commands_run) = library.expand(skill, &request, &*commands).await;
+            let skill_ref = skill_set.reference(skill);
             let result = library.0.store.write(move |tx| tx.record_skill_use(&skill_ref, now())).await;
             if let Err(error) = result {
                 tracing::warn!(%error, "when a skill was used is not stored");
             }
-            library.changed();
+            library.notify_change();
             Ok(match skill.fields.run {
-                SkillRun::Inline => LoadedSkill::Inline { instructions, ran: commands_run },
-                SkillRun::Fork { .. } => LoadedSkill::Fork(Fork {
+                SkillRun::Inline => LoadedSkill::Inline { instructions, executed: commands_run },
+                SkillRun::Fork { .. } => LoadedSkill::SubAgent(SubAgentSkill {
                     instructions,
-                    ran: commands_run,
+                    executed: commands_run,
                     forbidden_tools: skill
                         .fields
                         .forbidden_tools
@@ -54,12 +54,12 @@ impl SkillSource for Library {
                         .map(|tool| (*tool).to_owned())
                         .collect(),
                     model: match skill.fields.model.as_deref() {
-                        None | Some("" | "inherit") => ForkModel::Same,
-                        Some("lite" | "light") => ForkModel::Light,
-                        Some(name) => ForkModel::Named(name.to_owned()),
+                        None | Some("" | "inherit") => SubAgentModel::Parents,
+                        Some("lite" | "light") => SubAgentModel::Small,
+                        Some(name) => SubAgentModel::Named(name.to_owned()),
                     },
                     effort: skill.fields.effort,
-                    leave: leave(skill),
+                    builtin_grant: builtin_grant(skill),
                 }),
             })
         })
@@ -67,16 +67,16 @@ impl SkillSource for Library {
 }
 
 impl Library {
-    async fn shelf_for(&self, request: &SkillRequest) -> Result<SkillSet, SkillError> {
+    async fn skill_set_for(&self, request: &SkillRequest) -> Result<SkillSet, SkillError> {
         let skill_set = self.skill_set(Some(request.folder.clone())).await;
         skill_set.map_err(|error: ApiError| SkillError::Unusable {
             name: request.name.clone(),
-            why: format!("the skills cannot be read now ({})", error.key),
+            reason: format!("the skills cannot be read now ({})", error.key),
         })
     }
 
     /// Returns the expanded instructions, and the commands in them that ran.
-    async fn expanded(
+    async fn expand(
         &self,
         skill: &Skill,
         request: &SkillRequest,
@@ -104,7 +104,7 @@ impl Library {
         let outputs: Vec<String> = outcomes
             .into_iter()
             .map(|outcome| match outcome {
-                SkillCommandOutcome::Ran(output) | SkillCommandOutcome::Left(output) => output,
+                SkillCommandOutcome::Ran(output) | SkillCommandOutcome::LeftToModel(output) => output,
             })
             .collect();
         (expanded.finish(&outputs), commands_run)
@@ -112,11 +112,11 @@ impl Library {
 }
 
 /// The skill that may write memories without asking: the bundled one only, never another with the same name.
-const REMEMBERS: &str = "persist-memory";
+const PERSIST_MEMORY: &str = "persist-memory";
 
-fn leave(skill: &Skill) -> BuiltinGrant {
+fn builtin_grant(skill: &Skill) -> BuiltinGrant {
     match skill.source {
-        SkillOrigin::Bundled if skill.name == REMEMBERS => BuiltinGrant::Memories,
+        SkillOrigin::Bundled if skill.name == PERSIST_MEMORY => BuiltinGrant::Memories,
         SkillOrigin::Bundled
         | SkillOrigin::User
         | SkillOrigin::Project
@@ -128,15 +128,15 @@ fn leave(skill: &Skill) -> BuiltinGrant {
 }
 
 /// Returns the skill if this caller may use it. Whether a person may call it is checked where they type it.
-fn called<'a>(skill_set: &'a SkillSet, request: &SkillRequest) -> Result<&'a Skill, SkillError> {
+fn find_callable<'a>(skill_set: &'a SkillSet, request: &SkillRequest) -> Result<&'a Skill, SkillError> {
     let name = request.name.trim().to_ascii_lowercase();
     let callable = skill_set.catalogue.call(&name, request.profile.name(), SkillCallOrigin::Model);
     callable.map_err(|refusal| match refusal {
-        CallRefusal::Unknown { name, similar: near } => SkillError::Unknown { name, near },
+        CallRefusal::Unknown { name, similar: near } => SkillError::Unknown { name, similar: near },
         refusal @ (CallRefusal::Broken { .. }
         | CallRefusal::NotForPeople { .. }
         | CallRefusal::NotInProfile { .. }
         | CallRefusal::Off { .. }
-        | CallRefusal::Untrusted { .. }) => SkillError::Unusable { name, why: refusal.to_string() },
+        | CallRefusal::Untrusted { .. }) => SkillError::Unusable { name, reason: refusal.to_string() },
     })
 }

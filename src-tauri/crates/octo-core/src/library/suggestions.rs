@@ -2,7 +2,7 @@
 
 use super::{
     Library,
-    skill::{SKILL_FILE, text_of},
+    skill::{SKILL_FILE, skill_text},
 };
 use octo_protocol::{
     ApiError, SessionId, SkillOrigin, SkillRef, SkillSuggestion, SuggestionAnswer, SuggestionId,
@@ -35,10 +35,10 @@ impl Library {
     /// Returns the proposals waiting for the person, newest first.
     pub(crate) async fn suggestions(&self) -> Result<Suggestions, ApiError> {
         let rows = self.0.store.read(|reader| reader.suggestions()).await?;
-        Ok(Suggestions { suggestions: rows.into_iter().map(|row| self.shown(row)).collect() })
+        Ok(Suggestions { suggestions: rows.into_iter().map(|row| self.to_suggestion(row)).collect() })
     }
 
-    fn shown(&self, row: SuggestionRow) -> SkillSuggestion {
+    fn to_suggestion(&self, row: SuggestionRow) -> SkillSuggestion {
         let path = self.own_folder(&row.name).join(SKILL_FILE);
         let diff = octo_workspace::diff(&path, row.base.as_deref().map(str::as_bytes), row.text.as_bytes());
         SkillSuggestion {
@@ -61,37 +61,37 @@ impl Library {
     /// # Errors
     /// `skills.suggestion_*` if it is not a skill, or the person rejects proposals for it.
     pub(crate) async fn propose(&self, proposal: Proposal) -> Result<SkillSuggestion, ApiError> {
-        let result = octo_skills::read(proposal.text.as_bytes(), &proposal.name);
-        if let Some(error) = &result.error {
-            return Err(super::cards::told(error));
+        let parsed = octo_skills::read(proposal.text.as_bytes(), &proposal.name);
+        if let Some(error) = &parsed.error {
+            return Err(super::cards::warning_to_error(error));
         }
-        if !octo_skills::is_public_name(&result.name) {
-            return Err(ApiError::new("skills.name").arg("name", &result.name));
+        if !octo_skills::is_public_name(&parsed.name) {
+            return Err(ApiError::new("skills.name").arg("name", &parsed.name));
         }
         let skill_set = self.skill_set(None).await?;
-        let existing = skill_set.catalogue.get(&result.name);
+        let existing = skill_set.catalogue.get(&parsed.name);
         // The choice applies to an existing skill, or to a skill only ever proposed.
-        let skill_ref = SkillRef { name: result.name.clone(), origin: SkillOrigin::User, project: None };
+        let skill_ref = SkillRef { name: parsed.name.clone(), origin: SkillOrigin::User, project: None };
         let quiet = skill_set.choices.get(&skill_ref).is_some_and(|choice| choice.proposals == Switch::Off);
         if quiet || existing.is_some_and(|skill| skill_set.choice(skill).proposals == Switch::Off) {
-            return Err(ApiError::new("skills.suggestion_unwanted").arg("name", &result.name));
+            return Err(ApiError::new("skills.suggestion_unwanted").arg("name", &parsed.name));
         }
         // A skill of another agent or a bundled one is not changed: the person's copy would hide it.
         if let Some(skill) = existing.filter(|skill| !skill.source.is_writable()) {
             return Err(ApiError::new("skills.not_yours").arg("name", &skill.name));
         }
-        let base = existing.map(text_of).transpose()?;
+        let base = existing.map(skill_text).transpose()?;
         if base.as_deref() == Some(proposal.text.as_str()) {
-            return Err(ApiError::new("skills.suggestion_same").arg("name", &result.name));
+            return Err(ApiError::new("skills.suggestion_same").arg("name", &parsed.name));
         }
         let suggestions = self.0.store.read(|reader| reader.suggestions()).await?;
-        if suggestions.len() >= WAITING && suggestions.iter().all(|row| row.name != result.name) {
+        if suggestions.len() >= WAITING && suggestions.iter().all(|row| row.name != parsed.name) {
             return Err(ApiError::new("skills.suggestion_many").arg("most", WAITING));
         }
         let (session, title) = proposal.from.unzip();
         let row = SuggestionRow {
             id: SuggestionId::new(),
-            name: result.name,
+            name: parsed.name,
             kind: if base.is_some() { SuggestionKind::Better } else { SuggestionKind::New },
             reason: proposal
                 .reason
@@ -111,14 +111,14 @@ impl Library {
         };
         let stored_row = row.clone();
         self.0.store.write(move |tx| tx.add_suggestion(&stored_row)).await?;
-        self.changed();
-        Ok(self.shown(row))
+        self.notify_change();
+        Ok(self.to_suggestion(row))
     }
 
     /// Stores the cost of a proposal once it is known, in nano-dollars.
-    pub(crate) async fn price(&self, suggestion: SuggestionId, cost: u64) {
+    pub(crate) async fn record_cost(&self, suggestion: SuggestionId, cost: u64) {
         match self.0.store.write(move |tx| tx.set_suggestion_cost(suggestion, cost)).await {
-            Ok(()) => self.changed(),
+            Ok(()) => self.notify_change(),
             // The proposal waits for the person anyway.
             Err(error) => tracing::warn!(%error, "what a proposal cost is not stored"),
         }
@@ -132,8 +132,8 @@ impl Library {
         match answer {
             SuggestionAnswer::Accept { text } => {
                 let text = text.unwrap_or(row.text);
-                let result = octo_skills::read(text.as_bytes(), &row.name);
-                if result.name != row.name || result.error.is_some() {
+                let parsed = octo_skills::read(text.as_bytes(), &row.name);
+                if parsed.name != row.name || parsed.error.is_some() {
                     return Err(ApiError::new("skills.suggestion_name").arg("name", &row.name));
                 }
                 // The real location: the folder may have another name or be nested.
@@ -154,7 +154,7 @@ impl Library {
             }
         }
         self.0.store.write(move |tx| tx.remove_suggestion(id)).await?;
-        self.changed();
+        self.notify_change();
         Ok(())
     }
 

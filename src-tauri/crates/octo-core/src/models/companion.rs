@@ -24,7 +24,7 @@ impl Models {
         let find = |id| entries.iter().find(|entry| entry.id == id);
         let entry = find(model).ok_or_else(|| ApiError::new("model.unknown"))?;
         let (name, protocol) =
-            self.suggested(entry, role).ok_or_else(|| ApiError::new("model.no_companion"))?;
+            self.suggest(entry, role).ok_or_else(|| ApiError::new("model.no_companion"))?;
         let host = host_of(&entry.base_url).map_err(|error| error.to_api())?;
         let is_it = |entry: &&ModelEntry| {
             entry.model == name && host_of(&entry.base_url).is_ok_and(|entry_host| entry_host == host)
@@ -48,7 +48,7 @@ impl Models {
         }))
     }
 
-    fn suggested(&self, entry: &ModelEntry, role: CompanionRole) -> Option<(String, Protocol)> {
+    fn suggest(&self, entry: &ModelEntry, role: CompanionRole) -> Option<(String, Protocol)> {
         let preset = self.presets.provider_of(&entry.base_url)?;
         let name = match role {
             CompanionRole::Light => preset.light_of(&entry.model),

@@ -39,7 +39,7 @@ impl Models {
 
     /// Whether a secret of an entry is in a keychain that is unavailable in this run. A request without it
     /// would only be refused.
-    pub(super) fn is_out_of_reach(
+    pub(super) fn is_secret_unavailable(
         &self,
         entry: &ModelEntry,
         host: &str,
@@ -55,9 +55,9 @@ impl Models {
     }
 
     fn lacks_keychain(&self, entry: &ModelEntry, host: &str) -> bool {
-        self.is_out_of_reach(entry, host, &entry.key, SecretKind::Key)
+        self.is_secret_unavailable(entry, host, &entry.key, SecretKind::Key)
             || entry.headers.iter().any(|header| {
-                self.is_out_of_reach(entry, host, &header.value, SecretKind::Header(&header.name))
+                self.is_secret_unavailable(entry, host, &header.value, SecretKind::Header(&header.name))
             })
     }
 }

@@ -37,9 +37,9 @@ pub(super) enum HostChange {
 /// # Errors
 ///
 /// `provider.header` for a header that cannot be sent or is Octo's own; never contains a value.
-pub(super) fn read(drafts: Option<Vec<HeaderDraft>>) -> Result<Option<Vec<GivenHeader>>, ApiError> {
-    let Some(drafts) = drafts else { return Ok(None) };
-    let given: Vec<GivenHeader> = drafts
+pub(super) fn read(header_drafts: Option<Vec<HeaderDraft>>) -> Result<Option<Vec<GivenHeader>>, ApiError> {
+    let Some(header_drafts) = header_drafts else { return Ok(None) };
+    let new_headers: Vec<GivenHeader> = header_drafts
         .into_iter()
         .map(|draft| GivenHeader {
             name: draft.name.trim().to_ascii_lowercase(),
@@ -48,22 +48,22 @@ pub(super) fn read(drafts: Option<Vec<HeaderDraft>>) -> Result<Option<Vec<GivenH
         .collect();
     // A saved value was checked when it was given.
     let stands_for = |value: &Secret| SecretString::from(value.expose());
-    let headers = given
+    let headers = new_headers
         .iter()
         .map(|header| (header.name.clone(), header.value.as_ref().map(stands_for).unwrap_or_default()))
         .collect();
     Network { headers, ..Network::default() }.check().map_err(|error| error.to_api())?;
-    Ok(Some(given))
+    Ok(Some(new_headers))
 }
 
 impl Models {
     /// Saves the values and returns the entry's headers.
     pub(super) async fn keep_headers(
         &self,
-        saving: HeaderSave<'_>,
+        save: HeaderSave<'_>,
         new_headers: Option<Vec<GivenHeader>>,
     ) -> Result<Vec<SavedHeader>, ApiError> {
-        let HeaderSave { id, host, before, moved } = saving;
+        let HeaderSave { id, host, before, moved } = save;
         let old_headers = before.map(|entry| entry.headers.as_slice()).unwrap_or_default();
         let without_value = |header: &SavedHeader| SavedHeader { value: KeyState::Missing, ..header.clone() };
         let kept_headers: Vec<SavedHeader> = match moved {
@@ -124,9 +124,9 @@ impl Models {
     }
 
     /// Returns the headers a draft describes: its own, and those saved for its host.
-    pub(super) async fn drafted_headers(
+    pub(super) async fn headers_of_draft(
         &self,
-        drafts: Option<Vec<HeaderDraft>>,
+        header_drafts: Option<Vec<HeaderDraft>>,
         entry: Option<&ModelEntry>,
         host: &str,
     ) -> Result<Headers, ApiError> {
@@ -134,7 +134,7 @@ impl Models {
             Some(entry) => self.headers(entry, host).await?,
             None => Headers::new(),
         };
-        let Some(new_headers) = read(drafts)? else { return Ok(kept_headers) };
+        let Some(new_headers) = read(header_drafts)? else { return Ok(kept_headers) };
         let value = |header: GivenHeader| {
             let saved =
                 || kept_headers.iter().find(|(name, _)| *name == header.name).map(|(_, value)| value.clone());

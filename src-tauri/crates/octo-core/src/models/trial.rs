@@ -38,7 +38,7 @@ impl Models {
     pub async fn measure(&self, id: ModelId) -> Result<ModelSpeed, ApiError> {
         let stop = self.with(|state| state.stop_timing.clone());
         let timed = async {
-            let _alone = self.timing.lock().await;
+            let _alone = self.timing_lock.lock().await;
             let connection = self.connect(Some(id)).await.map_err(|error| error.to_api())?;
             let question = question(connection.model, "Write one paragraph about the sea.", TIMED_TOKENS);
             within(time(connection.provider.as_ref(), question, stop.clone())).await

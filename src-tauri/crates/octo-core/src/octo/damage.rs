@@ -8,20 +8,22 @@ use octo_store::{ReplaceError, Replacement, replace_damaged, sound_backup};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// Carries out a request for a home in which Octo did not start because of `why`: about a replacement for a
+/// Carries out a request for a home in which Octo did not start because of `error`: about a replacement for a
 /// damaged database, and the replacement.
 ///
 /// # Errors
-/// `why` for anything else.
+/// `error` for anything else.
 pub async fn request_of_damaged(
     home: PathBuf,
     request: HomeRequest,
     error: ApiError,
 ) -> Result<Value, ApiError> {
     match request {
-        HomeRequest::InspectDamage(_) if is_damage(&error) => json(blocking(move || Ok(look(&home))).await?),
+        HomeRequest::InspectDamage(_) if is_damage(&error) => {
+            json(blocking(move || Ok(inspect_damage(&home))).await?)
+        }
         HomeRequest::ReplaceDatabase(call) if is_damage(&error) => {
-            json(blocking(move || Ok(replace(&home, call.backup.map(PathBuf::from))?)).await?)
+            json(blocking(move || Ok(replace_database(&home, call.backup.map(PathBuf::from))?)).await?)
         }
         _ => Err(error),
     }
@@ -36,7 +38,7 @@ fn is_damage(error: &ApiError) -> bool {
     error.code == Some(ErrorCode::Damaged)
 }
 
-fn look(home: &Path) -> DatabaseDamage {
+fn inspect_damage(home: &Path) -> DatabaseDamage {
     let backup = sound_backup(home).map(|backup| DatabaseBackup {
         path: backup.path.display().to_string(),
         at: backup.at,
@@ -45,7 +47,7 @@ fn look(home: &Path) -> DatabaseDamage {
     DatabaseDamage { backup }
 }
 
-fn replace(home: &Path, backup: Option<PathBuf>) -> Result<DatabaseReplacement, ReplaceError> {
+fn replace_database(home: &Path, backup: Option<PathBuf>) -> Result<DatabaseReplacement, ReplaceError> {
     let replacement = match backup {
         None => Replacement::Empty,
         // Only the inspected backup: no other file becomes the database.

@@ -58,15 +58,16 @@ impl Octo {
     /// copy.
     async fn back_up(&self, target: PathBuf) -> Result<HomeBackup, ApiError> {
         let home = self.base.paths.resolved_home();
-        let folder =
-            octo_workspace::resolve_links(&target).ok().filter(|folder| folder.is_dir() && target.is_absolute());
+        let folder = octo_workspace::resolve_links(&target)
+            .ok()
+            .filter(|folder| folder.is_dir() && target.is_absolute());
         let folder = folder.ok_or_else(|| ApiError::new("home.no_folder").arg("path", target.display()))?;
         if octo_workspace::is_inside(&folder, &home) {
             return Err(ApiError::new("home.backup_inside").arg("path", target.display()));
         }
         let backup = folder.join(format!("octo-backup-{}", jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S")));
         let instructions = words::say(self.base.preferences().language, "backup.how", &BTreeMap::new());
-        let (store, unfinished) = (self.base.store.clone(), self.base.unfinished.clone());
+        let (store, unfinished) = (self.base.store.clone(), self.base.unfinished_writes.clone());
         blocking(move || {
             let backup_error = |error: &dyn std::fmt::Display| {
                 ApiError::new("home.backup_failed").arg("path", backup.display()).detail(error)
@@ -114,7 +115,7 @@ impl Octo {
         tracing::info!("everything is deleted, as the person asked");
         self.shutdown().await;
         let keys = self.forget_keys().await.err();
-        let residence = self.base.config.settled.location.clone();
+        let residence = self.base.config.home_at_start.location.clone();
         let remaining = blocking(move || {
             erase_all(&residence, &home)
                 .map_err(|error| ApiError::new("home.unreadable").arg("path", home.display()).detail(error))
@@ -168,11 +169,11 @@ impl Octo {
         }
         let name = format!("octo-report-{}.txt", jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S"));
         let path = target.join(name);
-        let text = written(&report, self.base.preferences().language);
-        let (place, unfinished) = (path.clone(), self.base.unfinished.clone());
+        let text = to_text(&report, self.base.preferences().language);
+        let (target, unfinished) = (path.clone(), self.base.unfinished_writes.clone());
         blocking(move || {
-            unfinished.write_private(&place, text.as_bytes()).map_err(|error| {
-                ApiError::new("diagnostics.failed").arg("path", place.display()).detail(error)
+            unfinished.write_private(&target, text.as_bytes()).map_err(|error| {
+                ApiError::new("diagnostics.failed").arg("path", target.display()).detail(error)
             })
         })
         .await?;
@@ -181,7 +182,7 @@ impl Octo {
 }
 
 /// Formats a report as one text.
-fn written(report: &Diagnostics, language: Language) -> String {
+fn to_text(report: &Diagnostics, language: Language) -> String {
     let mut text = String::new();
     for part in &report.parts {
         let key = match part.about {

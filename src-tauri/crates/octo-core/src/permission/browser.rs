@@ -10,7 +10,7 @@ use octo_tools::{
 };
 use std::path::PathBuf;
 
-/// Decides on a browser call that gives these files away. `about_files` is the decision on reading them
+/// Decides on a browser call that gives these files away. `file_decision` is the decision on reading them
 /// anywhere.
 pub(super) fn decide(
     context: &PermissionContext,
@@ -70,7 +70,7 @@ pub(super) fn decide(
 
 /// Returns the files a page would receive that must be mentioned, whatever the mode.
 fn files_to_mention(context: &PermissionContext, files: &[PathBuf]) -> Vec<PageFile> {
-    let page_file = |path: &PathBuf| match super::read(context, path) {
+    let page_file = |path: &PathBuf| match super::decide_read(context, path) {
         Decision::Ask { reason: AskReason::Secret { path }, .. } => Some(PageFile::Secret { path }),
         Decision::Ask { reason: AskReason::ReadsOutside { path }, .. } => Some(PageFile::Outside { path }),
         Decision::Ask { .. } | Decision::Run(_) | Decision::Feedback | Decision::Deny { .. } => None,
@@ -86,17 +86,17 @@ fn asks_about_changes(context: &PermissionContext) -> bool {
 fn is_granted(context: &PermissionContext, location: &BrowserLocation) -> bool {
     let by_rule = || context.rules.contains(&Rule::Site { site: location.site.clone() });
     // A site that can only be granted for one turn is covered by no rule.
-    context.granted.iter().any(|site| *site == location.site || is_encrypted(site, &location.site))
+    context.granted_to_turn.iter().any(|site| *site == location.site || is_encrypted(site, &location.site))
         || (location.access == LocationAccess::Asks && by_rule())
 }
 
-/// Whether `site` is the encrypted form of `plain`, to which plain addresses of the usual port nearly always
+/// Whether `site` is the encrypted form of `granted`, to which plain addresses of the usual port nearly always
 /// lead.
 fn is_encrypted(granted: &str, site: &str) -> bool {
     let host = |site: &str, scheme| {
         site.strip_prefix(scheme).filter(|host: &&str| !host.contains(':')).map(str::to_owned)
     };
-    host(granted, "http://").is_some_and(|plain| host(site, "https://") == Some(plain))
+    host(granted, "http://").is_some_and(|encrypted_host| host(site, "https://") == Some(encrypted_host))
 }
 
 /// Returns the permissions of a running browser call.
@@ -120,7 +120,7 @@ pub(crate) fn entry_permissions(context: &PermissionContext) -> BrowserPermissio
         | Rule::Read { .. }
         | Rule::Host { .. } => None,
     });
-    let granted = context.granted.iter().cloned().chain(ruled).collect();
+    let granted = context.granted_to_turn.iter().cloned().chain(ruled).collect();
     let navigation =
         if context.mode == Mode::Autonomous { NavigationScope::Web } else { NavigationScope::Granted };
     BrowserPermission::before_assessment(granted, navigation)

@@ -13,7 +13,7 @@ pub(crate) struct CallDecision {
     /// The command line to run instead of the given one.
     pub rewritten: Option<String>,
     /// The facts about a command.
-    pub nature: CommandFacts,
+    pub facts: CommandFacts,
 }
 
 /// The facts about a command, whatever the decision.
@@ -24,13 +24,13 @@ pub(crate) struct CommandFacts {
     /// Its effect that always asks, if any.
     pub risk: Option<Risk>,
     /// Whether the person has a rule for part of it.
-    pub ruled: bool,
+    pub has_rule: bool,
     /// Paths it is known to read, resolved.
     pub reads: Vec<PathBuf>,
     /// Paths it is known to change, resolved.
     pub writes: Vec<PathBuf>,
     /// How much of its effects is known.
-    pub known: KnownExtent,
+    pub extent: KnownExtent,
     /// Its irreversible effects apart from files.
     pub lasting: Vec<LastingPart>,
 }
@@ -62,8 +62,8 @@ impl CommandFacts {
                     .into_iter()
                     .chain(paths.repositories.iter().cloned())
                     .collect(),
-                ruled: matches!(verdict, Verdict::Ruled(_)),
-                known: if matches!(verdict, Verdict::Known(_)) {
+                has_rule: matches!(verdict, Verdict::Ruled(_)),
+                extent: if matches!(verdict, Verdict::Known(_)) {
                     KnownExtent::All
                 } else {
                     KnownExtent::Part

@@ -28,7 +28,7 @@ pub(super) fn decide(
     }
     match change {
         None => Decision::Run(RunBasis::Policy),
-        Some(change) if context.desk.covers(change) && !context.policy.is_strict() => {
+        Some(change) if context.builtin.covers(change) && !context.policy.is_strict() => {
             Decision::Run(RunBasis::Policy)
         }
         Some(change) => ask(change),

@@ -18,12 +18,12 @@ fn ground(mode: Mode, folder: &Path) -> PermissionContext {
         readable: vec![PathBuf::from("/octo-home/logs")],
         writable: vec![PathBuf::from("/octo-home/scratch/s")],
         rules: Vec::new(),
-        granted: Vec::new(),
+        granted_to_turn: Vec::new(),
         home: PathBuf::from("/octo-home"),
-        home_others: Vec::new(),
+        other_home_paths: Vec::new(),
         policy: Arc::default(),
-        desk: BuiltinGrant::Ask,
-        startup: StartupFiles::default(),
+        builtin: BuiltinGrant::Ask,
+        startup_files: StartupFiles::default(),
     }
 }
 

@@ -53,7 +53,7 @@ impl AgentFiles {
         if let Some(text) = read_bounded(&path, LONGEST_PROFILE).map_err(unreadable)? {
             return Ok(text);
         }
-        match own(profile) {
+        match builtin_text(profile) {
             Some(text) => Ok(text.trim_end().to_owned()),
             None => Err(ApiError::new("session.profile_unknown")
                 .arg("profile", profile)
@@ -81,13 +81,13 @@ impl AgentFiles {
 
     /// Returns SOUL.md or USER.md as part of the system prompt, or `None` if empty.
     pub(super) fn persona(&self, kind: PersonaKind) -> Option<String> {
-        let text = self.written(kind);
-        let text = if text.is_empty() { standard(kind).to_owned() } else { text };
+        let text = self.stored_persona(kind);
+        let text = if text.is_empty() { default_persona(kind).to_owned() } else { text };
         let heading = match kind {
             PersonaKind::Soul => "# Who you are",
             PersonaKind::User => "# Who you work for",
         };
-        (!text.is_empty()).then(|| format!("{heading}\n\n{}", shortened(&text)))
+        (!text.is_empty()).then(|| format!("{heading}\n\n{}", shorten(&text)))
     }
 
     /// Returns SOUL.md or USER.md, for the person.
@@ -95,8 +95,8 @@ impl AgentFiles {
         PersonaFile {
             kind,
             path: self.path(kind).display().to_string(),
-            text: self.written(kind),
-            standard: standard(kind).to_owned(),
+            text: self.stored_persona(kind),
+            standard: default_persona(kind).to_owned(),
         }
     }
 
@@ -109,7 +109,7 @@ impl AgentFiles {
     }
 
     /// Returns the person's text; empty if it is missing or unreadable.
-    fn written(&self, kind: PersonaKind) -> String {
+    fn stored_persona(&self, kind: PersonaKind) -> String {
         let path = self.path(kind);
         read_bounded(&path, LONGEST_PERSONA)
             .inspect_err(|error| tracing::warn!(path = %path.display(), %error, "Octo's own words are used"))
@@ -119,13 +119,13 @@ impl AgentFiles {
     }
 }
 
-fn own(profile: &Profile) -> Option<&'static str> {
+fn builtin_text(profile: &Profile) -> Option<&'static str> {
     [(Profile::GENERAL, GENERAL), (Profile::CODING, CODING)]
         .into_iter()
         .find_map(|(builtin, text)| (builtin == *profile).then_some(text))
 }
 
-fn standard(kind: PersonaKind) -> &'static str {
+fn default_persona(kind: PersonaKind) -> &'static str {
     match kind {
         PersonaKind::Soul => SOUL.trim_ascii_end(),
         // Octo knows nothing about a person before they say it.
@@ -151,7 +151,7 @@ fn read_bounded(path: &Path, limit: u64) -> io::Result<Option<String>> {
 }
 
 /// Cuts a text to [`PERSONA_MAX_CHARS`] characters, because every request contains it.
-fn shortened(text: &str) -> String {
+fn shorten(text: &str) -> String {
     if text.chars().count() <= PERSONA_MAX_CHARS {
         return text.to_owned();
     }

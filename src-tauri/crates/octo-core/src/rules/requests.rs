@@ -80,20 +80,20 @@ impl PersonRules {
             readable: base.paths.readable(),
             writable: Vec::new(),
             rules: base.folder_rules(path_text.clone()).await?,
-            granted: Vec::new(),
+            granted_to_turn: Vec::new(),
             home: base.paths.resolved_home(),
-            home_others: base.paths.other_homes(),
+            other_home_paths: base.paths.other_homes(),
             policy: policy.await?,
-            desk: BuiltinGrant::Ask,
-            startup: octo_shell::startup_files(),
+            builtin: BuiltinGrant::Ask,
+            startup_files: octo_shell::startup_files(),
         };
         let command = CommandEffect::Start { line, cwd: None, env: Vec::new() };
         let effects = Effects { command: Some(command), ..Effects::none() };
-        let CallDecision { decision, rewritten, nature } =
+        let CallDecision { decision, rewritten, facts } =
             permission::decide_off_thread(&context, &effects).await;
         let outcome = match decision {
             Decision::Run(RunBasis::Person) => TrialOutcome::Runs { because: RunsBecause::Allowed },
-            Decision::Run(RunBasis::Policy) if nature.only_reads => {
+            Decision::Run(RunBasis::Policy) if facts.only_reads => {
                 TrialOutcome::Runs { because: RunsBecause::OnlyReads }
             }
             Decision::Run(RunBasis::Policy) => TrialOutcome::Runs { because: RunsBecause::StaysInside },

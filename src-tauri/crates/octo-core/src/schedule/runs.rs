@@ -4,7 +4,7 @@ use octo_protocol::{RunStatus, SessionId};
 use octo_store::{RunRow, StoreError, Tx};
 
 /// Prevents decisions by two processes: a process that lost the lease stores nothing.
-pub(crate) fn must_hold(tx: &Tx<'_>, token: &str) -> Result<(), StoreError> {
+pub(crate) fn check_lease(tx: &Tx<'_>, token: &str) -> Result<(), StoreError> {
     match tx.schedule_lease()? {
         Some(holder) if holder.token == token => Ok(()),
         Some(_) | None => Err(StoreError::Busy),
@@ -12,8 +12,8 @@ pub(crate) fn must_hold(tx: &Tx<'_>, token: &str) -> Result<(), StoreError> {
 }
 
 /// A run begins once, and only under the schedule's lease: fails if it was withdrawn or begun meanwhile.
-pub(crate) fn must_wait(tx: &Tx<'_>, row: &RunRow, token: &str) -> Result<(), StoreError> {
-    must_hold(tx, token)?;
+pub(crate) fn check_waiting(tx: &Tx<'_>, row: &RunRow, token: &str) -> Result<(), StoreError> {
+    check_lease(tx, token)?;
     match tx.run(row.run.id)?.map(|stored| stored.run.status) {
         Some(RunStatus::Waiting { .. }) => Ok(()),
         Some(_) | None => Err(StoreError::Busy),
@@ -21,7 +21,7 @@ pub(crate) fn must_wait(tx: &Tx<'_>, row: &RunRow, token: &str) -> Result<(), St
 }
 
 /// Returns the run with its session.
-pub(crate) fn running(mut row: Box<RunRow>, session: SessionId) -> RunRow {
+pub(crate) fn with_session(mut row: Box<RunRow>, session: SessionId) -> RunRow {
     row.run.status = RunStatus::Running;
     row.run.session = Some(session);
     *row

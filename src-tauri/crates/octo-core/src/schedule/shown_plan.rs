@@ -28,7 +28,7 @@ impl HomeTasks {
     /// # Errors
     /// If the same call was shown another plan.
     pub(crate) fn hold(&self, plan: ShownPlan) -> Result<(), PlanChanged> {
-        let mut plans = self.schedule().shown.lock();
+        let mut plans = self.schedule().shown_plans.lock();
         if let Some(pending) = plans.iter().find(|pending| pending.call == plan.call) {
             return if *pending == plan { Ok(()) } else { Err(PlanChanged) };
         }
@@ -40,7 +40,7 @@ impl HomeTasks {
 
     /// The plan a call asked about; given once.
     pub(crate) fn take_held(&self, call: CallId) -> Option<ShownPlan> {
-        let mut plans = self.schedule().shown.lock();
+        let mut plans = self.schedule().shown_plans.lock();
         let position = plans.iter().position(|pending| pending.call == call)?;
         Some(plans.remove(position))
     }

@@ -28,9 +28,9 @@ const MONTH: Millis = 30 * 24 * 60 * 60 * 1_000;
 
 /// The tasks of a home. Clones are one.
 #[derive(Clone)]
-pub(crate) struct HomeTasks(Arc<Inner>);
+pub(crate) struct HomeTasks(Arc<HomeTasksInner>);
 
-struct Inner {
+struct HomeTasksInner {
     schedule: Schedule,
     base: Arc<Base>,
     models: Arc<Models>,
@@ -42,7 +42,7 @@ impl HomeTasks {
     /// Those of a home.
     pub(crate) fn new(base: Arc<Base>, models: Arc<Models>, agents: AgentFiles, trash: HomeTrash) -> Self {
         let schedule = Schedule::new(base.paths.home());
-        Self(Arc::new(Inner { schedule, base, models, agents, trash }))
+        Self(Arc::new(HomeTasksInner { schedule, base, models, agents, trash }))
     }
 
     /// What all parts of the application share of them.
@@ -77,7 +77,7 @@ impl HomeTasks {
         let watch = SkillWatch::folders(std::iter::once(folder.as_path()), move || {
             let _in = runtime.enter();
             if let Some(inner) = weak.upgrade() {
-                Self(inner).changed();
+                Self(inner).notify_change();
             }
         });
         match watch {
@@ -89,7 +89,7 @@ impl HomeTasks {
     }
 
     /// Loads the cost limits of runs begun by an earlier process, before their sessions resume.
-    pub(crate) async fn take_up(&self) -> Result<(), ApiError> {
+    pub(crate) async fn load_limits(&self) -> Result<(), ApiError> {
         let open = self.store().read(|reader| reader.open_runs()).await?;
         for row in open {
             if let Some(session) = row.run.session {
@@ -105,20 +105,20 @@ impl HomeTasks {
     }
 
     /// Wakes the scheduler and notifies watchers of a change.
-    pub(crate) fn changed(&self) {
+    pub(crate) fn notify_change(&self) {
         self.schedule().wake.notify_one();
-        self.tell();
+        self.notify();
     }
 
     /// Notifies watchers of a change.
-    pub(crate) fn tell(&self) {
+    pub(crate) fn notify(&self) {
         self.schedule().revision.fetch_add(1, Ordering::Relaxed);
         let tasks = self.clone();
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
             if let Ok(state) = tasks.state().await {
                 // It is not an error if no client is watching.
-                let _nobody = tasks.schedule().news.send(state);
+                let _nobody = tasks.schedule().updates.send(state);
             }
         });
     }
@@ -136,8 +136,8 @@ impl HomeTasks {
             count(|status| matches!(status, RunStatus::NeedsYou | RunStatus::Asked)) + unrunnable;
         Ok(TasksState {
             revision: self.schedule().revision.load(Ordering::Relaxed),
-            running: number(count(|status| matches!(status, RunStatus::Running))),
-            waiting: number(waiting_count),
+            running: to_u32(count(|status| matches!(status, RunStatus::Running))),
+            waiting: to_u32(waiting_count),
         })
     }
 
@@ -201,11 +201,11 @@ impl HomeTasks {
         plan: TaskPlan,
         version: Option<String>,
     ) -> Result<TaskCard, ApiError> {
-        let plan = normalised(plan);
+        let plan = normalise(plan);
         if let Some(fault) = self.preview(plan.clone()).await?.errors.into_iter().next() {
             return Err(fault.error);
         }
-        let _one_at_a_time = self.schedule().writing.lock().await;
+        let _one_at_a_time = self.schedule().write_lock.lock().await;
         let tasks = self.clone();
         let (file, hash, previous) = blocking(move || {
             let (files, models) = (&tasks.schedule().files, tasks.models());
@@ -239,7 +239,7 @@ impl HomeTasks {
 
     /// Accepts a task in the version the person saw, so that it may run.
     pub(crate) async fn accept(&self, task: String, version: &str) -> Result<TaskCard, ApiError> {
-        let _one_at_a_time = self.schedule().writing.lock().await;
+        let _one_at_a_time = self.schedule().write_lock.lock().await;
         let file = self.file(task.clone()).await?;
         if file.version != version {
             return Err(ApiError::new("task.changed").arg("file", &task));
@@ -257,7 +257,7 @@ impl HomeTasks {
             tx.put_task_state(&task, &TaskStateRow { on: state.on, accepted: Some(hash), decided_until })
         });
         accepted.await?;
-        self.changed();
+        self.notify_change();
         Ok(())
     }
 
@@ -270,7 +270,7 @@ impl HomeTasks {
             tx.put_task_state(&name, &TaskStateRow { on, decided_until: Some(now), ..state })
         });
         switched.await?;
-        self.changed();
+        self.notify_change();
         self.get(task).await
     }
 
@@ -296,13 +296,13 @@ impl HomeTasks {
         if !added.await? {
             return Err(ApiError::new("task.running").arg("name", &plan.name));
         }
-        self.changed();
+        self.notify_change();
         Ok(run)
     }
 
     /// Writes a paused copy of a task.
     pub(crate) async fn duplicate(&self, task: String) -> Result<TaskCard, ApiError> {
-        let _one_at_a_time = self.schedule().writing.lock().await;
+        let _one_at_a_time = self.schedule().write_lock.lock().await;
         let file = self.file(task.clone()).await?;
         let state = self.store().read(move |reader| reader.task_state(&task)).await?;
         // Copying does not accept a file the person has not seen.
@@ -322,7 +322,7 @@ impl HomeTasks {
         let (name, now) = (file.clone(), self.now());
         let row = TaskStateRow { on: Switch::Off, accepted: Some(hash), decided_until: Some(now) };
         self.store().write(move |tx| tx.put_task_state(&name, &row)).await?;
-        self.changed();
+        self.notify_change();
         self.get(file).await
     }
 
@@ -333,7 +333,7 @@ impl HomeTasks {
         remover: RemovedBy,
         session: Option<SessionId>,
     ) -> Result<(), ApiError> {
-        let _one_at_a_time = self.schedule().writing.lock().await;
+        let _one_at_a_time = self.schedule().write_lock.lock().await;
         let path = self.schedule().files.path(&task)?;
         let (target, name) = (path.clone(), task.clone());
         blocking(move || {
@@ -341,20 +341,20 @@ impl HomeTasks {
             target.symlink_metadata().map(drop).map_err(missing_error)
         })
         .await?;
-        let removal = Removal { remover: who: remover, session, project: None, command: None };
+        let removal = Removal { remover, session, project: None, command: None };
         self.0.trash.throw_away(path, removal).await?;
         let now = self.now();
-        self.schedule().deleted(|deleted| deleted.insert(task.clone(), now));
+        self.schedule().with_deletion_times(|deleted| deleted.insert(task.clone(), now));
         let result = self.store().write(move |tx| {
             // Its end is recorded: if it is restored, the times missed meanwhile are over.
             tx.set_task_decided(&task, Some(now))?;
             for row in tx.open_runs()?.into_iter().filter(|row| row.run.task == task) {
-                tx.put_run(&stopped_run(row, now))?;
+                tx.put_run(&stop_run(row, now))?;
             }
             Ok(())
         });
         result.await?;
-        self.changed();
+        self.notify_change();
         Ok(())
     }
 
@@ -397,7 +397,7 @@ impl HomeTasks {
             Ok(Ok(()))
         });
         answered.await??;
-        self.changed();
+        self.notify_change();
         Ok(())
     }
 
@@ -405,20 +405,22 @@ impl HomeTasks {
     pub(crate) async fn stop(&self, run: RunId) -> Result<(), ApiError> {
         let now = self.now();
         let stopped = self.store().write(move |tx| match tx.run(run)? {
-            Some(row) if row.run.ended_at.is_none() => tx.put_run(&stopped_run(row, now)).map(|()| true),
+            Some(row) if row.run.ended_at.is_none() => tx.put_run(&stop_run(row, now)).map(|()| true),
             Some(_) | None => Ok(false),
         });
         if !stopped.await? {
             return Err(ApiError::new("task.run_gone"));
         }
-        self.changed();
+        self.notify_change();
         Ok(())
     }
 
-    /// All files, and what the store knows of them, as they stand together: one that is being saved must not look like
-    /// one that cannot run, whose times are over.
-    pub(crate) async fn together(&self) -> Result<(Vec<TaskFile>, HashMap<String, TaskStateRow>), ApiError> {
-        let _whole = self.schedule().writing.lock().await;
+    /// Returns all files and their stored states, read while no file is written: a file that is being saved must not
+    /// look like one that cannot run, whose times would be dropped.
+    pub(crate) async fn files_and_states(
+        &self,
+    ) -> Result<(Vec<TaskFile>, HashMap<String, TaskStateRow>), ApiError> {
+        let _whole = self.schedule().write_lock.lock().await;
         Ok((self.files().await?, self.states().await?))
     }
 
@@ -452,7 +454,7 @@ fn replace_waiting_retry(tx: &mut Tx<'_>, row: &RunRow, now: Millis) -> Result<b
 }
 
 /// Returns an unwanted run: ended if it has not begun, otherwise to be stopped.
-fn stopped_run(row: RunRow, now: Millis) -> RunRow {
+fn stop_run(row: RunRow, now: Millis) -> RunRow {
     match row.run.status {
         RunStatus::Running | RunStatus::NeedsYou => {
             RunRow { stop_reason: row.stop_reason.or(Some(RunStopReason::Stopped)), ..row }
@@ -463,7 +465,7 @@ fn stopped_run(row: RunRow, now: Millis) -> RunRow {
 }
 
 /// Returns the plan in the form its file will have, so that the preview matches.
-fn normalised(plan: TaskPlan) -> TaskPlan {
+fn normalise(plan: TaskPlan) -> TaskPlan {
     TaskPlan {
         name: plan.name.split_whitespace().collect::<Vec<_>>().join(" "),
         prompt: plan.prompt.replace("\r\n", "\n").trim().to_owned(),
@@ -471,6 +473,6 @@ fn normalised(plan: TaskPlan) -> TaskPlan {
     }
 }
 
-fn number(count: usize) -> u32 {
+fn to_u32(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

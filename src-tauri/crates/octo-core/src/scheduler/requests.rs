@@ -40,8 +40,8 @@ impl Scheduler {
         }
     }
 
-    /// Returns which news of a scheduled session the person wants; see [`crate::Octo::told_of`].
-    pub(crate) async fn told_of(&self, session: SessionId) -> Option<TaskNotifications> {
+    /// Returns which news of a scheduled session the person wants; see [`crate::Octo::task_notifications`].
+    pub(crate) async fn task_notifications(&self, session: SessionId) -> Option<TaskNotifications> {
         let recent = self.base.store.read(|reader| reader.runs(None, None, SEARCHED_RUNS)).await.ok()?;
         let task = recent.into_iter().find(|run| run.session == Some(session))?.task;
         match self.tasks.get(task).await.ok()?.content {

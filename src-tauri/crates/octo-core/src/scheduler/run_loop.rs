@@ -8,7 +8,7 @@
 //! look.
 
 use super::{Scheduler, SchedulerState};
-use crate::schedule::must_hold;
+use crate::schedule::check_lease;
 use octo_protocol::{
     ApiError, Envelope, ErrorCode, Event, Millis, RunCause, RunId, RunStatus, SessionId, SkipReason,
     StoredTopic, Switch, TaskPlan,
@@ -34,41 +34,41 @@ const LONGEST: Duration = Duration::from_secs(30);
 const SHORTEST: Duration = Duration::from_millis(200);
 const MINUTE: Millis = 60 * 1_000;
 /// Maximum delay before a retry that a plan may specify: a day.
-const HELD: Millis = 24 * 60 * MINUTE;
+const MAX_RETRY_DELAY: Millis = 24 * 60 * MINUTE;
 /// The reason for skipping a run when the day's budget is used up.
 const DAY_BUDGET: &str = "task.day_budget";
 
-/// Looks after tasks for as long as the application runs.
+/// Starts and follows the runs of tasks for as long as the application runs.
 pub(super) struct SchedulerLoop {
     scheduler: Weak<Scheduler>,
-    look: LookKind,
+    look_kind: LookKind,
     /// The steady clock at the last look.
     steady: Duration,
     followed: HashSet<SessionId>,
     /// Sessions among them whose turn was waiting for a permit at the last look.
     queued: HashSet<SessionId>,
     /// The stored state of the process in charge at this one's last look.
-    theirs: Option<Theirs>,
+    last_seen: Option<StoredSchedule>,
     /// Signals that another process stored something.
-    beside: watch::Receiver<u64>,
+    other_processes: watch::Receiver<u64>,
     quiet: Option<QuietPeriod>,
 }
 
 /// The cause of a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Because {
+enum LookCause {
     /// The wait ended.
     Time,
     /// An event, or the start.
-    News,
+    Event,
 }
 
-type Theirs = (Vec<RunRow>, HashMap<String, TaskStateRow>, Vec<octo_protocol::TaskRun>);
+type StoredSchedule = (Vec<RunRow>, HashMap<String, TaskStateRow>, Vec<octo_protocol::TaskRun>);
 
 /// The data of one look.
-struct Scene {
+struct LookInputs {
     now: Millis,
-    passed: Millis,
+    elapsed: Millis,
     files: Vec<TaskFile>,
     states: HashMap<String, TaskStateRow>,
     open: Vec<RunRow>,
@@ -77,27 +77,27 @@ struct Scene {
 impl SchedulerLoop {
     /// Begins to look, until the application ends.
     pub(super) fn begin(scheduler: &Arc<Scheduler>) {
-        let closing = scheduler.base.closing.clone();
+        let closing = scheduler.base.shutdown.clone();
         let (wake, clock) = (scheduler.tasks.schedule().wake(), Arc::clone(&scheduler.base.clock));
         let mut events = scheduler.base.store.published();
         let mut scheduler_loop = Self {
             scheduler: Arc::downgrade(scheduler),
-            look: LookKind::First,
+            look_kind: LookKind::First,
             steady: clock.steady(),
             followed: HashSet::new(),
             queued: HashSet::new(),
-            theirs: None,
-            beside: scheduler.base.neighbours.watch(),
+            last_seen: None,
+            other_processes: scheduler.base.other_processes.watch(),
             quiet: None,
         };
         tokio::spawn(async move {
-            let mut cause = Because::News;
+            let mut cause = LookCause::Event;
             loop {
                 // Not kept during the wait, so that a dropped application can end.
                 let Some(scheduler) = scheduler_loop.scheduler.upgrade() else { return };
                 let wait = tokio::select! {
                     () = closing.cancelled() => return,
-                    wait = scheduler_loop.look(&scheduler, cause) => wait,
+                    wait = scheduler_loop.look_if_due(&scheduler, cause) => wait,
                 };
                 drop(scheduler);
                 let delay = wait.unwrap_or_else(|error| {
@@ -106,20 +106,20 @@ impl SchedulerLoop {
                 });
                 cause = tokio::select! {
                     () = closing.cancelled() => return,
-                    () = clock.wait(delay.clamp(SHORTEST, LONGEST)) => Because::Time,
-                    () = wake.notified() => Because::News,
-                    () = moved(&mut events, &scheduler_loop.followed) => Because::News,
+                    () = clock.wait(delay.clamp(SHORTEST, LONGEST)) => LookCause::Time,
+                    () = wake.notified() => LookCause::Event,
+                    () = wait_for_event(&mut events, &scheduler_loop.followed) => LookCause::Event,
                 }
             }
         });
     }
 
-    /// Takes one look, if necessary. Returns how long no other is needed.
-    async fn look(&mut self, scheduler: &Scheduler, cause: Because) -> Result<Duration, ApiError> {
+    /// Takes one look, if it is necessary. Returns how long no further one is needed.
+    async fn look_if_due(&mut self, scheduler: &Scheduler, cause: LookCause) -> Result<Duration, ApiError> {
         // Before anything is read: changes stored from here on get another look.
-        let other_changed = self.beside.has_changed().unwrap_or(true);
-        self.beside.mark_unchanged();
-        let quiet = self.quiet.take().filter(|_| cause == Because::Time && !other_changed);
+        let other_changed = self.other_processes.has_changed().unwrap_or(true);
+        self.other_processes.mark_unchanged();
+        let quiet = self.quiet.take().filter(|_| cause == LookCause::Time && !other_changed);
         let now = scheduler.base.clock.now();
         if let Some(mut quiet) = quiet
             && let Some(remaining) = quiet.remaining(now)
@@ -128,38 +128,38 @@ impl SchedulerLoop {
             self.quiet = Some(quiet);
             return Ok(remaining);
         }
-        self.look_round(scheduler).await
+        self.take_look(scheduler).await
     }
 
-    async fn look_round(&mut self, scheduler: &Scheduler) -> Result<Duration, ApiError> {
+    async fn take_look(&mut self, scheduler: &Scheduler) -> Result<Duration, ApiError> {
         // First of all: events from here on get another look.
         let steady = scheduler.base.clock.steady();
         let elapsed = Millis::try_from(steady.saturating_sub(self.steady).as_millis()).unwrap_or(Millis::MAX);
         self.steady = steady;
         let state = scheduler.state.lock().await;
-        if *state == SchedulerState::Over {
+        if *state == SchedulerState::Closed {
             return Ok(LONGEST);
         }
         let tasks = &scheduler.tasks;
         if !self.has_lease(scheduler).await? {
-            self.look = LookKind::First;
+            self.look_kind = LookKind::First;
             self.followed.clear();
-            self.look_over_shoulder(scheduler).await?;
+            self.report_other_process(scheduler).await?;
             return Ok(LONGEST);
         }
         let open = scheduler.base.store.read(|reader| reader.open_runs()).await?;
-        let (files, states) = tasks.together().await?;
+        let (files, states) = tasks.files_and_states().await?;
         let states = match scheduler.base.preferences().tasks.at_their_times {
             Switch::On => states,
             Switch::Off => states.into_iter().map(paused).collect(),
         };
-        let mut inputs = Scene { now: tasks.now(), passed: elapsed, files, states, open };
-        let mut news = self.claim(scheduler, &mut inputs).await?;
-        self.look = LookKind::Again;
-        news |= self.begin_runs(scheduler, &inputs).await?;
-        news |= self.follow_runs(scheduler, &inputs).await?;
-        if news {
-            tasks.tell();
+        let mut inputs = LookInputs { now: tasks.now(), elapsed, files, states, open };
+        let mut changed = self.claim(scheduler, &mut inputs).await?;
+        self.look_kind = LookKind::Again;
+        changed |= self.begin_runs(scheduler, &inputs).await?;
+        changed |= self.follow_runs(scheduler, &inputs).await?;
+        if changed {
+            tasks.notify();
         }
         self.wait(scheduler, &inputs).await
     }
@@ -178,21 +178,21 @@ impl SchedulerLoop {
     }
 
     /// Reports changes made by another process, which does the work.
-    async fn look_over_shoulder(&mut self, scheduler: &Scheduler) -> Result<(), ApiError> {
+    async fn report_other_process(&mut self, scheduler: &Scheduler) -> Result<(), ApiError> {
         let result = scheduler
             .base
             .store
             .read(|reader| Ok((reader.open_runs()?, reader.task_states()?, reader.runs(None, None, 1)?)));
-        let theirs = Some(result.await?);
-        if self.theirs.is_some() && self.theirs != theirs {
-            scheduler.tasks.tell();
+        let stored_schedule = Some(result.await?);
+        if self.last_seen.is_some() && self.last_seen != stored_schedule {
+            scheduler.tasks.notify();
         }
-        self.theirs = theirs;
+        self.last_seen = stored_schedule;
         Ok(())
     }
 
     /// Decides on all times up to now and stores the results.
-    async fn claim(&self, scheduler: &Scheduler, inputs: &mut Scene) -> Result<bool, ApiError> {
+    async fn claim(&self, scheduler: &Scheduler, inputs: &mut LookInputs) -> Result<bool, ApiError> {
         let mut decisions: Vec<(String, TimesDecision)> = Vec::new();
         let mut changed_tasks: Vec<(String, Option<RunRow>)> = Vec::new();
         for (task, state) in &inputs.states {
@@ -210,7 +210,7 @@ impl SchedulerLoop {
                         decided: state.decided_until,
                         open: &open,
                     };
-                    let decision = decide(&task_inputs, inputs.now, self.look);
+                    let decision = decide(&task_inputs, inputs.now, self.look_kind);
                     if decision != TimesDecision::default() {
                         decisions.push((task.clone(), decision));
                     }
@@ -232,7 +232,7 @@ impl SchedulerLoop {
         }
         let token = scheduler.base.lease.token.clone();
         let claimed = scheduler.base.store.write(move |tx| {
-            must_hold(tx, &token)?;
+            check_lease(tx, &token)?;
             let mut changed = false;
             for (task, notice) in changed_tasks {
                 tx.set_task_decided(&task, None)?;
@@ -245,14 +245,14 @@ impl SchedulerLoop {
                     tx.put_run(row)?;
                     changed = true;
                 }
-                let mut begun = false;
+                let mut has_begun = false;
                 for row in &decision.add {
                     let added = tx.add_run(row)?;
                     changed |= added;
-                    begun |= added && is_starting(row);
+                    has_begun |= added && is_starting(row);
                 }
                 // A time that already had its run replaces nothing.
-                for row in decision.replace.iter().filter(|_| begun) {
+                for row in decision.replace.iter().filter(|_| has_begun) {
                     tx.put_run(row)?;
                 }
                 if decision.decided.is_some() {
@@ -261,13 +261,13 @@ impl SchedulerLoop {
             }
             Ok((changed, tx.open_runs()?))
         });
-        let (news, open) = claimed.await?;
+        let (changed, open) = claimed.await?;
         inputs.open = open;
-        Ok(news)
+        Ok(changed)
     }
 
     /// Begins the due runs, up to the limit.
-    async fn begin_runs(&self, scheduler: &Scheduler, inputs: &Scene) -> Result<bool, ApiError> {
+    async fn begin_runs(&self, scheduler: &Scheduler, inputs: &LookInputs) -> Result<bool, ApiError> {
         let mut busy: HashSet<&str> =
             inputs.open.iter().filter(|row| is_on(row)).map(|row| row.run.task.as_str()).collect();
         // A run that waits for the person does not count.
@@ -279,7 +279,7 @@ impl SchedulerLoop {
         for row in &inputs.open {
             let RunStatus::Waiting { until } = row.run.status else { continue };
             // A clock that was set back must not delay a run for longer than its plan says.
-            let is_early = until > inputs.now && until.saturating_sub(inputs.now) <= HELD;
+            let is_early = until > inputs.now && until.saturating_sub(inputs.now) <= MAX_RETRY_DELAY;
             if is_early || busy.contains(row.run.task.as_str()) {
                 continue;
             }
@@ -308,7 +308,12 @@ impl SchedulerLoop {
         Ok(changed)
     }
 
-    async fn begin_run(&self, scheduler: &Scheduler, inputs: &Scene, row: &RunRow) -> Result<(), ApiError> {
+    async fn begin_run(
+        &self,
+        scheduler: &Scheduler,
+        inputs: &LookInputs,
+        row: &RunRow,
+    ) -> Result<(), ApiError> {
         let task = &row.run.task;
         let file = inputs.files.iter().find(|file| file.file == *task);
         let file = file.ok_or_else(|| ApiError::new("task.missing").arg("file", task))?;
@@ -323,7 +328,7 @@ impl SchedulerLoop {
     }
 
     /// Follows the runs in progress.
-    async fn follow_runs(&mut self, scheduler: &Scheduler, inputs: &Scene) -> Result<bool, ApiError> {
+    async fn follow_runs(&mut self, scheduler: &Scheduler, inputs: &LookInputs) -> Result<bool, ApiError> {
         let store = &scheduler.base.store;
         let open = store.read(|reader| reader.open_runs()).await?;
         let known_runs: HashSet<RunId> =
@@ -337,7 +342,7 @@ impl SchedulerLoop {
             // A turn waiting for a permit is not working.
             let waits =
                 row.run.session.is_some_and(|session| queued.contains(&session) || waited.contains(&session));
-            let elapsed = if known_runs.contains(&row.run.id) && !waits { inputs.passed } else { 0 };
+            let elapsed = if known_runs.contains(&row.run.id) && !waits { inputs.elapsed } else { 0 };
             let digest = match row.run.session {
                 Some(session) => {
                     let result = store.read(move |reader| reader.session_digest(session)).await;
@@ -346,7 +351,7 @@ impl SchedulerLoop {
                 None => None,
             };
             if let (Some(session), Some(SessionDigest { end: None, .. })) = (row.run.session, &digest) {
-                self.keep_going(scheduler, session).await;
+                self.resume_session(scheduler, session).await;
             }
             let file = inputs.files.iter().find(|file| file.file == row.run.task);
             let plan = file.and_then(|file| {
@@ -368,7 +373,7 @@ impl SchedulerLoop {
     }
 
     /// Resumes a session whose actor has ended (its process ended, or it could not be stored).
-    async fn keep_going(&self, scheduler: &Scheduler, session: SessionId) {
+    async fn resume_session(&self, scheduler: &Scheduler, session: SessionId) {
         match scheduler.sessions.open(session).await {
             Ok(_) => {}
             Err(error) if error.code == Some(ErrorCode::InUse) => {}
@@ -393,7 +398,7 @@ impl SchedulerLoop {
         let changed = old.run != new.run;
         let token = scheduler.base.lease.token.clone();
         let result = scheduler.base.store.write(move |tx| {
-            must_hold(tx, &token)?;
+            check_lease(tx, &token)?;
             // The person may have stopped it since it was read.
             let stop_reason = tx.run(new.run.id)?.and_then(|row| row.stop_reason).or(new.stop_reason);
             tx.put_run(&RunRow { stop_reason, ..new })?;
@@ -407,7 +412,7 @@ impl SchedulerLoop {
     }
 
     /// Returns how long nothing is due.
-    async fn wait(&mut self, scheduler: &Scheduler, inputs: &Scene) -> Result<Duration, ApiError> {
+    async fn wait(&mut self, scheduler: &Scheduler, inputs: &LookInputs) -> Result<Duration, ApiError> {
         let open = scheduler.base.store.read(|reader| reader.open_runs()).await?;
         // Without a watcher the files themselves must be checked.
         let is_quiet = open.is_empty() && scheduler.tasks.schedule().is_watched();
@@ -445,10 +450,10 @@ fn is_on(row: &RunRow) -> bool {
 }
 
 /// Waits for an event of a followed session, or for missed events.
-async fn moved(events: &mut Receiver<Arc<Envelope>>, followed: &HashSet<SessionId>) {
+async fn wait_for_event(events: &mut Receiver<Arc<Envelope>>, watched: &HashSet<SessionId>) {
     loop {
         match events.recv().await {
-            Ok(envelope) if matters(&envelope, followed) => return,
+            Ok(envelope) if matters(&envelope, watched) => return,
             Ok(_) => {}
             Err(RecvError::Lagged(_)) => return,
             // The store is closed: the application is ending and signals this itself.
@@ -457,9 +462,9 @@ async fn moved(events: &mut Receiver<Arc<Envelope>>, followed: &HashSet<SessionI
     }
 }
 
-fn matters(envelope: &Envelope, followed: &HashSet<SessionId>) -> bool {
+fn matters(envelope: &Envelope, watched: &HashSet<SessionId>) -> bool {
     match (&envelope.topic, &envelope.event) {
-        (_, Event::SessionRemoved { id }) => followed.contains(id),
+        (_, Event::SessionRemoved { id }) => watched.contains(id),
         (
             StoredTopic::Session { id },
             Event::SessionChanged { .. }
@@ -469,7 +474,7 @@ fn matters(envelope: &Envelope, followed: &HashSet<SessionId>) -> bool {
             | Event::BudgetReached { .. }
             | Event::BudgetAnswered
             | Event::TurnEnded { .. },
-        ) => followed.contains(id),
+        ) => watched.contains(id),
         _ => false,
     }
 }

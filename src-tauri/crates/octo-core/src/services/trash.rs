@@ -13,13 +13,13 @@ use serde_json::Value;
 use std::path::PathBuf;
 
 /// Maximum number of list entries per request.
-const PAGE: u32 = 500;
+const MAX_PAGE: u32 = 500;
 
 /// A day in milliseconds.
 const DAY: Millis = 24 * 60 * 60 * 1_000;
 
 /// Number of a session's messages shown, and the maximum length of each in characters.
-const SHOWN: (u32, usize) = (6, 200);
+const EXCERPT_LIMITS: (u32, usize) = (6, 200);
 
 impl Services {
     /// Carries out a request about the trash.
@@ -36,7 +36,7 @@ impl Services {
             TrashRequest::ListTrash(call) => {
                 trash.scan_and_log(TrashScan::New).await;
                 let filter = TrashFilter { query: call.query, kind: call.kind, project: call.project };
-                let limit = call.limit.min(PAGE);
+                let limit = call.limit.min(MAX_PAGE);
                 let result = store.read(move |reader| reader.trash_page(&filter, call.offset, limit)).await;
                 let (rows, total) = result?;
                 json(TrashPage { entries: rows.into_iter().map(|row| row.entry).collect(), found: total })
@@ -94,7 +94,7 @@ impl Services {
         let outcome = match (folder, on_conflict) {
             // Task files are not named like other files when both are kept.
             (None, OnConflict::KeepBoth) => {
-                let free_path = tasks.free_place(&row.entry.name).await?;
+                let free_path = tasks.unused_path(&row.entry.name).await?;
                 trash.restore_to(row, free_path, OnConflict::Ask).await?
             }
             (folder, on_conflict) => trash.restore_file(row, folder, on_conflict).await?,
@@ -102,7 +102,7 @@ impl Services {
         match outcome {
             RestoreOutcome::Done { id, at } => {
                 // The file is already restored, whatever the state of its task.
-                let paused = tasks.restored_from_trash(PathBuf::from(&at), row.entry.at).await;
+                let paused = tasks.update_restored(PathBuf::from(&at), row.entry.at).await;
                 Ok(match paused {
                     Ok(Some(task)) => RestoreOutcome::Paused { id, at, task },
                     Ok(None) => RestoreOutcome::Done { id, at },
@@ -123,7 +123,7 @@ impl Services {
                 let preview = self.trash.preview(id, base.blobs.clone()).await?;
                 (preview, self.trash.item_at_path(row.path).await?)
             }
-            TrashKind::Session => (last_words(base, &row.entry).await?, None),
+            TrashKind::Session => (session_excerpt(base, &row.entry).await?, None),
         };
         let days = base.preferences().trash.days.map(|days| Millis::from(days.max(1)));
         let session_title = match (row.entry.kind, row.entry.session) {
@@ -140,9 +140,9 @@ impl Services {
 }
 
 /// Returns the last messages of a deleted session.
-async fn last_words(base: &Base, entry: &TrashEntry) -> Result<TrashExcerpt, ApiError> {
+async fn session_excerpt(base: &Base, entry: &TrashEntry) -> Result<TrashExcerpt, ApiError> {
     let Some(session) = entry.session else { return Ok(TrashExcerpt::Nothing) };
-    let (messages, characters) = SHOWN;
+    let (messages, characters) = EXCERPT_LIMITS;
     let result = base.store.read(move |reader| reader.last_texts(session, messages)).await;
     let lines = result?;
     let lines = lines.into_iter().map(|line| line.chars().take(characters).collect()).collect();

@@ -11,7 +11,7 @@ pub(super) struct Actor {
     reporter: Reporter,
     stop: StopSignal,
     /// Cancelled when the actor ends; parent of every turn's token.
-    ending: CancellationToken,
+    cancel: CancellationToken,
 }
 
 /// Sends a job's reports to the actor. Clones share the inbox.
@@ -27,7 +27,7 @@ impl Reporter {
 
 impl Actor {
     pub(super) fn new(inbox: mpsc::UnboundedSender<Inbox>, stop: StopSignal) -> Self {
-        Self { reporter: Reporter(inbox), stop, ending: CancellationToken::new() }
+        Self { reporter: Reporter(inbox), stop, cancel: CancellationToken::new() }
     }
 
     pub(super) fn reporter(&self) -> Reporter {
@@ -35,7 +35,7 @@ impl Actor {
     }
 
     /// Returns a listener that passes the shell's news of commands to the actor.
-    pub(super) fn listener(&self) -> NewsListener {
+    pub(super) fn command_listener(&self) -> NewsListener {
         let reporter = self.reporter();
         Arc::new(move |update| reporter.send(JobReport::Command(update)))
     }
@@ -46,16 +46,16 @@ impl Actor {
 
     /// Returns a token that is cancelled when the actor ends.
     pub(super) fn child_token(&self) -> CancellationToken {
-        self.ending.child_token()
+        self.cancel.child_token()
     }
 
     /// Waits for the end of the actor.
     pub(super) fn ended(&self) -> WaitForCancellationFutureOwned {
-        self.ending.clone().cancelled_owned()
+        self.cancel.clone().cancelled_owned()
     }
 
     /// Cancels everything that still runs.
     pub(super) fn end(&self) {
-        self.ending.cancel();
+        self.cancel.cancel();
     }
 }

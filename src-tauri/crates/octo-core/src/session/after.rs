@@ -49,27 +49,27 @@ enum InvokedSkills {
 
 impl TurnFacts {
     /// Starts with a skill the person called.
-    pub(super) fn begun_with(skill: &str) -> Self {
+    pub(super) fn with_skill(skill: &str) -> Self {
         Self { answers: 0, skills: InvokedSkills::BySlash(skill.to_owned()) }
     }
 
     /// Derives the data from the messages, for a turn that began in an earlier process or before its session
     /// was opened.
-    pub(super) fn of(context: &[Message], turn: TurnId) -> Self {
+    pub(super) fn from_messages(context: &[Message], turn: TurnId) -> Self {
         let mut facts = Self::default();
         let answers =
             context.iter().filter(|message| message.turn == turn && message.role == Role::Assistant);
         for message in answers {
             let mut skills = message.calls().filter(|call| call.name == INVOKE_SKILL);
             if message.meta.origin == Origin::Octo {
-                if let Some(name) = skills.find_map(called) {
+                if let Some(name) = skills.find_map(called_skill) {
                     facts.skills = InvokedSkills::BySlash(name);
                 }
                 continue;
             }
-            facts.answered();
+            facts.count_answer();
             if skills.next().is_some() {
-                facts.invoked();
+                facts.record_skill();
             }
         }
         facts
@@ -81,12 +81,12 @@ impl TurnFacts {
     }
 
     /// Counts an answer of its model.
-    pub(super) fn answered(&mut self) {
+    pub(super) fn count_answer(&mut self) {
         self.answers = self.answers.saturating_add(1);
     }
 
     /// Records that a call of its model invoked a skill.
-    pub(super) fn invoked(&mut self) {
+    pub(super) fn record_skill(&mut self) {
         if self.skills == InvokedSkills::None {
             self.skills = InvokedSkills::ByModel;
         }
@@ -94,7 +94,7 @@ impl TurnFacts {
 }
 
 /// Returns the skill a call names.
-fn called(call: &ToolCall) -> Option<String> {
+fn called_skill(call: &ToolCall) -> Option<String> {
     #[derive(Deserialize)]
     struct SkillCallArguments {
         skill_name: String,
@@ -105,7 +105,7 @@ fn called(call: &ToolCall) -> Option<String> {
 /// A finished turn.
 pub(crate) struct FinishedTurn {
     turn: TurnId,
-    course: TurnFacts,
+    facts: TurnFacts,
     task: TurnStep,
     /// Summary of the turn's step in the time machine.
     summary: String,
@@ -113,14 +113,14 @@ pub(crate) struct FinishedTurn {
 
 impl FinishedTurn {
     pub(super) fn new(turn: TurnId, facts: TurnFacts, task: TurnStep, summary: String) -> Self {
-        Self { turn, course: facts, task, summary }
+        Self { turn, facts, task, summary }
     }
 }
 
 /// The look back after a session's turns.
 #[derive(Default)]
 pub(super) struct LookBackState {
-    work: Option<RunningLookBack>,
+    running: Option<RunningLookBack>,
     memory: MemoryUpdateState,
 }
 
@@ -129,7 +129,7 @@ pub(super) struct LookBackState {
 pub(super) enum MemoryUpdateState {
     #[default]
     UpToDate,
-    Owed,
+    Due,
 }
 
 struct RunningLookBack {
@@ -143,21 +143,21 @@ struct RunningLookBack {
 #[derive(Clone)]
 pub(super) struct LookBackSignals {
     /// Other work begins: end as soon as no write is in progress.
-    way: CancellationToken,
+    yield_soon: CancellationToken,
     /// End at once.
-    end: CancellationToken,
+    end_now: CancellationToken,
 }
 
 impl LookBackState {
     /// Whether a look back at the last turn is running.
-    pub(super) fn is_at_work(&self) -> bool {
-        self.work.is_some()
+    pub(super) fn is_running(&self) -> bool {
+        self.running.is_some()
     }
 
     /// Makes the look back end because a turn begins.
     pub(super) fn yield_to_turn(&mut self) {
-        if let Some(look_back) = &self.work {
-            look_back.calls.way.cancel();
+        if let Some(look_back) = &self.running {
+            look_back.calls.yield_soon.cancel();
             // Unless the look back reports otherwise before the turn ends.
             self.memory = look_back.memory;
         }
@@ -165,8 +165,8 @@ impl LookBackState {
 
     /// Ends the look back because the person pressed Stop.
     pub(super) fn stop(&self) {
-        if let Some(look_back) = &self.work {
-            look_back.calls.end.cancel();
+        if let Some(look_back) = &self.running {
+            look_back.calls.end_now.cancel();
         }
     }
 }
@@ -184,8 +184,8 @@ pub(crate) struct LookBackResult {
 impl Session {
     /// Begins the look back at a finished turn, if there is reason for it.
     pub(super) async fn look_back(&mut self, finished: FinishedTurn) -> Result<(), ApiError> {
-        let FinishedTurn { turn, course, task, summary } = finished;
-        let aims = self.aims(course);
+        let FinishedTurn { turn, facts, task, summary } = finished;
+        let aims = self.aims(facts);
         let is_idle = !self.turn.is_running() && !self.restoring.is_under_way() && self.queue.is_empty();
         let (Some(model), Some(last_message)) =
             (self.model(), self.conversation.last().map(|last_message| last_message.id))
@@ -197,23 +197,24 @@ impl Session {
         }
         if !is_idle {
             if aims.contains(&LookBackAim::Remember) {
-                self.after.memory = MemoryUpdateState::Owed;
+                self.look_back_state.memory = MemoryUpdateState::Due;
             }
             return Ok(());
         }
         // A failed lookup is not worth ending a session for.
         let Ok(false) = self.is_over_budget().await else { return Ok(()) };
-        let calls = LookBackSignals { way: self.actor.child_token(), end: self.actor.child_token() };
+        let calls =
+            LookBackSignals { yield_soon: self.actor.child_token(), end_now: self.actor.child_token() };
         let memory = if aims.contains(&LookBackAim::Remember) {
-            MemoryUpdateState::Owed
+            MemoryUpdateState::Due
         } else {
             MemoryUpdateState::UpToDate
         };
-        self.after.work = Some(RunningLookBack { turn, memory, calls: calls.clone() });
+        self.look_back_state.running = Some(RunningLookBack { turn, memory, calls: calls.clone() });
         let state = self.parent_state(task, summary, Vec::new());
         let run = LookBackRun::new(self, turn, (model, last_message), state, calls);
         let (job, report) = (run.run(aims), self.reporter());
-        tokio::spawn(async move { report.send(JobReport::LookedBack(job.await)) });
+        tokio::spawn(async move { report.send(JobReport::LookBackFinished(job.await)) });
         Ok(())
     }
 
@@ -225,7 +226,7 @@ impl Session {
             InvokedSkills::None if answers >= PROPOSES_FROM => Some(LookBackAim::Propose),
             InvokedSkills::None | InvokedSkills::ByModel | InvokedSkills::BySlash(_) => None,
         };
-        let remembers = answers >= REMEMBERS_FROM || self.after.memory == MemoryUpdateState::Owed;
+        let remembers = answers >= REMEMBERS_FROM || self.look_back_state.memory == MemoryUpdateState::Due;
         improve
             .filter(|_| settings.propose == Switch::On)
             .into_iter()
@@ -236,9 +237,9 @@ impl Session {
     /// Takes the result of a look back.
     pub(super) async fn finish_look_back(&mut self, result: LookBackResult) -> Result<(), ApiError> {
         let LookBackResult { turn, remembered, warm_since, memory } = result;
-        if self.after.work.as_ref().is_some_and(|look_back| look_back.turn == turn) {
-            self.after.work = None;
-            self.after.memory = memory;
+        if self.look_back_state.running.as_ref().is_some_and(|look_back| look_back.turn == turn) {
+            self.look_back_state.running = None;
+            self.look_back_state.memory = memory;
             if !self.turn.is_running() {
                 if let Some(warm_at) = warm_since {
                     self.warmth.cache_used_at(warm_at);
@@ -258,7 +259,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::invoked::asked_call;
+    use crate::session::invoked::skill_call;
     use octo_protocol::{Block, CallId, MessageId, Meta};
     use octo_tools::SkillTask;
 
@@ -281,7 +282,7 @@ mod tests {
     #[test]
     fn what_a_turn_did_is_read_off_its_own_messages() {
         let (turn, other_turn) = (TurnId::new(), TurnId::new());
-        let slash = asked_call(turn, &SkillTask { name: "tidy".into(), task: String::new() }).0;
+        let slash = skill_call(turn, &SkillTask { name: "tidy".into(), task: String::new() }).0;
         let facts_of = |answers, skills| TurnFacts { answers, skills };
         for (messages, expected) in [
             (vec![], TurnFacts::default()),
@@ -298,7 +299,7 @@ mod tests {
                 facts_of(1, InvokedSkills::BySlash("tidy".into())),
             ),
         ] {
-            assert_eq!(TurnFacts::of(&messages, turn), expected);
+            assert_eq!(TurnFacts::from_messages(&messages, turn), expected);
         }
     }
 }

@@ -10,17 +10,17 @@ use octo_protocol::{ApiError, Block, Event};
 pub(super) enum AttachmentMode {
     /// As they are, if the model accepts them.
     #[default]
-    Shown,
+    Sent,
     /// By name: the provider refused the request that contained them. It would refuse every later one as well,
     /// because they stay in the conversation.
-    Named,
+    NameOnly,
 }
 
 impl Session {
     /// Reacts to a request refused as invalid and returns whether it is sent again without attachments. This
     /// lasts until another model is chosen or the session is reopened; then attachments are tried again.
     pub(super) fn retry_without_attachments(&mut self, error: &ProviderError, step: &mut Step) -> bool {
-        let was_sent = self.attached == AttachmentMode::Shown
+        let was_sent = self.attachment_mode == AttachmentMode::Sent
             && self.conversation.iter().any(|message| {
                 message.blocks.iter().any(|block| match block {
                     Block::Image { .. } | Block::Document { .. } => true,
@@ -37,7 +37,7 @@ impl Session {
         if error.class != ErrorClass::Invalid || !was_sent {
             return false;
         }
-        self.attached = AttachmentMode::Named;
+        self.attachment_mode = AttachmentMode::NameOnly;
         let notice = ApiError::new("attach.refused").detail(&error.message);
         step.event(Event::CommandAnswered { note: notice });
         true

@@ -31,17 +31,17 @@ const GATHER: Duration = Duration::from_millis(300);
 
 /// Maximum number of consecutive automatic turns. This limits the bill of a person who was away, whatever the
 /// model keeps starting.
-const ALONE: u32 = 50;
+const MAX_AUTO_TURNS: u32 = 50;
 
 /// The session's background commands.
 pub(super) struct BackgroundCommands {
     /// As they are stored.
     commands: Vec<BackgroundCommand>,
     /// Ends that the result of a running call will report, by handle.
-    in_hand: HashMap<String, CallId>,
-    rest: AutoTurnState,
+    assigned_to_calls: HashMap<String, CallId>,
+    auto_turns: AutoTurnState,
     /// Number of automatic turns since the person's last message.
-    alone: u32,
+    auto_turn_count: u32,
 }
 
 /// The state of a session without a turn.
@@ -60,7 +60,12 @@ impl BackgroundCommands {
         for command in commands.iter_mut().filter(|command| !command.state.is_over()) {
             command.state = CommandState::EndedWithOcto;
         }
-        Self { commands, in_hand: HashMap::new(), rest: AutoTurnState::Halted, alone: 0 }
+        Self {
+            commands,
+            assigned_to_calls: HashMap::new(),
+            auto_turns: AutoTurnState::Halted,
+            auto_turn_count: 0,
+        }
     }
 
     /// Returns the list as an event.
@@ -69,25 +74,25 @@ impl BackgroundCommands {
     }
 
     /// Whether any command is still running.
-    pub(super) fn go_on(&self) -> bool {
+    pub(super) fn has_running(&self) -> bool {
         self.commands.iter().any(|command| !command.state.is_over())
     }
 
     /// Returns the number of ends to report to the model.
-    pub(super) fn untold(&self) -> usize {
+    pub(super) fn unreported_count(&self) -> usize {
         self.commands.iter().filter(|command| self.is_unreported(command)).count()
     }
 
     fn is_unreported(&self, command: &BackgroundCommand) -> bool {
-        command.state.is_over() && !self.in_hand.contains_key(&command.handle)
+        command.state.is_over() && !self.assigned_to_calls.contains_key(&command.handle)
     }
 
     /// Whether one of these ends justifies a turn of its own.
-    fn wakes(&self) -> bool {
+    fn needs_turn(&self) -> bool {
         let is_requested = |state| matches!(state, CommandState::Killed | CommandState::EndedWithOcto);
         let unreported = self.commands.iter().filter(|command| self.is_unreported(command));
-        self.rest == AutoTurnState::Open
-            && self.alone < ALONE
+        self.auto_turns == AutoTurnState::Open
+            && self.auto_turn_count < MAX_AUTO_TURNS
             && unreported.filter(|command| !is_requested(command.state)).count() > 0
     }
 
@@ -96,7 +101,7 @@ impl BackgroundCommands {
         self.commands.iter().filter(|command| !command.state.is_over()).cloned().collect()
     }
 
-    fn put(&mut self, command: BackgroundCommand) {
+    fn insert(&mut self, command: BackgroundCommand) {
         match self.commands.iter_mut().find(|existing| existing.handle == command.handle) {
             Some(existing) => *existing = command,
             None => self.commands.push(command),
@@ -109,7 +114,7 @@ impl BackgroundCommands {
     }
 
     /// Takes the ends the model has not learned of, in their order.
-    fn take_untold(&mut self) -> Vec<BackgroundCommand> {
+    fn take_unreported(&mut self) -> Vec<BackgroundCommand> {
         let (mut unreported, remaining): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.commands).into_iter().partition(|command| self.is_unreported(command));
         self.commands = remaining;
@@ -118,42 +123,42 @@ impl BackgroundCommands {
     }
 
     /// Records that the result of a call will report this end.
-    fn tell_by(&mut self, command: &BackgroundCommand, call: CallId) {
-        self.in_hand.insert(command.handle.clone(), call);
+    fn assign_to_call(&mut self, command: &BackgroundCommand, call: CallId) {
+        self.assigned_to_calls.insert(command.handle.clone(), call);
     }
 
     /// Removes the ends that the result of a call reported. Returns whether there were any.
-    fn told_by(&mut self, call: CallId) -> bool {
-        let Self { commands, in_hand, .. } = self;
+    fn remove_reported_by(&mut self, call: CallId) -> bool {
+        let Self { commands, assigned_to_calls, .. } = self;
         let count = commands.len();
-        commands.retain(|command| in_hand.get(&command.handle) != Some(&call));
-        in_hand.retain(|_, reporting_call| *reporting_call != call);
+        commands.retain(|command| assigned_to_calls.get(&command.handle) != Some(&call));
+        assigned_to_calls.retain(|_, reporting_call| *reporting_call != call);
         commands.len() < count
     }
 
     /// Records that the result of a call will report no end. Returns whether it would have reported one.
-    fn untold_by(&mut self, call: CallId) -> bool {
-        let count = self.in_hand.len();
-        self.in_hand.retain(|_, reporting_call| *reporting_call != call);
-        self.in_hand.len() < count
+    fn release_from_call(&mut self, call: CallId) -> bool {
+        let count = self.assigned_to_calls.len();
+        self.assigned_to_calls.retain(|_, reporting_call| *reporting_call != call);
+        self.assigned_to_calls.len() < count
     }
 
     /// Records the start of a turn.
     pub(super) fn turn_began(&mut self, cause: TurnCause) {
-        self.alone = match cause {
-            TurnCause::ByThePerson => 0,
-            TurnCause::ByItself => self.alone.saturating_add(1),
+        self.auto_turn_count = match cause {
+            TurnCause::Person => 0,
+            TurnCause::Automatic => self.auto_turn_count.saturating_add(1),
         };
     }
 
     /// Prevents automatic turns after the person pressed Stop while no turn was running.
     pub(super) fn halt(&mut self) {
-        self.rest = AutoTurnState::Halted;
+        self.auto_turns = AutoTurnState::Halted;
     }
 
     /// Records the end of a turn.
     pub(super) fn turn_ended(&mut self, end: &TurnEnd) {
-        self.rest = match end {
+        self.auto_turns = match end {
             TurnEnd::Finished => AutoTurnState::Open,
             TurnEnd::Stopped | TurnEnd::Failed { .. } => AutoTurnState::Halted,
         };
@@ -162,25 +167,25 @@ impl BackgroundCommands {
 
 impl Session {
     /// Takes the shell's news of a command.
-    pub(super) async fn command_news(&mut self, news: BackgroundNews) -> Result<(), ApiError> {
+    pub(super) async fn handle_command_news(&mut self, news: BackgroundNews) -> Result<(), ApiError> {
         if let BackgroundNews::Reported { command, .. } | BackgroundNews::Ended(command) = &news {
-            self.command_over(&command.handle);
+            self.end_command(&command.handle);
         }
         match news {
-            BackgroundNews::StateChanged(command) => self.background.put(command),
+            BackgroundNews::StateChanged(command) => self.background.insert(command),
             BackgroundNews::Reported { command, call: by } => {
-                self.background.tell_by(&command, by);
-                self.background.put(command);
+                self.background.assign_to_call(&command, by);
+                self.background.insert(command);
             }
-            BackgroundNews::Ended(command) => self.background.put(command),
+            BackgroundNews::Ended(command) => self.background.insert(command),
         }
         self.commands_changed().await
     }
 
     async fn commands_changed(&mut self) -> Result<(), ApiError> {
         let step = Step::default().with(self.background.event());
-        self.feed_with(Input::Queued(self.waiting()), step).await?;
-        if self.may_wake() {
+        self.feed_with(Input::Queued(self.waiting_count()), step).await?;
+        if self.may_start_turn() {
             let (report, cancelled) = (self.reporter(), self.actor.ended());
             tokio::spawn(async move {
                 tokio::select! {
@@ -193,30 +198,30 @@ impl Session {
     }
 
     /// Returns how much waits for the turn's next step: messages of the person and ends of commands.
-    pub(super) fn waiting(&self) -> usize {
-        self.queue.len() + self.background.untold()
+    pub(super) fn waiting_count(&self) -> usize {
+        self.queue.len() + self.background.unreported_count()
     }
 
-    fn may_wake(&self) -> bool {
+    fn may_start_turn(&self) -> bool {
         !self.turn.is_running()
             && self.sub_agent.is_none()
             && !self.restoring.is_under_way()
-            && self.background.wakes()
+            && self.background.needs_turn()
             && self.workspace.has_folder()
     }
 
     /// Starts a turn for the gathered ends, unless one has started meanwhile.
-    pub(super) async fn wake(&mut self, retry: StoreRetry) -> Result<(), ApiError> {
-        if self.may_wake() { self.begin_queued_turn(TurnCause::ByItself, retry).await } else { Ok(()) }
+    pub(super) async fn start_auto_turn(&mut self, retry: StoreRetry) -> Result<(), ApiError> {
+        if self.may_start_turn() { self.begin_queued_turn(TurnCause::Automatic, retry).await } else { Ok(()) }
     }
 
     /// Adds the unreported ends to the conversation, as one message.
     pub(super) fn report_ends(&mut self, turn: TurnId, step: &mut Step) {
-        let commands = self.background.take_untold();
+        let commands = self.background.take_unreported();
         if commands.is_empty() {
             return;
         }
-        let text = notice::of(&commands);
+        let text = notice::notice_text(&commands);
         let block = Block::CommandsEnded { commands, text };
         let message = self.message(turn, Role::User, Origin::Octo, vec![block]);
         self.add_message(message, step);
@@ -225,14 +230,14 @@ impl Session {
 
     /// Marks the ends reported by a call's result as reported, in the same transaction.
     pub(super) fn mark_ends_reported(&mut self, call: CallId, step: &mut Step) {
-        if self.background.told_by(call) {
+        if self.background.remove_reported_by(call) {
             step.event(self.background.event());
         }
     }
 
     /// Reports ends in another way if a call's result is not used.
     pub(super) async fn report_ends_later(&mut self, call: CallId) -> Result<(), ApiError> {
-        if self.background.untold_by(call) { self.commands_changed().await } else { Ok(()) }
+        if self.background.release_from_call(call) { self.commands_changed().await } else { Ok(()) }
     }
 
     /// Stops a command for the person. Its end is reported like any other.

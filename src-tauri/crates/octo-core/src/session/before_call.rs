@@ -18,7 +18,7 @@ use super::{model_call::CallAttempt, state::Session, step::Step};
 
 /// The call that waits behind the gates.
 #[derive(Clone, Copy)]
-pub(super) enum Next {
+pub(super) enum GatedCall {
     /// A new model call.
     Call,
     /// A specific attempt. Its turn has a permit, and its conversation was small enough for the previous
@@ -49,7 +49,7 @@ impl Gate {
 
 impl Session {
     /// Makes a model call once this gate and all later ones are open.
-    pub(super) fn before_call(&mut self, first: Gate, next: Next, step: &mut Step) {
+    pub(super) fn before_call(&mut self, first: Gate, next: GatedCall, step: &mut Step) {
         for gate in Gate::ALL.into_iter().skip_while(|gate| *gate != first) {
             let passage = match gate {
                 Gate::Permit => self.has_permit(next),
@@ -62,8 +62,8 @@ impl Session {
             }
         }
         match next {
-            Next::Call => self.attempt_first(step),
-            Next::Attempt(attempt) => self.attempt_model(attempt, step),
+            GatedCall::Call => self.begin_first_attempt(step),
+            GatedCall::Attempt(attempt) => self.attempt_model(attempt, step),
         }
     }
 
@@ -73,10 +73,10 @@ impl Session {
         Passage::Open
     }
 
-    fn is_below_limit(&mut self, next: Next, step: &mut Step) -> Passage {
+    fn is_below_limit(&mut self, next: GatedCall, step: &mut Step) -> Passage {
         match next {
-            Next::Call if self.compact_if_full(step) => Passage::Closed,
-            Next::Call | Next::Attempt(_) => Passage::Open,
+            GatedCall::Call if self.compact_if_full(step) => Passage::Closed,
+            GatedCall::Call | GatedCall::Attempt(_) => Passage::Open,
         }
     }
 }

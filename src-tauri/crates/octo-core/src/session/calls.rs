@@ -13,7 +13,7 @@ use super::{
     ready::{ReadyCall, ready},
     state::Session,
     step::Step,
-    tasks::goes_on,
+    tasks::continuing_handle,
 };
 use crate::{
     builtin::HomeCommands,
@@ -28,7 +28,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// Maximum length of a failed call's text on its card, in characters.
-const SHOWN: usize = 4_000;
+const MAX_CARD_CHARS: usize = 4_000;
 
 /// The report of a prepared call.
 pub(crate) struct PreparedReport {
@@ -43,21 +43,21 @@ pub(crate) struct EndedReport {
     call: CallId,
     outcome: Result<ToolOutput, ToolError>,
     /// A command whose changes must be detected.
-    watched: Option<RunningCommand>,
-    how: CallEnding,
+    running_command: Option<RunningCommand>,
+    ending: CallEnding,
     duration_ms: u64,
 }
 
 /// Whether a call ran to its own end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CallEnding {
-    ByItself,
+    Completed,
     Stopped,
 }
 
 impl Session {
     /// Returns the current basis for permission decisions.
-    pub(super) fn ground(&self) -> PermissionContext {
+    pub(super) fn permission_context(&self) -> PermissionContext {
         let unattended = self.is_unattended();
         PermissionContext {
             // An unattended session, which cannot ask, may do only what the strictest mode allows, whatever the
@@ -68,12 +68,12 @@ impl Session {
             readable: self.workspace.readable(&self.runtime),
             writable: vec![self.workspace.scratch().to_owned()],
             rules: if unattended { Vec::new() } else { self.grants.rules() },
-            granted: self.grants.sites(),
+            granted_to_turn: self.grants.sites(),
             home: self.runtime.base.paths.resolved_home(),
-            home_others: self.runtime.base.paths.other_homes(),
+            other_home_paths: self.runtime.base.paths.other_homes(),
             policy: self.runtime.services.rules.policy(),
-            desk: self.desk_leave(),
-            startup: octo_shell::startup_files(),
+            builtin: self.builtin_grant(),
+            startup_files: octo_shell::startup_files(),
         }
     }
 
@@ -87,7 +87,7 @@ impl Session {
         tasks: TurnHistory,
     ) -> ToolContext {
         let live = self.live.clone();
-        let context = self.ground();
+        let context = self.permission_context();
         // Paths the person closed stay closed inside a folder that a tool searches.
         let closed = PolicyPaths::new(&context.policy, &context.shell_context(self.workspace.folder()));
         ToolContext {
@@ -100,7 +100,7 @@ impl Session {
             outputs: Outputs::new(self.runtime.base.paths.outputs(self.id())),
             documents: self.runtime.services.documents.clone(),
             scripts: Scripts::new(self.runtime.base.paths.scripts()),
-            http: Http::new(self.runtime.services.models.reach()),
+            http: Http::new(self.runtime.services.models.network_config()),
             search: self.runtime.services.search.clone(),
             shell_folder: None,
             rewritten: None,
@@ -108,7 +108,7 @@ impl Session {
             todos: self.todos.clone(),
             tasks: tasks.continuing(self.asking_turns()),
             trash: Arc::new(self.runtime.services.trash.clone()),
-            browser: Arc::new(self.seat.clone()),
+            browser: Arc::new(self.browser_session.clone()),
             browser_permission: None,
             builtin: Arc::new(HomeCommands::new(
                 self.runtime.base.clone(),
@@ -124,7 +124,8 @@ impl Session {
 
     /// Reads a call's arguments, decides on it and makes its preview, off the actor.
     pub(super) fn prepare(&self, id: CallId) {
-        let (mut permissions, hooks, forbidden_tools) = (self.ground(), self.hooks(), self.barred());
+        let (mut permissions, hooks, forbidden_tools) =
+            (self.permission_context(), self.hooks(), self.forbidden_tools());
         let unattended = self.is_unattended();
         let toolset = self.runtime.services.toolset.clone();
         let (runtime, folder, scope) = (self.runtime.clone(), self.info.folder.clone(), self.session_scope());
@@ -138,7 +139,7 @@ impl Session {
             // A separate task, so that a panic while reading a call ends the call and not the turn.
             let result = tokio::spawn(async move {
                 // Another session of the same folder may have received a rule meanwhile.
-                if !unattended && let Ok(rules) = runtime.base.allowed(folder, scope).await {
+                if !unattended && let Ok(rules) = runtime.base.load_rules(folder, scope).await {
                     permissions.rules = rules;
                 }
                 let ready = ready(&toolset, &call, &permissions, &hooks, &forbidden_tools, &context).await?;
@@ -159,9 +160,9 @@ impl Session {
             return Ok(());
         }
         if let Ok(ready) = &outcome {
-            self.note_call(ready.tool());
+            self.record_call(ready.tool());
             if ready.tool() == INVOKE_SKILL {
-                self.turn.with(|turn| turn.course_mut().invoked());
+                self.turn.with(|turn| turn.facts_mut().record_skill());
             }
         }
         let Some(open) = self.turn.open_call(turn, call) else { return Ok(()) };
@@ -177,7 +178,7 @@ impl Session {
 
     /// Marks a call as started; its effect begins once this is stored.
     pub(super) fn start(&mut self, call: CallId, step: &mut Step) {
-        let context = self.ground();
+        let context = self.permission_context();
         let Some(cancel) = self.turn.get().map(RunningTurn::child_token) else { return };
         let Some(open) = self.turn.call(call) else { return };
         if open.start(&context, cancel, step) {
@@ -189,9 +190,9 @@ impl Session {
 
     /// Takes the report of an ended call.
     pub(super) async fn call_ended(&mut self, report: EndedReport) -> Result<(), ApiError> {
-        let EndedReport { turn, call, outcome, watched, how, duration_ms } = report;
-        if let Some(running_command) = watched {
-            self.command_returned(running_command, goes_on(&outcome));
+        let EndedReport { turn, call, outcome, running_command, ending, duration_ms } = report;
+        if let Some(running_command) = running_command {
+            self.command_returned(running_command, continuing_handle(&outcome));
         }
         self.live.close_call(call);
         if self.turn.open_call(turn, call).is_none() {
@@ -203,7 +204,7 @@ impl Session {
             step.event(Event::TodosChanged { todos: self.todos() });
         }
         if let Some(open) = self.turn.call(call) {
-            open.finish(outcome, how, duration_ms, &mut step);
+            open.finish(outcome, ending, duration_ms, &mut step);
         }
         self.feed_with(Input::Ended { call }, step).await
     }
@@ -238,5 +239,5 @@ impl Session {
 }
 
 pub(super) fn plain(text: &str) -> ToolView {
-    ToolView::Plain { text: text.chars().take(SHOWN).collect() }
+    ToolView::Plain { text: text.chars().take(MAX_CARD_CHARS).collect() }
 }

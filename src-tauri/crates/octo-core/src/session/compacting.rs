@@ -3,7 +3,7 @@
 
 use super::{
     JobReport,
-    before_call::{Gate, Next},
+    before_call::{Gate, GatedCall},
     model_call::jitter,
     outgoing::RequestMessages,
     side_call::{SideAnswer, SideCallAim},
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     compaction::{self, ArchivePaths, CompactionRange, ContextSize, HeldBackSteps, Summary, SummaryError},
-    pairing::paired,
+    pairing::pair_results,
 };
 use octo_llm::{ErrorClass, ProviderError, RetryPolicy};
 use octo_protocol::{
@@ -34,7 +34,7 @@ const USELESS_PERCENT: u64 = 70;
 
 /// A running compaction.
 pub(super) struct RunningCompaction {
-    cut: CompactionRange,
+    range: CompactionRange,
     cause: CompactionCause,
     held_back: HeldBackSteps,
     /// The size before, in tokens.
@@ -43,7 +43,7 @@ pub(super) struct RunningCompaction {
     /// swapped.
     messages: usize,
     /// Number of its failed model calls so far.
-    failed: u32,
+    failures: u32,
 }
 
 /// A turn waits for its compaction, so a temporary failure is worth a few retries, though fewer than for the
@@ -54,7 +54,7 @@ const POLICY: RetryPolicy =
 /// The number of a compaction attempt and the pause before it.
 #[derive(Clone, Copy, Default)]
 struct CompactionAttempt {
-    failed: u32,
+    failures: u32,
     pause: Duration,
 }
 
@@ -92,7 +92,7 @@ pub(super) struct Compaction {
 #[derive(Default)]
 struct CompactionRestraint {
     calls_since: Option<u32>,
-    not_below: u64,
+    min_size: u64,
 }
 
 impl Compaction {
@@ -102,13 +102,13 @@ impl Compaction {
     }
 
     /// Records the usage of a model's answer to this number of messages.
-    pub(super) fn answered(&mut self, usage: Option<Usage>, messages: usize) {
+    pub(super) fn record_answer(&mut self, usage: Option<Usage>, messages: usize) {
         self.size.record_answer(usage, messages);
-        self.restraint.answered();
+        self.restraint.record_answer();
     }
 
     /// Records that the conversation was replaced by one of this estimated size.
-    pub(super) fn replaced(&mut self, tokens: u64, messages: usize) {
+    pub(super) fn record_replacement(&mut self, tokens: u64, messages: usize) {
         self.size.record_estimate(tokens, messages);
     }
 
@@ -122,36 +122,36 @@ impl Compaction {
         self.swap.take().is_some()
     }
 
-    fn take(&mut self, report: &ArchiveReport) -> Option<(Box<RunningCompaction>, Summary)> {
+    fn take_swap(&mut self, report: &ArchiveReport) -> Option<(Box<RunningCompaction>, Summary)> {
         let ContextSwap { compacting, summary, .. } = self.swap.take_if(|swap| swap.id == report.id)?;
         Some((compacting, summary))
     }
 
     /// Records that a summary replaced earlier messages. Returns whether the conversation is much smaller than
     /// before.
-    fn compacted(&mut self, old_size: u64, tokens: u64, messages: usize) -> bool {
+    fn record_compaction(&mut self, old_size: u64, tokens: u64, messages: usize) -> bool {
         self.size.record_estimate(tokens, messages);
-        self.restraint = CompactionRestraint { calls_since: Some(0), not_below: 0 };
+        self.restraint = CompactionRestraint { calls_since: Some(0), min_size: 0 };
         let is_useless = tokens > old_size / 100 * USELESS_PERCENT;
         if is_useless {
-            self.restraint.not_below = tokens / 100 * REGROWTH_PERCENT;
+            self.restraint.min_size = tokens / 100 * REGROWTH_PERCENT;
         }
         !is_useless
     }
 
     /// Records that compacting a conversation of this size failed.
-    fn failed(&mut self, size: u64) {
-        self.restraint.not_below = size / 100 * REGROWTH_PERCENT;
+    fn record_failure(&mut self, size: u64) {
+        self.restraint.min_size = size / 100 * REGROWTH_PERCENT;
     }
 }
 
 impl CompactionRestraint {
-    fn answered(&mut self) {
+    fn record_answer(&mut self) {
         self.calls_since = self.calls_since.map(|calls| calls.saturating_add(1));
     }
 
     fn forbids(&self, size: u64) -> bool {
-        size < self.not_below || self.calls_since.is_some_and(|calls| calls < CALLS_BETWEEN)
+        size < self.min_size || self.calls_since.is_some_and(|calls| calls < CALLS_BETWEEN)
     }
 }
 
@@ -230,19 +230,19 @@ impl Session {
         range: CompactionRange,
         held_back: HeldBackSteps,
         cause: CompactionCause,
-        CompactionAttempt { failed, pause }: CompactionAttempt,
+        CompactionAttempt { failures, pause }: CompactionAttempt,
         step: &mut Step,
     ) {
         let (size, messages) = (self.context_size(), self.conversation.len());
-        let running = RunningCompaction { cut: range, cause, held_back, size, messages, failed };
+        let running = RunningCompaction { range, cause, held_back, size, messages, failures };
         let mut messages: Vec<Message> =
-            paired(self.conversation.get(..range.sent).unwrap_or(&self.conversation)).into_owned();
+            pair_results(self.conversation.get(..range.sent).unwrap_or(&self.conversation)).into_owned();
         let notice = Block::Notice {
             kind: NoticeKind::Compaction,
             text: compaction::INSTRUCTION.trim_end().to_owned(),
         };
         messages.push(self.message(self.newest_turn(), Role::User, Origin::Octo, vec![notice]));
-        let request = RequestMessages::passing(messages, MAX_SUMMARY_TOKENS);
+        let request = RequestMessages::with_temporary(messages, MAX_SUMMARY_TOKENS);
         step.event(Event::CompactionStarted);
         self.begin_side_call(SideCallAim::Compaction(Box::new(running)), request, pause, step);
     }
@@ -260,16 +260,16 @@ impl Session {
     ) {
         let result = answer.map(|answer| match answer.complete() {
             Some((text, calls)) => compaction::parse_summary(text, calls),
-            None => Err(SummaryError::Cut),
+            None => Err(SummaryError::Truncated),
         });
         match result {
             Ok(Ok(summary)) => self.write_archive(running, summary, step),
             Ok(Err(error)) => {
                 let key = match error {
                     SummaryError::Missing => "compaction.no_summary",
-                    SummaryError::Cut => "compaction.cut",
-                    SummaryError::Called => "compaction.called_tools",
-                    SummaryError::Long => "compaction.too_long",
+                    SummaryError::Truncated => "compaction.cut",
+                    SummaryError::ToolCalls => "compaction.called_tools",
+                    SummaryError::TooLong => "compaction.too_long",
                 };
                 self.compaction_failed(*running, ApiError::new(key), step);
             }
@@ -299,15 +299,15 @@ impl Session {
                 }
             }
             Err(error) => {
-                let RunningCompaction { cut, held_back, .. } = *running;
-                let failed = running.failed + 1;
+                let RunningCompaction { range, held_back, .. } = *running;
+                let failures = running.failures + 1;
                 // Between turns no work waits for it, and the next pause is another chance.
                 let is_needed = !matches!(running.cause, CompactionCause::Idle);
-                let pause = POLICY.next(failed, &error, jitter(MessageId::new(), failed));
+                let pause = POLICY.next(failures, &error, jitter(MessageId::new(), failures));
                 match pause.filter(|pause| is_needed && *pause <= POLICY.cap) {
                     Some(pause) => {
-                        let attempt = CompactionAttempt { failed, pause };
-                        self.begin_compaction(cut, held_back, running.cause, attempt, step);
+                        let attempt = CompactionAttempt { failures, pause };
+                        self.begin_compaction(range, held_back, running.cause, attempt, step);
                     }
                     None => self.compaction_failed(*running, error.to_api(), step),
                 }
@@ -317,7 +317,8 @@ impl Session {
 
     fn write_archive(&mut self, running: Box<RunningCompaction>, summary: Summary, step: &mut Step) {
         let id = MessageId::new();
-        let messages: Vec<Message> = self.conversation.iter().take(running.cut.summed).cloned().collect();
+        let messages: Vec<Message> =
+            self.conversation.iter().take(running.range.summarised).cloned().collect();
         let (title, for_archive) = (self.info.title.clone(), summary.clone());
         let archives = Archives::new(self.runtime.base.paths.archives(self.id()));
         let report = self.reporter();
@@ -340,8 +341,8 @@ impl Session {
     }
 
     /// Swaps the context in one transaction once the archive is written; the turn then continues.
-    pub(super) async fn archived(&mut self, report: ArchiveReport) -> Result<(), ApiError> {
-        let Some((running, summary)) = self.compaction.take(&report) else {
+    pub(super) async fn finish_archive(&mut self, report: ArchiveReport) -> Result<(), ApiError> {
+        let Some((running, summary)) = self.compaction.take_swap(&report) else {
             // The context did not shrink after all: the next summary must not list this archive.
             if let Ok(archived) = report.outcome {
                 let archives = Archives::new(self.runtime.base.paths.archives(self.id()));
@@ -354,7 +355,7 @@ impl Session {
             Ok(archived) if self.conversation.len() == running.messages => {
                 self.swap_context(&running, &summary, &archived, &mut step);
                 if self.turn.is_running() {
-                    self.before_call(Gate::Budget, Next::Call, &mut step);
+                    self.before_call(Gate::Budget, GatedCall::Call, &mut step);
                 }
             }
             Ok(_) => self.compaction_failed(*running, ApiError::new("compaction.overtaken"), &mut step),
@@ -373,8 +374,9 @@ impl Session {
         archived: &ArchivePaths,
         step: &mut Step,
     ) {
-        let summed = running.cut.summed;
-        let blocks = vec![self.surroundings_notice(), compaction::summary_block(summary, summed, archived)];
+        let summarised = running.range.summarised;
+        let blocks =
+            vec![self.surroundings_notice(), compaction::summary_block(summary, summarised, archived)];
         let message = self.message(self.newest_turn(), Role::User, Origin::Octo, blocks);
         step.event(Event::MessageAdded { message: message.clone() });
         // The person's message of the turn may leave now.
@@ -382,10 +384,10 @@ impl Session {
             let request = self.summary_of(turn);
             self.turn.with(|turn| turn.keep_summary(request));
         }
-        self.conversation.replace_start(summed, message);
+        self.conversation.replace_start(summarised, message);
         step.change(Change::NewContext(self.conversation.ids()));
         let tokens = self.prefix.tokens() + self.conversation.tokens();
-        if !self.compaction.compacted(running.size, tokens, self.conversation.len()) {
+        if !self.compaction.record_compaction(running.size, tokens, self.conversation.len()) {
             tracing::warn!(session = %self.id(), before = running.size, tokens, "a compaction did not shrink");
         }
         step.event(Event::ContextCompacted { tokens });
@@ -394,10 +396,10 @@ impl Session {
     /// Ends a compaction without a swap. The turn continues with the old context if possible.
     fn compaction_failed(&mut self, running: RunningCompaction, error: ApiError, step: &mut Step) {
         tracing::warn!(session = %self.id(), %error, "not compacted");
-        self.compaction.failed(running.size);
+        self.compaction.record_failure(running.size);
         step.event(Event::CompactionFailed { error });
         match running.cause {
-            CompactionCause::Size => self.before_call(Gate::Budget, Next::Call, step),
+            CompactionCause::Size => self.before_call(Gate::Budget, GatedCall::Call, step),
             CompactionCause::Overflow(original) => self.fail_model(original, step),
             CompactionCause::Idle => {}
         }

@@ -61,12 +61,12 @@ impl SessionConfinement {
             match facts.risk {
                 Some(Risk::Privileged | Risk::Installs | Risk::System) => return None,
                 Some(Risk::Pushes | Risk::Remote | Risk::Publishes | Risk::Keychain) => {
-                    secrets.extend(accounts(home.as_deref()));
+                    secrets.extend(account_paths(home.as_deref()));
                 }
                 Some(Risk::RunsDownload | Risk::RewritesHistory | Risk::Deletes | Risk::Ruled) | None => {}
             }
-            if facts.ruled {
-                secrets.extend(accounts(home.as_deref()));
+            if facts.has_rule {
+                secrets.extend(account_paths(home.as_deref()));
             }
             for path in facts.writes.iter().filter(|path| !path.starts_with(&self.folder)) {
                 enterable.extend(path.ancestors().skip(1).find(|parent| parent.is_dir()).map(Path::to_owned));
@@ -87,6 +87,6 @@ impl SessionConfinement {
     }
 }
 
-fn accounts(home: Option<&Path>) -> impl Iterator<Item = PathBuf> {
+fn account_paths(home: Option<&Path>) -> impl Iterator<Item = PathBuf> {
     home.into_iter().flat_map(|home| ACCOUNT_PATHS.iter().map(|name| home.join(name)))
 }

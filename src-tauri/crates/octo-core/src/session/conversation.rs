@@ -1,6 +1,6 @@
 //! The messages of a session that the model sees. Within a generation, messages are only appended.
 
-use crate::{compaction, pairing::paired};
+use crate::{compaction, pairing::pair_results};
 use octo_protocol::{Block, Message, MessageId, NoticeKind, Origin, Role, ToolCall, TurnId};
 use std::ops::Deref;
 
@@ -9,20 +9,20 @@ pub(super) struct Conversation(Vec<Message>);
 
 /// The calls of a turn. Only the calls of its last message may lack results.
 pub(super) struct TurnCalls {
-    answers: usize,
-    closed: Vec<ToolCall>,
+    answer_count: usize,
+    closed_calls: Vec<ToolCall>,
     open: Option<(MessageId, Vec<ToolCall>)>,
 }
 
 impl TurnCalls {
     /// Returns the number of the model's messages in the turn.
-    pub(super) fn answers(&self) -> usize {
-        self.answers
+    pub(super) fn answer_count(&self) -> usize {
+        self.answer_count
     }
 
     /// Returns the calls that have results in the conversation.
-    pub(super) fn closed(&self) -> &[ToolCall] {
-        &self.closed
+    pub(super) fn closed_calls(&self) -> &[ToolCall] {
+        &self.closed_calls
     }
 
     /// Returns the message whose calls have no results.
@@ -50,8 +50,8 @@ impl Conversation {
     }
 
     /// Returns the messages in the form that is sent: every call has a result.
-    pub(super) fn paired(&self) -> Vec<Message> {
-        paired(&self.0).into_owned()
+    pub(super) fn with_paired_results(&self) -> Vec<Message> {
+        pair_results(&self.0).into_owned()
     }
 
     /// Returns the estimated size in tokens.
@@ -83,7 +83,7 @@ impl Conversation {
     }
 
     /// Removes the last message if it has this id.
-    pub(super) fn take_back(&mut self, id: MessageId) {
+    pub(super) fn remove_last(&mut self, id: MessageId) {
         self.0.pop_if(|message| message.id == id);
     }
 
@@ -128,13 +128,13 @@ impl Conversation {
         let request = |turn: TurnId| {
             self.0.iter().find(|message| message.turn == turn && message.meta.origin == Origin::Person)
         };
-        self.turns_asking(turn).into_iter().find_map(request).map(Message::text)
+        self.requesting_turns(turn).into_iter().find_map(request).map(Message::text)
     }
 
     /// Returns a turn and, if it has no message of the person, the earlier turns it continues: a turn restarted
     /// after a stop or a failure still answers the request of an earlier one. A turn without messages counts as
     /// the last one.
-    pub(super) fn turns_asking(&self, turn: TurnId) -> Vec<TurnId> {
+    pub(super) fn requesting_turns(&self, turn: TurnId) -> Vec<TurnId> {
         let mut turns = vec![turn];
         let mut current = turn;
         loop {
@@ -161,16 +161,16 @@ impl Conversation {
 
     /// Returns the calls that a turn made.
     pub(super) fn calls_of(&self, turn: TurnId) -> TurnCalls {
-        let mut calls = TurnCalls { answers: 0, closed: Vec::new(), open: None };
+        let mut calls = TurnCalls { answer_count: 0, closed_calls: Vec::new(), open: None };
         for message in self.0.iter().filter(|message| message.turn == turn) {
             if message.role == Role::Assistant {
-                calls.answers += 1;
+                calls.answer_count += 1;
                 let calls_made: Vec<ToolCall> = message.calls().cloned().collect();
                 calls.open = (!calls_made.is_empty()).then_some((message.id, calls_made));
             } else if message.blocks.iter().any(|block| matches!(block, Block::ToolResult(_)))
                 && let Some((_, open_calls)) = calls.open.take()
             {
-                calls.closed.extend(open_calls);
+                calls.closed_calls.extend(open_calls);
             }
         }
         calls

@@ -22,7 +22,7 @@ pub(super) struct RunningTurn {
     view: TurnView,
     task: TurnStep,
     /// Data about the turn for the look back after it.
-    course: TurnFacts,
+    facts: TurnFacts,
     cancel: CancellationToken,
     /// The person's message, once it has left the context.
     summary: Option<String>,
@@ -52,7 +52,7 @@ impl CurrentTurn {
     }
 
     /// Returns the turn if it still has this id.
-    pub(super) fn of(&mut self, id: TurnId) -> Option<&mut RunningTurn> {
+    pub(super) fn get_by_id(&mut self, id: TurnId) -> Option<&mut RunningTurn> {
         self.0.as_mut().filter(|turn| turn.id() == id)
     }
 
@@ -70,7 +70,7 @@ impl CurrentTurn {
 
     /// Returns the running model call if it still is this attempt.
     pub(super) fn model_call(&mut self, attempt: CallAttempt) -> Option<&mut ModelCall> {
-        self.0.as_mut()?.model.of(attempt)
+        self.0.as_mut()?.model.get(attempt)
     }
 
     /// Returns a call of the open batch.
@@ -80,12 +80,12 @@ impl CurrentTurn {
 
     /// Returns a call of this turn that has no result yet.
     pub(super) fn open_call(&mut self, turn: TurnId, call: CallId) -> Option<&mut OpenCall> {
-        self.of(turn)?.batch.call(call).filter(|open| open.is_open())
+        self.get_by_id(turn)?.batch.call(call).filter(|open| open.is_open())
     }
 
     /// Feeds an input to the machine and returns the actions to perform.
     pub(super) fn on(&mut self, input: Input) -> Vec<TurnAction> {
-        self.0.as_mut().map(|turn| turn.machine.on(input)).unwrap_or_default()
+        self.0.as_mut().map(|turn| turn.machine.handle(input)).unwrap_or_default()
     }
 
     /// Whether Stop was pressed and the turn has not ended yet.
@@ -107,7 +107,7 @@ impl RunningTurn {
             machine: Turn::new(TurnLimits::default()),
             view,
             task,
-            course: TurnFacts::default(),
+            facts: TurnFacts::default(),
             cancel,
             summary: None,
             permit: TurnPermit::default(),
@@ -129,7 +129,7 @@ impl RunningTurn {
         let (machine, actions) = Turn::restore(TurnLimits::default(), state);
         let permit = TurnPermit::restored(&batch);
         let fresh = Self::new(view.id, view.started_at, task, cancel);
-        (Self { machine, view, course: facts, permit, batch, ..fresh }, actions)
+        (Self { machine, view, facts, permit, batch, ..fresh }, actions)
     }
 
     pub(super) fn id(&self) -> TurnId {
@@ -145,12 +145,12 @@ impl RunningTurn {
         &self.task
     }
 
-    pub(super) fn course(&self) -> &TurnFacts {
-        &self.course
+    pub(super) fn facts(&self) -> &TurnFacts {
+        &self.facts
     }
 
-    pub(super) fn course_mut(&mut self) -> &mut TurnFacts {
-        &mut self.course
+    pub(super) fn facts_mut(&mut self) -> &mut TurnFacts {
+        &mut self.facts
     }
 
     pub(super) fn is_stopping(&self) -> bool {
@@ -189,7 +189,7 @@ impl RunningTurn {
     /// Ends the turn. Returns its stored view and the data for the look back.
     pub(super) fn end(self, end: TurnEnd, at: Millis, summary: String) -> (TurnView, FinishedTurn) {
         let view = TurnView { ended_at: Some(at), end: Some(end), ..self.view };
-        let finished = FinishedTurn::new(view.id, self.course, self.task, summary);
+        let finished = FinishedTurn::new(view.id, self.facts, self.task, summary);
         (view, finished)
     }
 }

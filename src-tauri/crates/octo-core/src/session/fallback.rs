@@ -21,8 +21,8 @@ pub(super) struct Fallback {
 
 struct ActiveFallback {
     /// The session's own model.
-    own: ModelId,
-    other: ModelId,
+    own_model: ModelId,
+    fallback_model: ModelId,
     since: Instant,
     stage: FallbackStage,
 }
@@ -30,7 +30,7 @@ struct ActiveFallback {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FallbackStage {
     /// The other model is in use.
-    Other,
+    InUse,
     /// The own model is being tried again.
     Probing,
 }
@@ -66,7 +66,7 @@ impl Session {
     /// Returns the model in use now.
     pub(super) fn model(&self) -> Option<ModelId> {
         match &self.fallback.active {
-            Some(ActiveFallback { other, stage: FallbackStage::Other, .. }) => Some(*other),
+            Some(ActiveFallback { fallback_model, stage: FallbackStage::InUse, .. }) => Some(*fallback_model),
             Some(ActiveFallback { stage: FallbackStage::Probing, .. }) | None => self.info.model,
         }
     }
@@ -109,7 +109,7 @@ impl Session {
             // The own model still fails: the other one serves the same request.
             let was_probing = active.stage == FallbackStage::Probing;
             if was_probing {
-                active.stage = FallbackStage::Other;
+                active.stage = FallbackStage::InUse;
                 active.since = Instant::now();
             }
             return was_probing;
@@ -126,10 +126,10 @@ impl Session {
         let Some(fallback) = self.runtime.services.models.fallback_of(own_model) else { return false };
         self.fallback.failures = 0;
         self.fallback.active = Some(ActiveFallback {
-            own: own_model,
-            other: fallback,
+            own_model,
+            fallback_model: fallback,
             since: Instant::now(),
-            stage: FallbackStage::Other,
+            stage: FallbackStage::InUse,
         });
         let name = |id| self.runtime.services.models.vendor_name(id).unwrap_or_default();
         let notice = ApiError::new(reason(error.class))
@@ -147,12 +147,12 @@ impl Session {
         }
         match self.fallback.active.as_mut() {
             // The other model does not help: the next call uses the own one.
-            Some(ActiveFallback { stage: FallbackStage::Other, .. }) => {
+            Some(ActiveFallback { stage: FallbackStage::InUse, .. }) => {
                 self.reset_fallback();
                 false
             }
             Some(active) => {
-                active.stage = FallbackStage::Other;
+                active.stage = FallbackStage::InUse;
                 active.since = Instant::now();
                 true
             }
@@ -163,8 +163,8 @@ impl Session {
     /// Drops the fallback if its model was removed or the own model was changed elsewhere.
     pub(super) fn forget_lost_fallback(&mut self) {
         let is_lost = self.fallback.active.as_ref().is_some_and(|active| {
-            Some(active.own) != self.info.model
-                || self.runtime.services.models.vendor_name(active.other).is_none()
+            Some(active.own_model) != self.info.model
+                || self.runtime.services.models.vendor_name(active.fallback_model).is_none()
         });
         if is_lost {
             self.reset_fallback();

@@ -33,7 +33,8 @@ impl Session {
     /// Decides once the session has been idle for a while.
     pub(super) async fn idle(&mut self, number: u64) -> Result<(), ApiError> {
         // A look back reads the conversation too and so keeps the cache; after it the pause starts over.
-        let is_busy = self.turn.is_running() || self.compaction.is_swapping() || self.after.is_at_work();
+        let is_busy =
+            self.turn.is_running() || self.compaction.is_swapping() || self.look_back_state.is_running();
         if number != self.warmth.pause() || is_busy {
             return Ok(());
         }
@@ -60,7 +61,7 @@ impl Session {
                 }
             }
             IdleAction::Compact => self.compact_idle(&mut step),
-            IdleAction::LetGo => {}
+            IdleAction::Nothing => {}
         }
         self.finish(step).await
     }
@@ -68,16 +69,16 @@ impl Session {
     /// Reads the conversation once more to keep it in the cache.
     fn refresh(&mut self, step: &mut Step) {
         let Some(turn) = self.conversation.last().map(|message| message.turn) else { return };
-        let mut messages = self.conversation.paired();
+        let mut messages = self.conversation.with_paired_results();
         let blocks = vec![Block::Text { text: "Answer with OK.".to_owned() }];
         messages.push(self.message(turn, Role::User, Origin::Octo, blocks));
         self.warmth.count_refresh();
-        let request = RequestMessages::passing(messages, DISCARDED_TOKENS);
-        self.begin_side_call(SideCallAim::Warmth, request, Duration::ZERO, step);
+        let request = RequestMessages::with_temporary(messages, DISCARDED_TOKENS);
+        self.begin_side_call(SideCallAim::KeepWarm, request, Duration::ZERO, step);
     }
 
     /// Takes the result of a refresh. If it failed the cache may expire.
-    pub(super) fn refreshed(&mut self, worked: bool) {
+    pub(super) fn finish_refresh(&mut self, worked: bool) {
         if worked {
             self.wake_after(Duration::ZERO);
         }

@@ -2,7 +2,7 @@
 
 use super::{
     attached::AttachmentMode,
-    journey::RestoreTarget,
+    file_restore::RestoreTarget,
     requests::PendingCall,
     state::Session,
     step::{Change, Step},
@@ -80,9 +80,9 @@ impl UserMessage {
         self.via.is_none()
     }
 
-    /// Returns the message if a person may send it; see [`sendable`].
-    pub(crate) fn sendable(self) -> Result<Self, ApiError> {
-        Ok(Self { blocks: sendable(self.blocks)?, ..self })
+    /// Returns the message if a person may send it; see [`validate_blocks`].
+    pub(crate) fn validate(self) -> Result<Self, ApiError> {
+        Ok(Self { blocks: validate_blocks(self.blocks)?, ..self })
     }
 
     pub(super) fn service(&self) -> Option<ChatService> {
@@ -102,7 +102,7 @@ pub(crate) enum Submission {
     /// A built-in command.
     Command(UserMessage, SlashCommand),
     /// A built-in command, by its name, whose argument is missing or wrong.
-    Misuse(UserMessage, &'static str),
+    MisusedCommand(UserMessage, &'static str),
     /// The typed text, and the skill it invokes.
     Skill(UserMessage, SkillTask),
     /// A text that is no command. Octo's own reply to it is shown.
@@ -131,7 +131,7 @@ pub(crate) enum ActorRequest {
 impl Session {
     /// Carries out a request. An `Err` means that the session could not be stored, and ends the actor; errors
     /// of the client are sent in the reply.
-    pub(super) async fn take(&mut self, request: ActorRequest) -> Result<(), ApiError> {
+    pub(super) async fn handle_request(&mut self, request: ActorRequest) -> Result<(), ApiError> {
         match request {
             ActorRequest::Send(submission, reply) => return self.send(submission, reply).await,
             ActorRequest::Call(call) => return call.run(self).await,
@@ -150,7 +150,7 @@ impl Session {
         submission: Submission,
         reply: ReplySender<SendOutcome>,
     ) -> Result<(), ApiError> {
-        if let Submission::Command(message, _) | Submission::Misuse(message, _) = &submission
+        if let Submission::Command(message, _) | Submission::MisusedCommand(message, _) = &submission
             && let Err(error) = self.handle_inbound(message).await
         {
             return respond(reply, Err(error));
@@ -164,7 +164,7 @@ impl Session {
                 return self.restore_by_command(RestoreTarget::Redo, reply).await;
             }
             Submission::Command(_, command) => self.command(command).await,
-            Submission::Misuse(_, name) => {
+            Submission::MisusedCommand(_, name) => {
                 self.answer_command(ApiError::new(format!("command.misused.{name}"))).await
             }
             Submission::Message(message) => self.send_message(message).await,
@@ -183,7 +183,7 @@ impl Session {
     }
 
     async fn answer_command(&mut self, notice: ApiError) -> Result<SendOutcome, ApiError> {
-        self.note(notice).await?;
+        self.show_note(notice).await?;
         Ok(SendOutcome::Command)
     }
 
@@ -206,7 +206,7 @@ impl Session {
         if self.turn.is_running() || self.restoring.is_under_way() {
             return self.queue_up(message).await;
         }
-        self.must_be_own()?;
+        self.check_owned_here()?;
         self.check_folder()?;
         self.begin_turn(message).await?;
         Ok(SendOutcome::Started)
@@ -226,7 +226,7 @@ impl Session {
             SlashCommand::Help => {
                 let names: Vec<String> =
                     slash::commands().into_iter().map(|command| format!("/{}", command.name)).collect();
-                self.note(ApiError::new("command.help").arg("commands", names.join(" "))).await?;
+                self.show_note(ApiError::new("command.help").arg("commands", names.join(" "))).await?;
             }
             SlashCommand::Stop => self.stop().await?,
             SlashCommand::Retry => self.go_on().await?,
@@ -239,16 +239,16 @@ impl Session {
                     Mode::AskRisky => "ask_risky",
                     Mode::Autonomous => "autonomous",
                 };
-                self.note(ApiError::new("command.mode").arg("mode", mode)).await?;
+                self.show_note(ApiError::new("command.mode").arg("mode", mode)).await?;
             }
             SlashCommand::Model(Some(name)) => match self.runtime.services.models.find(&name) {
                 Some(model) => {
                     self.set_model(model).await?;
-                    self.note(ApiError::new("command.model_set").arg("model", name)).await?;
+                    self.show_note(ApiError::new("command.model_set").arg("model", name)).await?;
                 }
                 None => {
                     let available = self.runtime.services.models.names();
-                    self.note(
+                    self.show_note(
                         ApiError::new("command.model_unknown").arg("model", name).list("known", available),
                     )
                     .await?;
@@ -261,30 +261,30 @@ impl Session {
                     .and_then(|id| self.runtime.services.models.vendor_name(id))
                     .unwrap_or_default();
                 let available = self.runtime.services.models.names();
-                self.note(ApiError::new("command.model").arg("model", model).list("known", available))
+                self.show_note(ApiError::new("command.model").arg("model", model).list("known", available))
                     .await?;
             }
             SlashCommand::Folder(Some(folder)) => self.set_folder(&folder).await?,
             SlashCommand::Folder(None) => {
                 let folder = self.info.folder.clone();
-                self.note(ApiError::new("command.folder").arg("folder", folder)).await?;
+                self.show_note(ApiError::new("command.folder").arg("folder", folder)).await?;
             }
             SlashCommand::Rename(title) => self.rename(&title).await?,
         }
         Ok(SendOutcome::Command)
     }
 
-    async fn note(&mut self, notice: ApiError) -> Result<(), ApiError> {
+    async fn show_note(&mut self, notice: ApiError) -> Result<(), ApiError> {
         self.finish(self.request_step().with(Event::CommandAnswered { note: notice })).await
     }
 
     async fn queue_changed(&mut self, step: Step) -> Result<(), ApiError> {
         let step = step.with(self.queue.event());
-        self.feed_with(crate::turn::Input::Queued(self.waiting()), step).await
+        self.feed_with(crate::turn::Input::Queued(self.waiting_count()), step).await
     }
 
     pub(super) async fn edit_queued(&mut self, id: QueuedId, blocks: Vec<Block>) -> Result<(), ApiError> {
-        self.queue.edit(id, sendable(blocks)?)?;
+        self.queue.edit(id, validate_blocks(blocks)?)?;
         self.queue_changed(self.request_step()).await
     }
 
@@ -310,7 +310,7 @@ impl Session {
         }
         self.info.model = Some(model);
         self.reset_fallback();
-        self.attached = AttachmentMode::default();
+        self.attachment_mode = AttachmentMode::default();
         self.warmth.forget_cache();
         self.store_head().await
     }
@@ -333,8 +333,8 @@ impl Session {
             | CacheKind::Probabilistic { .. } => Usage { input: tokens, ..Usage::default() },
         };
         let warm_model = self.warmth.warm_card();
-        let result = Usage { cache_read: tokens, ..Usage::default() };
-        let current_cost = warm_model.and_then(|card| cost(card, result));
+        let cache_read = Usage { cache_read: tokens, ..Usage::default() };
+        let current_cost = warm_model.and_then(|card| cost(card, cache_read));
         Ok(SwitchCost { tokens, cost: cost(&card, rewrite), instead: current_cost })
     }
 
@@ -346,7 +346,7 @@ impl Session {
         if self.restoring.is_under_way() {
             return Err(ApiError::new("time.going"));
         }
-        self.must_be_own()?;
+        self.check_owned_here()?;
         let folder = octo_workspace::session_folder(Path::new(folder))?;
         self.info.folder = folder.display().to_string();
         self.enter_folder(folder).await?;
@@ -366,7 +366,7 @@ impl Session {
 }
 
 /// Checks the blocks of a person's message: text, pictures, documents and files, at least one of them.
-pub(crate) fn sendable(blocks: Vec<Block>) -> Result<Vec<Block>, ApiError> {
+pub(crate) fn validate_blocks(blocks: Vec<Block>) -> Result<Vec<Block>, ApiError> {
     let valid: Vec<Block> = blocks
         .into_iter()
         .filter(|block| !matches!(block, Block::Text { text } if text.trim().is_empty()))

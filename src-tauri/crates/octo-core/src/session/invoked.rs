@@ -18,7 +18,7 @@ use serde_json::json;
 
 /// Creates the call that invokes a skill in the person's name. Returns the message with the call, which follows
 /// the person's own message of the turn, and the planned call.
-pub(crate) fn asked_call(turn: TurnId, skill_task: &SkillTask) -> (Message, CallView) {
+pub(crate) fn skill_call(turn: TurnId, skill_task: &SkillTask) -> (Message, CallView) {
     let call_id = CallId::new();
     let call = ToolCall {
         id: call_id,
@@ -47,18 +47,18 @@ impl Session {
         if self.turn.is_running() || self.restoring.is_under_way() {
             return self.queue_up(user_message).await;
         }
-        self.must_be_own()?;
+        self.check_owned_here()?;
         self.check_folder()?;
         let turn = TurnId::new();
         let mut step = Step::once();
-        self.open_turn(turn, TurnCause::ByThePerson, &mut step);
+        self.open_turn(turn, TurnCause::Person, &mut step);
         self.drain_queue(turn, &mut step);
         self.add_user_message(turn, user_message, &mut step);
-        let (message, _) = asked_call(turn, skill_task);
+        let (message, _) = skill_call(turn, skill_task);
         let (id, calls) = (message.id, message.calls().cloned().collect::<Vec<_>>());
         self.add_message(message, &mut step);
         self.turn.with(|turn| {
-            *turn.course_mut() = TurnFacts::begun_with(&skill_task.name);
+            *turn.facts_mut() = TurnFacts::with_skill(&skill_task.name);
             turn.batch.plan(turn.id(), id, &calls, &mut step);
         });
         let keys = calls.iter().map(|call| (call.id, CallKey::of(call))).collect();

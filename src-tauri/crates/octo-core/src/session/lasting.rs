@@ -19,7 +19,7 @@ use std::{
 };
 
 /// Maximum length of a recorded command, in characters.
-const SHOWN: usize = 120;
+const MAX_COMMAND_CHARS: usize = 120;
 
 /// Whether the system confines a command to its grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +38,8 @@ pub(super) struct LastingCall {
     /// The session's own temporary folder, which is deleted with it.
     scratch: PathBuf,
     shell: Shell,
-    around: LineContext,
-    held: ConfinementStatus,
+    line_context: LineContext,
+    confinement: ConfinementStatus,
 }
 
 impl LastingCall {
@@ -55,16 +55,20 @@ impl LastingCall {
             folder: workspace.folder().to_owned(),
             scratch: workspace.scratch().to_owned(),
             shell: workspace.shell().clone(),
-            around,
-            held: if confinement.is_some() { ConfinementStatus::Yes } else { ConfinementStatus::No },
+            line_context: around,
+            confinement: if confinement.is_some() { ConfinementStatus::Yes } else { ConfinementStatus::No },
         }
     }
 
     /// Returns the lasting effects.
-    pub(super) async fn lasting(&self, effects: &Effects, facts: &CommandFacts) -> Vec<LastingEffect> {
+    pub(super) async fn lasting_effects(
+        &self,
+        effects: &Effects,
+        facts: &CommandFacts,
+    ) -> Vec<LastingEffect> {
         let effects_found = match (&effects.command, &effects.browser) {
             (Some(CommandEffect::Start { line, .. }), _) => {
-                command_effects(line, facts, self.held, &[&self.folder, &self.scratch])
+                command_effects(line, facts, self.confinement, &[&self.folder, &self.scratch])
             }
             (Some(CommandEffect::Input { handle, input }), _) => self.input_effects(handle, input).await,
             (_, Some(effect)) => browser_effects(effect).into_iter().collect(),
@@ -79,8 +83,8 @@ impl LastingCall {
     /// not recorded.
     async fn input_effects(&self, handle: &str, input: &str) -> BTreeSet<(LastingKind, String)> {
         let Some((line, cwd)) = self.shell.command_of(handle) else { return BTreeSet::new() };
-        let line_context = LineContext { folder: cwd, ..self.around.clone() };
-        let (short_line, input, confinement) = (shorten(&line), input.to_owned(), self.held);
+        let line_context = LineContext { folder: cwd, ..self.line_context.clone() };
+        let (short_line, input, confinement) = (shorten(&line), input.to_owned(), self.confinement);
         // Off the async threads: parsing a long paste takes time.
         let kinds = tokio::task::spawn_blocking(move || {
             let mut kinds = typed(&input, &line_context);
@@ -109,7 +113,7 @@ fn command_effects(
     effects.extend(unrecorded.map(|path| (LastingKind::Outside, path.display().to_string())));
     // A line that is exactly one such command is already listed by it.
     let is_listed = facts.lasting.iter().any(|lasts| lasts.part.trim() == line.trim());
-    if confinement == ConfinementStatus::No && facts.known == KnownExtent::Part && !is_listed {
+    if confinement == ConfinementStatus::No && facts.extent == KnownExtent::Part && !is_listed {
         effects.insert((LastingKind::Unheld, shorten(line)));
     }
     effects
@@ -154,7 +158,7 @@ fn browser_effects(effect: &BrowserEffect) -> Option<(LastingKind, String)> {
 fn shorten(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut chars = line.chars();
-    let mut beginning: String = chars.by_ref().take(SHOWN).collect();
+    let mut beginning: String = chars.by_ref().take(MAX_COMMAND_CHARS).collect();
     if chars.next().is_some() {
         beginning.push('…');
     }
@@ -175,7 +179,7 @@ mod tests {
         let (folder, scratch) = (Path::new("/work"), Path::new("/octo/scratch"));
         let push = lasts(LastingKind::Pushed, "git push");
         let writes = ["/work/a", "/octo/scratch/b", "/etc/c"].map(PathBuf::from).to_vec();
-        let facts = CommandFacts { known: KnownExtent::All, writes, ..CommandFacts::default() };
+        let facts = CommandFacts { extent: KnownExtent::All, writes, ..CommandFacts::default() };
         let pushes = CommandFacts { lasting: vec![push], ..CommandFacts::default() };
         for (line, facts, confinement, expected) in [
             ("cp a /etc/c", &facts, ConfinementStatus::No, vec![(LastingKind::Outside, "/etc/c")]),
@@ -204,19 +208,19 @@ mod tests {
 
     #[test]
     fn what_changes_a_page_is_listed_with_its_site_and_reading_is_not() {
-        let browser_effect = |report| {
+        let browser_effect = |action| {
             let location = BrowserLocation {
                 site: "https://shop.example".to_owned(),
                 access: octo_tools::LocationAccess::Open,
             };
             let assessment = BrowserAssessment { location: Some(location), ..BrowserAssessment::default() };
             browser_effects(&BrowserEffect {
-                request: BrowserRequest { tab: None, action: report },
+                request: BrowserRequest { tab: None, action },
                 assessment: Some(assessment),
             })
         };
         let url = || "https://shop.example/?token=secret".to_owned();
-        for (report, expected) in [
+        for (action, expected) in [
             (BrowserAction::Open { url: url() }, Some(LastingKind::Visited)),
             (BrowserAction::Navigate { url: url() }, Some(LastingKind::Visited)),
             (BrowserAction::Page(PageInteraction::Click(1)), Some(LastingKind::Acted)),
@@ -230,7 +234,7 @@ mod tests {
             (BrowserAction::Tabs, None),
         ] {
             let expected = expected.map(|kind| (kind, "https://shop.example".to_owned()));
-            assert_eq!(browser_effect(report.clone()), expected, "{report:?}");
+            assert_eq!(browser_effect(action.clone()), expected, "{action:?}");
         }
     }
 }

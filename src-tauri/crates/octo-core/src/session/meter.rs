@@ -14,18 +14,18 @@ pub(crate) struct SentRequests {
     sent: HashMap<String, SentRequest>,
     /// Tokens that could have been read from the cache, had tools and system prompt not been frozen again.
     /// Reported once, with the next call.
-    refrozen: Option<u64>,
+    refrozen_tokens: Option<u64>,
 }
 
 impl SentRequests {
     /// For a session whose frozen prefix was rebuilt by an update of Octo.
-    pub(super) fn refrozen(tokens: u64) -> Self {
-        Self { sent: HashMap::new(), refrozen: Some(tokens) }
+    pub(super) fn with_refrozen(tokens: u64) -> Self {
+        Self { sent: HashMap::new(), refrozen_tokens: Some(tokens) }
     }
 
     /// Whether the frozen prefix is unchanged since the last request.
     pub(super) fn is_same_prefix(&self) -> bool {
-        self.refrozen.is_none()
+        self.refrozen_tokens.is_none()
     }
 
     /// Records the last request a model saw.
@@ -40,10 +40,10 @@ pub(crate) struct CallMeter {
     turn: Option<TurnId>,
     message: Option<MessageId>,
     model: Option<ModelId>,
-    at: Millis,
-    began: Instant,
+    started_at: Millis,
+    started: Instant,
     first_byte_ms: Option<u64>,
-    asked: Option<MeteredRequest>,
+    request: Option<MeteredRequest>,
     billed: Option<BilledUsage>,
 }
 
@@ -78,17 +78,17 @@ impl CallMeter {
             turn,
             message,
             model,
-            at: started_at,
-            began: started,
+            started_at,
+            started,
             first_byte_ms: None,
-            asked: None,
+            request: None,
             billed: None,
         }
     }
 
     /// Records that the request was sent.
-    pub(super) fn asked(&mut self, request: MeteredRequest) {
-        self.asked = Some(request);
+    pub(super) fn request_sent(&mut self, request: MeteredRequest) {
+        self.request = Some(request);
     }
 
     /// Records when the answer began, in milliseconds after the call's start.
@@ -97,7 +97,7 @@ impl CallMeter {
     }
 
     /// Records the usage the provider has reported so far. All zeros mean no report.
-    pub(super) fn used(&mut self, billed: BilledUsage) {
+    pub(super) fn set_billed_usage(&mut self, billed: BilledUsage) {
         self.billed = Some(billed).filter(|billed| billed.usage.context_tokens() > 0).or(self.billed);
     }
 
@@ -109,7 +109,7 @@ impl CallMeter {
     /// Returns the call's ledger row, or `None` if nothing was sent.
     pub(super) fn end(self, outcome: CallOutcome, sent_requests: &mut SentRequests) -> Option<BilledCall> {
         let usage = self.usage();
-        let MeteredRequest { card, sent } = self.asked?;
+        let MeteredRequest { card, sent } = self.request?;
         let previous = sent_requests.sent.get(&sent.model);
         let expected_tokens = previous.and_then(|previous| expected(previous, &card.caching));
         let cache_miss = match (previous, &expected_tokens, &usage) {
@@ -120,7 +120,7 @@ impl CallMeter {
             _ => None,
         };
         let paid = usage.is_some() || outcome == CallOutcome::Answered;
-        let refrozen = sent_requests.refrozen.take_if(|_| paid).filter(|_| previous.is_none());
+        let refrozen = sent_requests.refrozen_tokens.take_if(|_| paid).filter(|_| previous.is_none());
         let cache_miss = cache_miss.or(refrozen.map(|_| CacheMiss::Tools));
         let expected_read = expected_tokens.map(|expected_tokens| expected_tokens.tokens).or(refrozen);
         let cost = card.prices.as_ref().zip(self.billed).and_then(|(prices, billed)| prices.cost(billed));
@@ -143,12 +143,12 @@ impl CallMeter {
             purpose: self.purpose,
             model: self.model,
             name,
-            at: self.at,
+            at: self.started_at,
             usage,
             written_for_an_hour: self.billed.map_or(0, |billed| billed.written_for_an_hour),
             cost,
             first_byte_ms: self.first_byte_ms,
-            total_ms: millis(self.began.elapsed()),
+            total_ms: millis(self.started.elapsed()),
             outcome,
             expected_read,
             miss: cache_miss,

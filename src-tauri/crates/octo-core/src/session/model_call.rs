@@ -2,7 +2,7 @@
 
 use super::{
     JobReport,
-    before_call::{Gate, Next},
+    before_call::{Gate, GatedCall},
     current_turn::RunningTurn,
     meter::{CallMeter, MeteredRequest, millis},
     outgoing::RequestMessages,
@@ -66,7 +66,7 @@ pub(crate) struct CallAttempt {
 /// A report of a model call's job.
 pub(crate) struct ModelCallReport {
     attempt: CallAttempt,
-    what: ModelCallEvent,
+    event: ModelCallEvent,
 }
 
 enum ModelCallEvent {
@@ -101,7 +101,7 @@ impl ModelCalls {
     }
 
     /// Returns the running call if it is this attempt.
-    pub(super) fn of(&mut self, attempt: CallAttempt) -> Option<&mut ModelCall> {
+    pub(super) fn get(&mut self, attempt: CallAttempt) -> Option<&mut ModelCall> {
         self.running.as_mut().filter(|call| call.attempt == attempt)
     }
 
@@ -139,7 +139,7 @@ impl ModelCalls {
 
 impl Session {
     /// Begins the first attempt of a model call.
-    pub(super) fn attempt_first(&mut self, step: &mut Step) {
+    pub(super) fn begin_first_attempt(&mut self, step: &mut Step) {
         if let Some(turn) = self.turn.id() {
             self.attempt_model(CallAttempt::first(turn), step);
         }
@@ -153,7 +153,7 @@ impl Session {
         step.change(Change::IntoContext(message.id));
         let id = message.id;
         // The request contains everything before the message that is about to begin.
-        let messages = self.conversation.paired();
+        let messages = self.conversation.with_paired_results();
         self.conversation.add(message);
         let purpose = if self.sub_agent.is_some() { Purpose::SubAgent } else { Purpose::Turn };
         let meter = CallMeter::begin(purpose, Some(attempt.turn), Some(id), model);
@@ -174,14 +174,14 @@ impl Session {
         cancel: CancellationToken,
     ) {
         let (outgoing, live, report) = (self.outgoing(), self.live.clone(), self.reporter());
-        let fallback_report = report.clone();
+        let sender = report.clone();
         let call = tokio::spawn(async move {
-            let send = |event| report.send(JobReport::Model(ModelCallReport { attempt, what: event }));
+            let send = |event| report.send(JobReport::Model(ModelCallReport { attempt, event }));
             let connection = match outgoing.connect().await {
                 Ok(connection) => connection,
                 Err(error) => return send(ModelCallEvent::Failed(error)),
             };
-            let request = outgoing.request(&connection, RequestMessages::lasting(messages)).await;
+            let request = outgoing.request(&connection, RequestMessages::continuing(messages)).await;
             let sent_request = SentRequest::new(&request, now());
             send(ModelCallEvent::Asked(Box::new(MeteredRequest::new(connection.card, sent_request))));
             stream(connection.provider, request, cancel, message, &live, send).await;
@@ -191,8 +191,8 @@ impl Session {
                 tracing::error!(%error, "a model call broke");
                 let error =
                     ProviderError::new(ErrorClass::Invalid, "the model call itself broke; the log says more");
-                fallback_report
-                    .send(JobReport::Model(ModelCallReport { attempt, what: ModelCallEvent::Failed(error) }));
+                let event = ModelCallEvent::Failed(error);
+                sender.send(JobReport::Model(ModelCallReport { attempt, event }));
             }
         });
     }
@@ -201,10 +201,10 @@ impl Session {
     pub(super) async fn model_progressed(&mut self, progress: ModelCallReport) -> Result<(), ApiError> {
         let attempt = progress.attempt;
         let Some(call) = self.turn.model_call(attempt) else { return Ok(()) };
-        match progress.what {
+        match progress.event {
             ModelCallEvent::Asked(request) => {
-                self.warmth.asked(request.card());
-                call.meter.asked(*request);
+                self.warmth.record_call(request.card());
+                call.meter.request_sent(*request);
                 Ok(())
             }
             ModelCallEvent::FirstByte(after_ms) => {
@@ -212,7 +212,7 @@ impl Session {
                 Ok(())
             }
             ModelCallEvent::Usage(billed) => {
-                call.meter.used(billed);
+                call.meter.set_billed_usage(billed);
                 Ok(())
             }
             ModelCallEvent::Block { index, content } => {
@@ -260,11 +260,11 @@ impl Session {
         message.meta.end = Some(end);
         message.meta.usage = usage;
         let message = message.clone();
-        self.compaction.answered(usage, self.conversation.len());
-        self.note_step(&message);
+        self.compaction.record_answer(usage, self.conversation.len());
+        self.record_step(&message);
         let calls: Vec<ToolCall> = message.calls().cloned().collect();
         self.turn.with(|turn| {
-            turn.course_mut().answered();
+            turn.facts_mut().count_answer();
             turn.batch.plan(call.attempt.turn, message.id, &calls, step);
         });
         calls
@@ -287,7 +287,7 @@ impl Session {
         }
         if self.retry_without_attachments(&error, &mut step) || self.try_fallback(&error, &mut step) {
             self.discard_message(CallOutcome::Failed, &mut step);
-            self.before_call(Gate::Budget, Next::Attempt(CallAttempt::first(attempt.turn)), &mut step);
+            self.before_call(Gate::Budget, GatedCall::Attempt(CallAttempt::first(attempt.turn)), &mut step);
             return self.finish(step).await;
         }
         let policy = RetryPolicy::default();
@@ -377,7 +377,7 @@ impl Session {
         let Some(call) = self.take_model_call() else { return };
         self.bill(call.meter, outcome, step);
         self.live.close_message(call.message);
-        self.conversation.take_back(call.message);
+        self.conversation.remove_last(call.message);
         step.change(Change::OutOfContext(call.message));
         step.event(Event::MessageDiscarded { message: call.message });
     }
@@ -398,7 +398,7 @@ impl Session {
             return;
         }
         if let Some(call) = self.warmth.bill(meter, outcome) {
-            self.note_bill(&call);
+            self.record_bill(&call);
             step.event(Event::CallBilled { call });
         }
     }
@@ -422,7 +422,7 @@ impl Session {
             return Ok(());
         }
         let mut step = Step::default().with(Event::RetryStarted);
-        self.before_call(Gate::Budget, Next::Attempt(attempt), &mut step);
+        self.before_call(Gate::Budget, GatedCall::Attempt(attempt), &mut step);
         self.finish(step).await
     }
 

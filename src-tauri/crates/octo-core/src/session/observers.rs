@@ -23,7 +23,7 @@ impl Observers {
     }
 
     /// Replies to the waiting clients, because no turn is running.
-    pub(super) fn tell_idle(&mut self) {
+    pub(super) fn notify_idle(&mut self) {
         for waiter in self.idle.drain(..) {
             // A client that no longer waits needs no reply.
             let _gone = waiter.send(Ok(()));
@@ -33,17 +33,17 @@ impl Observers {
 
 impl Session {
     /// Publishes the session's activity to the board.
-    pub(super) fn tell_board(&self) {
-        self.observers.board.publish(self.doing());
+    pub(super) fn publish_activity(&self) {
+        self.observers.board.publish(self.activity());
     }
 
-    fn doing(&self) -> Option<SessionActivity> {
+    fn activity(&self) -> Option<SessionActivity> {
         let turn = self.turn.get().map(|turn| TurnActivity {
             turn: turn.id(),
             since: turn.view().started_at,
-            stands: self.stands(turn),
-            steps: turn.course().answers(),
-            used: turn.view().usage,
+            status: self.turn_status(turn),
+            steps: turn.facts().answers(),
+            usage: turn.view().usage,
         });
         let commands = self.background.running();
         if turn.is_none() && commands.is_empty() {
@@ -52,16 +52,16 @@ impl Session {
         Some(SessionActivity {
             title: self.info.title.clone(),
             folder: self.info.folder.clone(),
-            fork: self.sub_agent.as_ref().map(|sub_agent| sub_agent.origin().clone()),
+            sub_agent: self.sub_agent.as_ref().map(|sub_agent| sub_agent.origin().clone()),
             turn,
             commands,
         })
     }
 
-    fn stands(&self, turn: &RunningTurn) -> TurnActivityStatus {
+    fn turn_status(&self, turn: &RunningTurn) -> TurnActivityStatus {
         match self.info.status {
             SessionStatus::Waiting => TurnActivityStatus::NeedsYou,
-            _ if turn.permit.holds() => TurnActivityStatus::Queued,
+            _ if turn.permit.has_waiting() => TurnActivityStatus::Queued,
             SessionStatus::Running | SessionStatus::Idle | SessionStatus::Failed => {
                 TurnActivityStatus::Working
             }

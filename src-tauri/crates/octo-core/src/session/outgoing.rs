@@ -18,8 +18,8 @@ pub(super) struct RequestBase {
     model: Option<ModelId>,
     prefix: Prefix,
     effort: Option<Effort>,
-    speaker: AnsweringModel,
-    attached: AttachmentMode,
+    answering_model: AnsweringModel,
+    attachment_mode: AttachmentMode,
 }
 
 /// The model that answers.
@@ -34,7 +34,7 @@ pub(super) struct RequestMessages {
     /// The paired messages.
     messages: Vec<Message>,
     /// Number of messages at the end that are not part of the next request.
-    vanishing: usize,
+    temporary: usize,
     /// Maximum tokens of the answer; `None` for the model's own limit.
     max_output: Option<u64>,
     to: RequestRecipient,
@@ -45,7 +45,7 @@ enum RequestRecipient {
     /// The session's model, with the session's tools and system prompt.
     Session,
     /// A separate model with its own system prompt and no tools; the session's cache contains none of it.
-    Aside {
+    Separate {
         /// The model.
         model: ModelId,
         /// The system prompt.
@@ -55,17 +55,17 @@ enum RequestRecipient {
 
 impl RequestMessages {
     /// Creates a request with the conversation, which the answer continues.
-    pub(super) fn lasting(messages: Vec<Message>) -> Self {
-        Self { messages, vanishing: 0, max_output: None, to: RequestRecipient::Session }
+    pub(super) fn continuing(messages: Vec<Message>) -> Self {
+        Self { messages, temporary: 0, max_output: None, to: RequestRecipient::Session }
     }
 
     /// Creates a request with the conversation and one more message, which no later request contains.
-    pub(super) fn passing(messages: Vec<Message>, max_output: u64) -> Self {
-        Self { messages, vanishing: 1, max_output: Some(max_output), to: RequestRecipient::Session }
+    pub(super) fn with_temporary(messages: Vec<Message>, max_output: u64) -> Self {
+        Self { messages, temporary: 1, max_output: Some(max_output), to: RequestRecipient::Session }
     }
 
     /// Creates a question to another model, with its own system prompt.
-    pub(super) fn aside(
+    pub(super) fn separate(
         messages: Vec<Message>,
         model: ModelId,
         system: &'static str,
@@ -73,9 +73,9 @@ impl RequestMessages {
     ) -> Self {
         Self {
             messages,
-            vanishing: 0,
+            temporary: 0,
             max_output: Some(max_output),
-            to: RequestRecipient::Aside { model, system },
+            to: RequestRecipient::Separate { model, system },
         }
     }
 
@@ -83,7 +83,7 @@ impl RequestMessages {
     pub(super) fn model(&self) -> Option<ModelId> {
         match self.to {
             RequestRecipient::Session => None,
-            RequestRecipient::Aside { model, .. } => Some(model),
+            RequestRecipient::Separate { model, .. } => Some(model),
         }
     }
 }
@@ -98,8 +98,8 @@ impl Session {
             model: self.model(),
             prefix: self.prefix.clone(),
             effort: self.info.effort,
-            attached: self.attached,
-            speaker: if self.is_counted() { AnsweringModel::Model } else { AnsweringModel::Demo },
+            attachment_mode: self.attachment_mode,
+            answering_model: if self.is_counted() { AnsweringModel::Model } else { AnsweringModel::Demo },
         }
     }
 }
@@ -109,15 +109,15 @@ impl RequestBase {
     pub(super) fn to(self, request: &RequestMessages) -> Self {
         match request.to {
             RequestRecipient::Session => self,
-            RequestRecipient::Aside { model, system } => {
-                Self { model: Some(model), prefix: Prefix::aside(system), effort: None, ..self }
+            RequestRecipient::Separate { model, system } => {
+                Self { model: Some(model), prefix: Prefix::system_only(system), effort: None, ..self }
             }
         }
     }
 
     /// Connects to the recipient.
     pub(super) async fn connect(&self) -> Result<ModelConnection, ProviderError> {
-        match self.speaker {
+        match self.answering_model {
             AnsweringModel::Demo => Ok(self.models.demo()),
             AnsweringModel::Model => self.models.connect(self.model).await,
         }
@@ -136,7 +136,7 @@ impl RequestBase {
 
     /// Reconstructs the request of a call in the ledger, given the conversation before it, in the detail a
     /// cache knows.
-    pub(super) fn sent_before(
+    pub(super) fn reconstruct_sent(
         self,
         line: &BilledCall,
         card: &ModelCard,
@@ -144,21 +144,21 @@ impl RequestBase {
     ) -> SentRequest {
         let base = Self { model: line.model, ..self };
         SentRequest::new(
-            &base.without_pictures(line.name.clone(), card, RequestMessages::lasting(messages)),
+            &base.without_pictures(line.name.clone(), card, RequestMessages::continuing(messages)),
             line.at,
         )
     }
 
     fn without_pictures(self, model: String, card: &ModelCard, request: RequestMessages) -> ModelRequest {
-        let RequestMessages { messages, vanishing, max_output, to } = request;
+        let RequestMessages { messages, temporary, max_output, to } = request;
         let effort = match to {
             RequestRecipient::Session => effective_effort(self.effort, card),
             // A model that reasons by default would use up a short answer for it.
-            RequestRecipient::Aside { .. } => card.efforts.first().copied(),
+            RequestRecipient::Separate { .. } => card.efforts.first().copied(),
         };
         let (system, tools) = self.prefix.into_parts();
-        let with_pictures = self.attached == AttachmentMode::Shown;
-        let layout = Layout::new(&messages).for_session(self.session).without_last(vanishing);
+        let with_pictures = self.attachment_mode == AttachmentMode::Sent;
+        let layout = Layout::new(&messages).for_session(self.session).without_last(temporary);
         let layout = self.model.map_or(layout, |model| layout.for_model(model));
         ModelRequest {
             model,
@@ -175,7 +175,7 @@ impl RequestBase {
     }
 }
 
-/// Returns the effort to request: the nearest supported level that does not exceed the wish, or the lowest of
+/// Returns the effort to request: the nearest supported level that does not exceed the requested one, or the lowest of
 /// the model. A model known to support none refuses a request with an effort; an unknown model may accept it.
 fn effective_effort(effort: Option<Effort>, card: &ModelCard) -> Option<Effort> {
     let effort = effort?;

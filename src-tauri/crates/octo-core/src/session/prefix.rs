@@ -2,7 +2,7 @@
 //! `crate::prompt`.
 
 use super::{Runtime, meter::SentRequests};
-use crate::library::LOOK;
+use crate::library::SEARCH_TIMEOUT;
 use octo_llm::ToolSchema;
 use octo_protocol::ApiError;
 use octo_store::StoredSession;
@@ -41,7 +41,7 @@ impl Prefix {
                 stored.system.clone()
             }))
         };
-        let Ok(system) = tokio::time::timeout(LOOK, new_prefix).await else {
+        let Ok(system) = tokio::time::timeout(SEARCH_TIMEOUT, new_prefix).await else {
             tracing::warn!(session = %stored.info.id, "its folder does not answer: tools and system prompt stay");
             return as_stored();
         };
@@ -52,11 +52,11 @@ impl Prefix {
             runtime.base.store.write(move |tx| tx.replace_frozen_prompt(id, &text, &newest_toolset)).await;
         refrozen?;
         tracing::info!(session = %id, from = stored.toolset.version, "tools and system prompt frozen anew");
-        Ok((Self { system: system.into(), tools }, SentRequests::refrozen(stored.context_tokens)))
+        Ok((Self { system: system.into(), tools }, SentRequests::with_refrozen(stored.context_tokens)))
     }
 
     /// Creates a system prompt without tools, which no cache contains.
-    pub(super) fn aside(system: &str) -> Self {
+    pub(super) fn system_only(system: &str) -> Self {
         Self { system: system.into(), tools: Arc::from([]) }
     }
 

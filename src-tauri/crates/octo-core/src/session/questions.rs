@@ -34,11 +34,11 @@ impl Session {
                 self.close_feedback(&question, answer, text, step).await
             }
             (QuestionContent::Feedback { .. }, Answer::No { reason }) => {
-                let text = texts::unanswered(reason.as_deref());
+                let text = texts::unanswered_text(reason.as_deref());
                 self.close_feedback(&question, answer, text, step).await
             }
             (QuestionContent::Permission { .. }, Answer::No { reason }) => {
-                let text = texts::declined(reason.as_deref());
+                let text = texts::declined_text(reason.as_deref());
                 let end = (CallStatus::Denied, text, None);
                 let step = self.close(&question, answer, end, step);
                 self.feed_with(Input::Declined { call: question.call }, step).await
@@ -79,7 +79,7 @@ impl Session {
         mut step: Step,
     ) -> Step {
         self.turn.with(|turn| {
-            turn.batch.close(question.id, answer, &mut step);
+            turn.batch.close_question(question.id, answer, &mut step);
             turn.batch.end(question.call, status, text, view, &mut step);
         });
         step
@@ -88,7 +88,7 @@ impl Session {
     /// Closes a question whose call is going to run.
     fn close_allowed(&mut self, question: &Question, answer: Answer) -> Step {
         let mut step = Step::default();
-        self.turn.with(|turn| turn.batch.close(question.id, answer, &mut step));
+        self.turn.with(|turn| turn.batch.close_question(question.id, answer, &mut step));
         step
     }
 
@@ -132,7 +132,7 @@ impl Session {
         if self.turn.with(|turn| turn.batch.confirm(question.id)) == Some(false) {
             return Err(ApiError::new("question.gone").code(ErrorCode::Gone));
         }
-        self.look_again(question.clone(), RecheckPurpose::Allow { answer, rule });
+        self.recheck(question.clone(), RecheckPurpose::Allow { answer, rule });
         Ok(())
     }
 
@@ -180,15 +180,15 @@ impl Session {
     /// runs off the actor.
     pub(super) fn review_questions(&self) {
         for question in self.turn.get().into_iter().flat_map(|turn| turn.batch.permissions()) {
-            self.look_again(question.clone(), RecheckPurpose::Review { mode: self.info.mode });
+            self.recheck(question.clone(), RecheckPurpose::Review { mode: self.info.mode });
         }
     }
 
     /// Decides again on a waiting call. If it is not ready (after a restart) it is read again first.
-    fn look_again(&self, question: Question, purpose: RecheckPurpose) {
-        let (hooks, forbidden_tools) = (self.hooks(), self.barred());
+    fn recheck(&self, question: Question, purpose: RecheckPurpose) {
+        let (hooks, forbidden_tools) = (self.hooks(), self.forbidden_tools());
         let (mut ground, toolset, report) =
-            (self.ground(), self.runtime.services.toolset.clone(), self.reporter());
+            (self.permission_context(), self.runtime.services.toolset.clone(), self.reporter());
         let (runtime, folder, scope) = (self.runtime.clone(), self.info.folder.clone(), self.session_scope());
         let Some(running) = self.turn.get() else { return };
         let Some(open) = running.batch.get(question.call) else { return };
@@ -199,7 +199,7 @@ impl Session {
             // A separate task: a panic while reading a call must not leave its question unanswerable.
             let check = tokio::spawn(async move {
                 // A rule may have been revoked meanwhile.
-                if let Ok(rules) = runtime.base.allowed(folder, scope).await {
+                if let Ok(rules) = runtime.base.load_rules(folder, scope).await {
                     ground.rules = rules;
                 }
                 match effects {
@@ -217,20 +217,20 @@ impl Session {
                 tracing::error!(%error, "reading a waiting call broke");
                 Err(texts::CHANGED.to_owned())
             });
-            report.send(JobReport::LookedAgain(Recheck { turn, question, purpose, seen: checked }));
+            report.send(JobReport::Rechecked(Recheck { turn, question, purpose, result: checked }));
         });
     }
 
     /// Takes the second decision on a waiting call.
     pub(super) async fn apply_recheck(&mut self, report: Recheck) -> Result<(), ApiError> {
-        let Recheck { turn, question, purpose, seen } = report;
-        let Some(running) = self.turn.of(turn) else { return Ok(()) };
+        let Recheck { turn, question, purpose, result } = report;
+        let Some(running) = self.turn.get_by_id(turn) else { return Ok(()) };
         if running.batch.question(question.id).is_none() {
             return Ok(());
         }
-        let decision = match seen {
+        let decision = match result {
             Ok(RecheckResult::Decision(decision)) => Ok(decision),
-            Ok(RecheckResult::Ready(ready)) if ready.is_asked_by(&question.ask) => {
+            Ok(RecheckResult::Ready(ready)) if ready.matches_question(&question.ask) => {
                 let decision = ready.decision().clone();
                 if let Some(open) = running.batch.call(question.call) {
                     open.replace_ready(*ready);
@@ -243,7 +243,7 @@ impl Session {
         match (purpose, decision) {
             // It is denied by now, whatever the person says.
             (_, Ok(Decision::Deny { refusal, subject, part })) => {
-                let text = texts::refused_with(refusal, part.as_deref());
+                let text = texts::refusal_text_with(refusal, part.as_deref());
                 let view = Some(ToolView::Refused { subject, part, refusal });
                 let end = (CallStatus::Denied, text, view);
                 let step = self.close(&question, Answer::No { reason: None }, end, Step::default());
@@ -273,7 +273,7 @@ pub(crate) struct Recheck {
     question: Question,
     purpose: RecheckPurpose,
     /// The check, or for the model why the call can no longer be read.
-    seen: Result<RecheckResult, String>,
+    result: Result<RecheckResult, String>,
 }
 
 enum RecheckResult {

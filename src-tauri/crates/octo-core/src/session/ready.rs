@@ -23,11 +23,11 @@ pub(crate) struct ReadyCall {
     decision: Decision,
     /// The command line to run instead of the given one.
     rewritten: Option<String>,
-    nature: CommandFacts,
+    command_facts: CommandFacts,
     preview: ToolView,
     arguments: Map<String, Value>,
     /// Text for the model from the hooks before the call.
-    told: Option<String>,
+    hook_context: Option<String>,
     /// The mode of the decision.
     mode: Mode,
     /// The working directory of the session's commands at that time: a command runs where its preview said.
@@ -62,10 +62,10 @@ pub(super) async fn ready(
             prepared,
             decision: Decision::Deny { refusal: Refusal::SubAgent, subject: tool.to_owned(), part: None },
             rewritten: None,
-            nature: CommandFacts::default(),
+            command_facts: CommandFacts::default(),
             preview: plain(""),
             arguments,
-            told: None,
+            hook_context: None,
             mode: ground.mode,
             shell_folder: ground.shell_folder.clone(),
         });
@@ -88,7 +88,7 @@ pub(super) async fn ready(
             }
         });
     }
-    let CallDecision { decision, rewritten, nature } = decision_result;
+    let CallDecision { decision, rewritten, facts: command_facts } = decision_result;
     let decision = match decision {
         Decision::Ask { reason: AskReason::EmptiesTrash { days, .. }, rule } => {
             let totals = context.trash.count(days).await?;
@@ -102,10 +102,10 @@ pub(super) async fn ready(
         effects,
         decision,
         rewritten,
-        nature,
+        command_facts,
         preview: plain(""),
         arguments,
-        told: None,
+        hook_context: None,
         mode: ground.mode,
         shell_folder: ground.shell_folder.clone(),
     };
@@ -135,7 +135,7 @@ pub(super) async fn ready(
         }
         None => ready.decision,
     };
-    Ok(ReadyCall { decision, preview, told, ..ready })
+    Ok(ReadyCall { decision, preview, hook_context: told, ..ready })
 }
 
 /// Adds the hooks' text to a result.
@@ -177,8 +177,8 @@ impl ReadyCall {
     }
 
     /// Returns the facts about its command that its effects do not name.
-    pub(super) fn nature(&self) -> &CommandFacts {
-        &self.nature
+    pub(super) fn command_facts(&self) -> &CommandFacts {
+        &self.command_facts
     }
 
     /// Returns the preview that the person sees or would see.
@@ -205,7 +205,7 @@ impl ReadyCall {
     }
 
     /// Returns who approved it; `None` for a refused call.
-    pub(super) fn vetted(&self) -> Option<Approver> {
+    pub(super) fn approver(&self) -> Option<Approver> {
         match self.decision {
             Decision::Run(RunBasis::Policy) => Some(Approver::Policy),
             // All other calls run because of the person: by an answer, a rule or the mode.
@@ -218,11 +218,11 @@ impl ReadyCall {
 
     /// Returns the confinement of its command.
     pub(super) fn confinement(&self, confinement: &SessionConfinement) -> Option<Confinement> {
-        confinement.confinement(&self.decision, &self.nature)
+        confinement.confinement(&self.decision, &self.command_facts)
     }
 
     /// Adds the grants of the decision to the call's context.
-    pub(super) fn grant(
+    pub(super) fn add_grants(
         &self,
         context: ToolContext,
         ground: &PermissionContext,
@@ -269,7 +269,7 @@ impl ReadyCall {
     }
 
     /// Whether a question is still about this call, which was read again.
-    pub(super) fn is_asked_by(&self, question: &QuestionContent) -> bool {
+    pub(super) fn matches_question(&self, question: &QuestionContent) -> bool {
         match (question, &self.decision) {
             (QuestionContent::Permission { reason, preview, .. }, Decision::Ask { reason: now, .. }) => {
                 reason == now && *preview == self.preview
@@ -294,7 +294,7 @@ impl ReadyCall {
         let mut call_facts = facts(self.tool, call, &self.arguments);
         call_facts.insert("failed".to_owned(), outcome.is_err().into());
         let verdict = hooks.run_all(HookMoment::AfterTool, Some(self.tool), call_facts).await;
-        let notes = [self.told, verdict.context].into_iter().flatten().collect::<Vec<_>>().join("\n");
+        let notes = [self.hook_context, verdict.context].into_iter().flatten().collect::<Vec<_>>().join("\n");
         with_hook_context(outcome, &notes)
     }
 }

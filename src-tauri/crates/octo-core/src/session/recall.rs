@@ -2,7 +2,7 @@
 //! explained like any other.
 
 use super::state::Session;
-use crate::pairing::paired;
+use crate::pairing::pair_results;
 use octo_protocol::BilledCall;
 
 impl Session {
@@ -17,7 +17,8 @@ impl Session {
             else {
                 continue;
             };
-            let sent_request = self.outgoing().sent_before(line, &card, paired(earlier).into_owned());
+            let sent_request =
+                self.outgoing().reconstruct_sent(line, &card, pair_results(earlier).into_owned());
             self.warmth.remember(sent_request.with_usage(usage));
         }
     }

@@ -1,6 +1,6 @@
 //! The registry of open sessions: it owns the handles of all running actors, and starts none twice.
 
-use super::{Runtime, SessionHandle, resting::STAYS};
+use super::{Runtime, SessionHandle, resting::IDLE_MULTIPLE};
 use octo_protocol::{ApiError, SessionId, TroubleStage};
 use std::{collections::HashMap, sync::Arc, time::Duration};
 use tokio::sync::{Mutex, MutexGuard};
@@ -34,7 +34,7 @@ impl OpenSessions {
     }
 
     /// Ends a session's actor and removes the session, unless it was opened again meanwhile.
-    pub(crate) async fn let_rest(&self, id: SessionId) {
+    pub(crate) async fn close(&self, id: SessionId) {
         let Some(handle) = self.get(id).await else { return };
         handle.shut_down().await;
         let mut open = self.0.lock().await;
@@ -50,7 +50,7 @@ impl OpenSessions {
     }
 
     /// Ends the actors of sessions that have been idle for this long and have no other reason to stay open.
-    pub(crate) async fn let_idle_rest(&self, idle_after: Duration) {
+    pub(crate) async fn close_idle(&self, idle_after: Duration) {
         let ids: Vec<SessionId> = self.0.lock().await.keys().copied().collect();
         for id in ids {
             // While this lock is held no caller can obtain a handle.
@@ -59,7 +59,7 @@ impl OpenSessions {
             if handle.ended.is_cancelled() {
                 open.remove(&id);
             } else if handle.is_open() && !handle.is_held() {
-                handle.rest(idle_after * STAYS).await;
+                handle.rest(idle_after * IDLE_MULTIPLE).await;
             }
         }
     }
@@ -83,7 +83,7 @@ impl Runtime {
     /// turn.
     pub(crate) async fn open_session(self: &Arc<Self>, id: SessionId) -> Result<SessionHandle, ApiError> {
         let mut open = self.open.0.lock().await;
-        if self.base.closing.is_cancelled() {
+        if self.base.shutdown.is_cancelled() {
             return Err(ApiError::new("store.closed"));
         }
         if let Some(handle) = open.get(&id) {
@@ -97,7 +97,7 @@ impl Runtime {
         match &opened {
             Ok(handle) => {
                 open.insert(id, handle.clone());
-                self.troubles.over(id);
+                self.troubles.clear(id);
             }
             Err(error) if error.is_store_error() => {
                 self.troubles.begin(id, error.clone(), TroubleStage::Ended);

@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 
 /// How long a session stays open, as a multiple of the idle time. By then the provider's cache has been dealt
 /// with.
-pub(super) const STAYS: u32 = 10;
+pub(super) const IDLE_MULTIPLE: u32 = 10;
 /// Time limit for an unused session to reply. A slower one is left for the next round.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(100);
 
@@ -24,14 +24,15 @@ impl Session {
     /// Whether the session is idle and everything it contains is in the store.
     pub(super) fn may_rest(&self, unused: Duration, idle_after: Duration) -> RestAnswer {
         let is_busy = self.turn.is_running()
-            || self.side.is_some()
+            || self.side_call.is_some()
             || self.compaction.is_swapping()
             || self.restoring.is_under_way()
             || self.records.has_work()
-            || self.after.is_at_work()
-            || self.background.go_on();
+            || self.look_back_state.is_running()
+            || self.background.has_running();
         // Budget allowances that last while it is open, its browser tab, and a warm cache.
-        let has_state = self.budget.is_raised() || self.seat.was_used() || self.warmth.warm_card().is_some();
+        let has_state =
+            self.budget.is_raised() || self.browser_session.was_used() || self.warmth.warm_card().is_some();
         if unused < idle_after || is_busy || has_state { RestAnswer::StaysOpen } else { RestAnswer::Rests }
     }
 }
@@ -40,7 +41,7 @@ impl SessionHandle {
     /// Whether another owner of a handle, apart from the table of open sessions, may be about to send a
     /// request.
     pub(super) fn is_held(&self) -> bool {
-        Arc::strong_count(&self.line) > 1
+        Arc::strong_count(&self.queue) > 1
     }
 
     /// Ends the actor if no other handle exists. After this returns an ending actor takes no messages: a

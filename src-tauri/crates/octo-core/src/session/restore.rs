@@ -12,8 +12,8 @@ use super::{
     conversation::Conversation,
     current_turn::{CurrentTurn, RunningTurn},
     fallback::Fallback,
+    file_restore::Restoring,
     grants::Grants,
-    journey::Restoring,
     observers::Observers,
     prefix::Prefix,
     queue::Queue,
@@ -57,9 +57,9 @@ impl Session {
         // The session it shares state with, for a sub-agent.
         let root = stored_session.sub_agent.as_ref().map_or(id, |sub_agent| sub_agent.origin.session);
         let ancestors = runtime.base.store.read(move |reader| reader.ancestors(id)).await?;
-        let parent = runtime.sub_agents.take(id);
+        let parent = runtime.sub_agents.take_link(id);
         let scope = format!("session/{root}");
-        let rules = runtime.base.allowed(stored_session.info.folder.clone(), scope).await?;
+        let rules = runtime.base.load_rules(stored_session.info.folder.clone(), scope).await?;
         let folder = PathBuf::from(&stored_session.info.folder);
         let (prefix, sent_requests) = Prefix::load(&runtime, &stored_session).await?;
         let is_same_prefix = sent_requests.is_same_prefix();
@@ -71,7 +71,7 @@ impl Session {
         let todos = TodoState { items: stored_session.todos, last_id: stored_session.todo_last_id };
         let mut session = Self {
             workspace: Workspace::open(&runtime, Owner::new(id, root, ancestors), folder, &actor)?,
-            seat: runtime.services.browser.session(id, root),
+            browser_session: runtime.services.browser.session(id, root),
             observers: Observers::new(runtime.board.entry(id)),
             runtime,
             actor,
@@ -86,18 +86,18 @@ impl Session {
             queue: Queue::new(stored_session.queue),
             background: BackgroundCommands::restored(&stored_session.commands),
             todos: TodoList(Arc::new(Mutex::new(todos))),
-            shelf: None,
+            skill_set: None,
             grants: Grants::new(rules),
             turn: CurrentTurn::default(),
             warmth: Warmth::new(sent_requests),
-            side: None,
+            side_call: None,
             budget: Budget::default(),
             fallback: Fallback::default(),
-            attached: AttachmentMode::default(),
+            attachment_mode: AttachmentMode::default(),
             records: TurnRecords::default(),
             restoring: Restoring::default(),
             sub_agent: stored_session.sub_agent.map(SubAgent::new),
-            after: LookBackState::default(),
+            look_back_state: LookBackState::default(),
         };
         if let Some(parent) = parent {
             session.inherit(parent);
@@ -160,18 +160,18 @@ impl Session {
             calls.push(restored);
         }
         let restored = StoredTurnState {
-            model_calls: u32::try_from(turn_calls.answers()).unwrap_or(u32::MAX),
-            past: turn_calls.closed().iter().map(CallKey::of).collect(),
+            model_calls: u32::try_from(turn_calls.answer_count()).unwrap_or(u32::MAX),
+            past: turn_calls.closed_calls().iter().map(CallKey::of).collect(),
             open: states,
             message_ended: !is_cut,
-            queued: self.waiting(),
+            queued: self.waiting_count(),
             stop: if stored.stopping { StopState::Pressed } else { StopState::NotPressed },
         };
         let id = stored.turn.id;
         let (turn, actions) = RunningTurn::restored(
             stored.turn,
             &restored,
-            TurnFacts::of(&self.conversation, id),
+            TurnFacts::from_messages(&self.conversation, id),
             Batch::restored(calls, questions),
             self.turn_task(id),
             self.actor.child_token(),
@@ -184,7 +184,7 @@ impl Session {
     /// Ends a message that was still streaming where it was cut; an empty one is removed.
     fn close_cut_message(&mut self, open: MessageId, step: &mut Step) {
         if self.conversation.ends_empty(open) {
-            self.conversation.take_back(open);
+            self.conversation.remove_last(open);
             step.change(Change::OutOfContext(open));
             step.event(Event::MessageDiscarded { message: open });
             return;
@@ -195,7 +195,7 @@ impl Session {
         step.event(Event::MessageEnded { message: open, end: MessageEnd::Cut, usage: None });
         if self.conversation.ends_without_calls(open) {
             // It was never part of a request, and a request must not end with the model's own words.
-            self.conversation.take_back(open);
+            self.conversation.remove_last(open);
             step.change(Change::OutOfContext(open));
         }
     }
@@ -203,7 +203,7 @@ impl Session {
     /// Makes a folder the session's own: files and commands start from it from now on. Commands in the background
     /// continue where they are.
     pub(super) async fn enter_folder(&mut self, folder: PathBuf) -> Result<(), ApiError> {
-        let rules = self.runtime.base.allowed(folder.display().to_string(), self.session_scope()).await?;
+        let rules = self.runtime.base.load_rules(folder.display().to_string(), self.session_scope()).await?;
         self.workspace.enter(&self.runtime, folder)?;
         self.grants.replace_rules(rules);
         Ok(())

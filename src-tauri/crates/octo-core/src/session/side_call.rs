@@ -34,7 +34,7 @@ pub(super) enum SideCallAim {
     /// Summarising earlier messages.
     Compaction(Box<RunningCompaction>),
     /// Keeping the cache alive.
-    Warmth,
+    KeepWarm,
     /// Guessing the person's next message after this turn.
     Suggestion(TurnId),
 }
@@ -42,7 +42,7 @@ pub(super) enum SideCallAim {
 /// A report of a side call's job.
 pub(crate) struct SideCallReport {
     id: MessageId,
-    what: SideCallEvent,
+    event: SideCallEvent,
 }
 
 enum SideCallEvent {
@@ -84,13 +84,13 @@ impl Session {
         self.end_side_call(step);
         let purpose = match &aim {
             SideCallAim::Compaction(_) => Purpose::Compaction,
-            SideCallAim::Warmth => Purpose::Warmth,
+            SideCallAim::KeepWarm => Purpose::Warmth,
             SideCallAim::Suggestion(_) => Purpose::Suggestion,
         };
         let cancel = self.turn.get().map_or_else(|| self.actor.child_token(), RunningTurn::child_token);
         let (id, model) = (MessageId::new(), request.model().or_else(|| self.model()));
         let meter = Some(CallMeter::begin(purpose, self.turn.id(), None, model));
-        self.side = Some(SideCall { id, cancel: cancel.clone(), meter, aim });
+        self.side_call = Some(SideCall { id, cancel: cancel.clone(), meter, aim });
         step.job(move |session| session.spawn_side_call(id, request, pause, cancel));
     }
 
@@ -109,7 +109,8 @@ impl Session {
         let mut step = Step::default();
         let blocks = vec![Block::Text { text: question }];
         let messages: Vec<Message> = vec![self.message(turn, Role::User, Origin::Octo, blocks)];
-        let request = RequestMessages::aside(messages, model, suggestion::SYSTEM, suggestion::LONGEST_ANSWER);
+        let request =
+            RequestMessages::separate(messages, model, suggestion::SYSTEM, suggestion::LONGEST_ANSWER);
         self.begin_side_call(SideCallAim::Suggestion(turn), request, Duration::ZERO, &mut step);
         self.finish(step).await
     }
@@ -122,9 +123,9 @@ impl Session {
         cancel: CancellationToken,
     ) {
         let (outgoing, report) = (self.outgoing().to(&request), self.reporter());
-        let fallback_report = report.clone();
+        let sender = report.clone();
         let call = tokio::spawn(async move {
-            let send = |event| report.send(JobReport::Beside(SideCallReport { id, what: event }));
+            let send = |event| report.send(JobReport::SideCall(SideCallReport { id, event }));
             if cancel.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
                 let error = ProviderError::new(ErrorClass::Cancelled, "it was stopped before it began");
                 return send(SideCallEvent::Ended(Err(error)));
@@ -168,23 +169,25 @@ impl Session {
                 tracing::error!(%error, "a side call broke");
                 let error =
                     ProviderError::new(ErrorClass::Invalid, "the model call itself broke; the log says more");
-                fallback_report
-                    .send(JobReport::Beside(SideCallReport { id, what: SideCallEvent::Ended(Err(error)) }));
+                sender.send(JobReport::SideCall(SideCallReport {
+                    id,
+                    event: SideCallEvent::Ended(Err(error)),
+                }));
             }
         });
     }
 
     /// Takes a report of a side call's job. Reports of an ended call are ignored.
     pub(super) async fn side_progressed(&mut self, progress: SideCallReport) -> Result<(), ApiError> {
-        let Some(side_call) = self.side.as_mut().filter(|side_call| side_call.id == progress.id) else {
+        let Some(side_call) = self.side_call.as_mut().filter(|side_call| side_call.id == progress.id) else {
             return Ok(());
         };
         let Some(meter) = &mut side_call.meter else { return Ok(()) };
-        let answer = match progress.what {
+        let answer = match progress.event {
             SideCallEvent::Asked(request) => {
-                meter.asked(*request);
+                meter.request_sent(*request);
                 match side_call.aim {
-                    SideCallAim::Compaction(_) | SideCallAim::Warmth => self.warmth.cache_used(),
+                    SideCallAim::Compaction(_) | SideCallAim::KeepWarm => self.warmth.cache_used(),
                     SideCallAim::Suggestion(_) => {}
                 }
                 return Ok(());
@@ -194,7 +197,7 @@ impl Session {
                 return Ok(());
             }
             SideCallEvent::Usage(billed) => {
-                meter.used(billed);
+                meter.set_billed_usage(billed);
                 return Ok(());
             }
             SideCallEvent::Ended(answer) => answer,
@@ -204,9 +207,9 @@ impl Session {
         if let Some(meter) = side_call.meter.take() {
             self.bill(meter, outcome, &mut step);
         }
-        match self.side.take().map(|side| side.aim) {
+        match self.side_call.take().map(|side| side.aim) {
             Some(SideCallAim::Compaction(running)) => self.compaction_answered(running, answer, &mut step),
-            Some(SideCallAim::Warmth) => self.refreshed(answer.is_ok()),
+            Some(SideCallAim::KeepWarm) => self.finish_refresh(answer.is_ok()),
             // A failed guess is no loss.
             Some(SideCallAim::Suggestion(turn)) => {
                 let suggestion = answer.ok().and_then(|answer| suggestion::parse_guess(&answer.text));
@@ -222,7 +225,7 @@ impl Session {
 
     /// Ends the running side call and drops its purpose. Returns whether there was one.
     pub(super) fn end_side_call(&mut self, step: &mut Step) -> bool {
-        let Some(side_call) = self.side.take() else { return false };
+        let Some(side_call) = self.side_call.take() else { return false };
         side_call.cancel.cancel();
         if let Some(meter) = side_call.meter {
             self.bill(meter, CallOutcome::Stopped, step);

@@ -30,13 +30,13 @@ const LEFT: &str =
     "(not run here: run it with the terminal tool if it is needed, under the same permission as any command)";
 const HOOK: &str = "(not run, and do not run it: a hook of the person's forbids it";
 const STOPPED: &str = "(not run: the work was stopped)";
-const LATE: &str = "(not run: the commands before it took too long)";
+const TOO_LATE: &str = "(not run: the commands before it took too long)";
 
 /// Runs the commands the policy allows without asking.
 #[derive(Clone)]
 pub(super) struct PolicyRunner {
-    ground: PermissionContext,
-    fence: SessionConfinement,
+    context: PermissionContext,
+    confinement: SessionConfinement,
     shell: Shell,
     hooks: Hooks,
 }
@@ -54,8 +54,8 @@ impl Session {
             context.mode = Mode::AskRisky;
         }
         PolicyRunner {
-            ground: context,
-            fence: self.workspace.fence(&self.runtime),
+            context,
+            confinement: self.workspace.fence(&self.runtime),
             shell: self.workspace.shell().clone(),
             hooks: self.hooks(),
         }
@@ -83,30 +83,30 @@ impl SkillCommands for CallRunner {
 
 impl CallRunner {
     async fn run_one(&self, line: String, deadline: Instant) -> SkillCommandOutcome {
-        let left_to_model = |reason: &str| SkillCommandOutcome::Left(reason.to_owned());
-        let PolicyRunner { ground, fence, hooks, .. } = &self.runner;
+        let left_to_model = |reason: &str| SkillCommandOutcome::LeftToModel(reason.to_owned());
+        let PolicyRunner { context, confinement, hooks, .. } = &self.runner;
         if self.cancel.is_cancelled() {
             return left_to_model(STOPPED);
         }
         let timeout = deadline.saturating_duration_since(Instant::now()).min(COMMAND_TIMEOUT);
         if timeout.is_zero() {
-            return left_to_model(LATE);
+            return left_to_model(TOO_LATE);
         }
-        let start = CommandEffect::Start { line, cwd: Some(ground.folder.clone()), env: Vec::new() };
+        let start = CommandEffect::Start { line, cwd: Some(context.folder.clone()), env: Vec::new() };
         let effects = Effects { command: Some(start), ..Effects::none() };
-        let CallDecision { decision, rewritten, nature } =
-            permission::decide_off_thread(ground, &effects).await;
+        let CallDecision { decision, rewritten, facts: command_facts } =
+            permission::decide_off_thread(context, &effects).await;
         let Some(CommandEffect::Start { line, .. }) = effects.command else { return left_to_model(LEFT) };
-        if decision != Decision::Run(RunBasis::Policy) || !nature.only_reads || rewritten.is_some() {
+        if decision != Decision::Run(RunBasis::Policy) || !command_facts.only_reads || rewritten.is_some() {
             return left_to_model(LEFT);
         }
         let hook_facts =
             || facts(TERMINAL, self.call, &Map::from_iter([("command".to_owned(), line.as_str().into())]));
         let before_hooks = hooks.run_all(HookMoment::BeforeTool, Some(TERMINAL), hook_facts()).await;
         if let Some(reason) = before_hooks.deny {
-            return SkillCommandOutcome::Left(format!("{HOOK}: {reason})"));
+            return SkillCommandOutcome::LeftToModel(format!("{HOOK}: {reason})"));
         }
-        let report = self.output(&line, fence.confinement(&decision, &nature), timeout).await;
+        let report = self.output(&line, confinement.confinement(&decision, &command_facts), timeout).await;
         let mut facts = hook_facts();
         facts.insert("failed".to_owned(), report.is_err().into());
         let after_hooks = hooks.run_all(HookMoment::AfterTool, Some(TERMINAL), facts).await;
@@ -117,7 +117,7 @@ impl CallRunner {
                     std::iter::once(outcome_text(&report)).chain(notes).collect::<Vec<_>>().join("\n"),
                 )
             }
-            Err(error) => SkillCommandOutcome::Left(format!("(not run: {error})")),
+            Err(error) => SkillCommandOutcome::LeftToModel(format!("(not run: {error})")),
         }
     }
 
@@ -127,14 +127,14 @@ impl CallRunner {
         confinement: Option<Confinement>,
         timeout: Duration,
     ) -> Result<CommandReport, ShellError> {
-        let PolicyRunner { ground, shell, .. } = &self.runner;
+        let PolicyRunner { context, shell, .. } = &self.runner;
         let cancel = self.cancel.child_token();
         let run = CommandRun {
             call: self.call,
             // In a subshell: its directory and variables must not affect the session's next command.
             command: format!("(\n{line}\n)"),
-            folder: ground.folder.clone(),
-            cwd: Some(ground.folder.clone()),
+            folder: context.folder.clone(),
+            cwd: Some(context.folder.clone()),
             env: Vec::new(),
             carry_scope: CarryScope::FolderOnly,
             live: Arc::new(|_| {}),

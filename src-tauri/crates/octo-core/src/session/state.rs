@@ -11,8 +11,8 @@ use super::{
     conversation::Conversation,
     current_turn::CurrentTurn,
     fallback::Fallback,
+    file_restore::Restoring,
     grants::Grants,
-    journey::Restoring,
     observers::Observers,
     prefix::Prefix,
     queue::Queue,
@@ -46,24 +46,24 @@ pub(crate) struct Session {
     pub(super) background: BackgroundCommands,
     pub(super) todos: TodoList,
     /// The skills as of the last message; `None` before the first.
-    pub(super) shelf: Option<Arc<SkillSet>>,
+    pub(super) skill_set: Option<Arc<SkillSet>>,
     pub(super) grants: Grants,
     /// Its use of the browser.
-    pub(super) seat: BrowserSession,
+    pub(super) browser_session: BrowserSession,
     pub(super) workspace: Workspace,
     pub(super) turn: CurrentTurn,
     pub(super) warmth: Warmth,
     pub(super) compaction: Compaction,
     /// The running side call, if any.
-    pub(super) side: Option<SideCall>,
+    pub(super) side_call: Option<SideCall>,
     pub(super) budget: Budget,
     pub(super) fallback: Fallback,
-    pub(super) attached: AttachmentMode,
+    pub(super) attachment_mode: AttachmentMode,
     pub(super) records: TurnRecords,
     pub(super) restoring: Restoring,
     /// Its state as a sub-agent; `None` for any other session.
     pub(super) sub_agent: Option<SubAgent>,
-    pub(super) after: LookBackState,
+    pub(super) look_back_state: LookBackState,
     pub(super) observers: Observers,
 }
 
@@ -109,21 +109,21 @@ impl Session {
     pub(super) fn cancel_turn(&self) {
         if let Some(turn) = self.turn.get() {
             turn.cancel();
-            self.seat.release();
+            self.browser_session.release();
         }
     }
 
     /// Ends running work without ending the turn: the next start resumes it.
-    pub(super) async fn let_go(&mut self, retry: StoreRetry) {
+    pub(super) async fn release(&mut self, retry: StoreRetry) {
         // A turn that was being stopped ends here: the next start must not resume it.
         if self.turn.is_stopping()
-            && let Err(error) = self.end_stopping(Step::retried(retry)).await
+            && let Err(error) = self.end_stopping(Step::with_retry(retry)).await
         {
             tracing::warn!(session = %self.id(), %error, "a stopped turn was not ended");
         }
         self.bill_running_calls(retry).await;
         self.actor.end();
-        self.seat.release();
+        self.browser_session.release();
         self.workspace.shell().shutdown().await;
         self.record_last().await;
         // Until then the lease is held: a restore cannot be stopped half-way.
@@ -138,7 +138,7 @@ impl Session {
 
     /// Bills the running calls: they are charged even if their answers are never read.
     async fn bill_running_calls(&mut self, retry: StoreRetry) {
-        let mut step = Step::retried(retry);
+        let mut step = Step::with_retry(retry);
         self.end_side_call(&mut step);
         self.bill_model_call(&mut step);
         if let Err(error) = self.finish(step).await {
@@ -147,8 +147,8 @@ impl Session {
     }
 
     /// Notifies the session's clients that it could not be stored, and ends running work.
-    pub(super) async fn fault(&mut self, error: ApiError, retry: StoreRetry) {
+    pub(super) async fn report_fault(&mut self, error: ApiError, retry: StoreRetry) {
         self.runtime.troubles.begin(self.id(), error, TroubleStage::Ended);
-        self.let_go(retry).await;
+        self.release(retry).await;
     }
 }

@@ -55,11 +55,11 @@ pub(crate) enum Change {
 impl Step {
     /// Creates an empty step that is stored at once or not at all.
     pub(super) fn once() -> Self {
-        Self::retried(StoreRetry::Never)
+        Self::with_retry(StoreRetry::Never)
     }
 
     /// Creates an empty step with this retry behaviour.
-    pub(super) fn retried(retry: StoreRetry) -> Self {
+    pub(super) fn with_retry(retry: StoreRetry) -> Self {
         Self { retry, ..Self::default() }
     }
 
@@ -94,7 +94,7 @@ impl Session {
     /// Creates an empty step for a client's request: while a turn is running, it is stored like the work of
     /// that turn.
     pub(super) fn request_step(&self) -> Step {
-        Step::retried(self.request_retry())
+        Step::with_retry(self.request_retry())
     }
 
     /// Returns the retry behaviour for a client's request.
@@ -121,14 +121,14 @@ impl Session {
             changes.push(self.head());
         }
         if changes.is_empty() {
-            self.tell_board();
+            self.publish_activity();
             return Ok(());
         }
         self.store(Arc::new(changes), retry).await?;
         self.tell_parent();
-        self.tell_board();
+        self.publish_activity();
         if !self.turn.is_running() {
-            self.observers.tell_idle();
+            self.observers.notify_idle();
         }
         Ok(())
     }
@@ -151,7 +151,7 @@ impl Session {
             let attempt = Arc::clone(&changes);
             let error = match self.runtime.base.store.write(move |tx| write(tx, id, &attempt)).await {
                 Ok(()) if delay > FIRST_WAIT => {
-                    self.runtime.troubles.over(id);
+                    self.runtime.troubles.clear(id);
                     return Ok(());
                 }
                 Ok(()) => return Ok(()),
@@ -171,7 +171,7 @@ impl Session {
                 () = tokio::time::sleep(delay) => {}
                 () = self.actor.stop().closing() => return Err(error),
                 // The stop is taken once the changes are stored; until then no other action may follow.
-                () = self.actor.stop().pressed(), if !is_cancelled => self.cancel_turn(),
+                () = self.actor.stop().wait_pressed(), if !is_cancelled => self.cancel_turn(),
             }
             delay = (delay * 2).min(LONGEST_WAIT);
         }

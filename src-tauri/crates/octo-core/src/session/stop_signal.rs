@@ -22,7 +22,7 @@ impl StopSignal {
     }
 
     /// Waits until a stop is requested and not taken yet.
-    pub(super) async fn pressed(&self) {
+    pub(super) async fn wait_pressed(&self) {
         // `self` owns the sender, so only a stop ends the wait.
         let mut receiver = self.stops.subscribe();
         let _ours = receiver.wait_for(|count| *count > 0).await;

@@ -8,7 +8,7 @@
 use super::{
     JobReport,
     current_turn::RunningTurn,
-    journey::{RestoreExtent, RestoreRequester, RestoreTarget},
+    file_restore::{RestoreExtent, RestoreRequester, RestoreTarget},
     state::Session,
     step::Step,
 };
@@ -34,9 +34,9 @@ pub(super) struct TurnStep {
     session: SessionId,
     turn: TurnId,
     folder: PathBuf,
-    begun: Arc<OnceCell<StepId>>,
+    step: Arc<OnceCell<StepId>>,
     /// Cancelled once the earlier steps have ended.
-    before: CancellationToken,
+    earlier_steps: CancellationToken,
     /// Access to the tree for its tools.
     tools: TurnHistory,
 }
@@ -47,29 +47,29 @@ pub(super) struct TurnRecords {
     /// Commands in the background whose changes are recorded when they end, by handle.
     running: HashMap<String, RunningCommand>,
     /// Tracks the scans for changes of ended commands.
-    looking: TaskTracker,
+    scans: TaskTracker,
     /// The step of the turn that has just ended.
     ending: Option<EndingStep>,
     /// Cancelled once the step of the last turn has ended; `None` before the first turn.
-    settled: Option<CancellationToken>,
+    last_step: Option<CancellationToken>,
 }
 
 /// Work that must end before files are restored.
 #[derive(Clone)]
 pub(super) struct PendingRecords {
-    looking: TaskTracker,
-    settled: Option<CancellationToken>,
+    scans: TaskTracker,
+    last_step: Option<CancellationToken>,
 }
 
 impl TurnRecords {
     /// Creates the records of a sub-agent: its parent's step waits for the changes of its commands.
-    pub(super) fn beside(scans: TaskTracker) -> Self {
-        Self { looking: scans, ..Self::default() }
+    pub(super) fn with_scans(scans: TaskTracker) -> Self {
+        Self { scans, ..Self::default() }
     }
 
     /// Returns the tracker of scans for ended commands.
-    pub(super) fn looking(&self) -> TaskTracker {
-        self.looking.clone()
+    pub(super) fn scans(&self) -> TaskTracker {
+        self.scans.clone()
     }
 
     /// Whether a running command or an ending step must still be recorded.
@@ -83,18 +83,18 @@ impl TurnRecords {
     }
 
     /// Returns the work that must end before files are restored.
-    pub(super) fn loose(&self) -> PendingRecords {
-        PendingRecords { looking: self.looking.clone(), settled: self.settled.clone() }
+    pub(super) fn pending(&self) -> PendingRecords {
+        PendingRecords { scans: self.scans.clone(), last_step: self.last_step.clone() }
     }
 
     /// Returns a token that is cancelled once the steps before the next one have ended.
-    fn before_next(&self) -> CancellationToken {
-        self.settled.clone().unwrap_or_else(over)
+    fn earlier_steps_ended(&self) -> CancellationToken {
+        self.last_step.clone().unwrap_or_else(fired_signal)
     }
 
     /// Scans for the changes of an ended command.
-    fn look_after(&self, machine: TimeMachine, session: SessionId, running_command: RunningCommand) {
-        self.looking.spawn_blocking(move || {
+    fn scan_changes(&self, machine: TimeMachine, session: SessionId, running_command: RunningCommand) {
+        self.scans.spawn_blocking(move || {
             // The file changed while it was read, or the folder vanished for a moment: scan again.
             for attempt in 0..SCAN_ATTEMPTS {
                 match machine.after_command(&running_command) {
@@ -109,15 +109,15 @@ impl TurnRecords {
 
 impl PendingRecords {
     /// Waits until the changes of ended commands are recorded.
-    async fn looked(&self) {
-        self.looking.close();
-        self.looking.wait().await;
+    async fn wait_for_scans(&self) {
+        self.scans.close();
+        self.scans.wait().await;
     }
 
     /// Waits until that is done and the last turn's step has ended.
-    pub(super) async fn over(&self) {
-        self.looked().await;
-        if let Some(last_step) = &self.settled {
+    pub(super) async fn wait(&self) {
+        self.wait_for_scans().await;
+        if let Some(last_step) = &self.last_step {
             last_step.cancelled().await;
         }
     }
@@ -138,8 +138,8 @@ impl TurnStep {
             session: session.id(),
             turn,
             folder: session.workspace.folder().to_owned(),
-            begun: Arc::default(),
-            before: session.records.before_next(),
+            step: Arc::default(),
+            earlier_steps: session.records.earlier_steps_ended(),
         }
     }
 
@@ -149,19 +149,19 @@ impl TurnStep {
     }
 
     /// Returns the step, beginning it if necessary.
-    async fn begun(&self, summary: String) -> Result<StepId, ApiError> {
+    async fn begin_once(&self, summary: String) -> Result<StepId, ApiError> {
         let begin_step = || async {
-            self.before.cancelled().await;
+            self.earlier_steps.cancelled().await;
             let (machine, session, turn, folder) =
                 (self.machine.clone(), self.session, self.turn, self.folder.clone());
-            beside(move || machine.begin_step(session, turn, &folder, &summary)).await
+            run_blocking(move || machine.begin_step(session, turn, &folder, &summary)).await
         };
-        self.begun.get_or_try_init(begin_step).await.copied()
+        self.step.get_or_try_init(begin_step).await.copied()
     }
 
     /// Records the state a call needs before it may run. A call that could not be undone because this failed
     /// does not run.
-    pub(super) async fn before(
+    pub(super) async fn record_before(
         &self,
         effects: &Effects,
         facts: &CommandFacts,
@@ -180,21 +180,21 @@ impl TurnStep {
         if !starts && effects.writes.is_empty() && lasting.is_empty() {
             return Ok(None);
         }
-        let task = self.begun(summary).await.map_err(record_error)?;
+        let task = self.begin_once(summary).await.map_err(record_error)?;
         if !lasting.is_empty() {
             let machine = self.machine.clone();
-            beside(move || machine.record_lasting(task, lasting)).await.map_err(record_error)?;
+            run_blocking(move || machine.record_lasting(task, lasting)).await.map_err(record_error)?;
         }
         if !starts {
             return Ok(None);
         }
         let (machine, folder) = (self.machine.clone(), self.folder.clone());
-        beside(move || machine.before_command(task, &folder)).await.map(Some).map_err(record_error)
+        run_blocking(move || machine.before_command(task, &folder)).await.map(Some).map_err(record_error)
     }
 }
 
 /// Returns the handle of a command that continues after its call.
-pub(super) fn goes_on(outcome: &Result<ToolOutput, ToolError>) -> Option<String> {
+pub(super) fn continuing_handle(outcome: &Result<ToolOutput, ToolError>) -> Option<String> {
     match outcome {
         Ok(ToolOutput { view: ToolView::Command(view), .. }) => match view.state {
             Some(CommandState::Running | CommandState::Waiting) => view.handle.clone(),
@@ -215,9 +215,9 @@ impl Session {
     }
 
     /// Returns the turns that requested the running work; see
-    /// [`super::conversation::Conversation::turns_asking`].
+    /// [`super::conversation::Conversation::requesting_turns`].
     pub(super) fn asking_turns(&self) -> Vec<TurnId> {
-        self.turn.id().map(|turn| self.conversation.turns_asking(turn)).unwrap_or_default()
+        self.turn.id().map(|turn| self.conversation.requesting_turns(turn)).unwrap_or_default()
     }
 
     /// Records that a call's command has ended or continues in the background.
@@ -226,29 +226,29 @@ impl Session {
             Some(handle) => {
                 self.records.running.insert(handle, running_command);
             }
-            None => self.look_after(running_command),
+            None => self.scan_changes_of(running_command),
         }
     }
 
     /// Records the end of a background command.
-    pub(super) fn command_over(&mut self, handle: &str) {
+    pub(super) fn end_command(&mut self, handle: &str) {
         if let Some(running_command) = self.records.running.remove(handle) {
-            self.look_after(running_command);
+            self.scan_changes_of(running_command);
         }
     }
 
-    fn look_after(&self, running_command: RunningCommand) {
-        self.records.look_after(self.runtime.services.time.clone(), self.id(), running_command);
+    fn scan_changes_of(&self, running_command: RunningCommand) {
+        self.records.scan_changes(self.runtime.services.time.clone(), self.id(), running_command);
     }
 
     /// Records the changes of the commands that end with the session, so that later changes by the person are
     /// not attributed to them.
     pub(super) async fn record_last(&mut self) {
         for (_handle, running_command) in std::mem::take(&mut self.records.running) {
-            self.look_after(running_command);
+            self.scan_changes_of(running_command);
         }
         self.end_step();
-        if tokio::time::timeout(LAST_SCAN_TIMEOUT, self.records.loose().over()).await.is_err() {
+        if tokio::time::timeout(LAST_SCAN_TIMEOUT, self.records.pending().wait()).await.is_err() {
             tracing::warn!(session = %self.id(), "what commands changed is recorded at the next start");
         }
     }
@@ -266,20 +266,20 @@ impl Session {
     /// Begins to end the step of the turn that has just ended; the restores its tools requested follow.
     pub(super) fn end_step(&mut self) {
         let Some(EndingStep { task, summary }) = self.records.ending.take() else { return };
-        let pending = self.records.loose();
+        let pending = self.records.pending();
         let ended = CancellationToken::new();
-        self.records.settled = Some(ended.clone());
+        self.records.last_step = Some(ended.clone());
         let (machine, session, report) = (task.machine.clone(), self.id(), self.reporter());
         if let Some(request) = task.tools.take_restore() {
             let target = match request {
-                RestoreRequest::Undo { task, to } => RestoreTarget::Undone { task, to },
+                RestoreRequest::Undo { task, to } => RestoreTarget::UndoStep { task, to },
                 RestoreRequest::Redo { to: target } => RestoreTarget::Task(target),
             };
             // Nothing may begin before the restore; the turns that asked for it stay visible to the model.
-            let kept_turns = self.conversation.turns_asking(task.turn);
+            let kept_turns = self.conversation.requesting_turns(task.turn);
             self.start_restore(
                 target,
-                RestoreExtent::Everything { kept: kept_turns },
+                RestoreExtent::Everything { kept_turns },
                 Vec::new(),
                 RestoreRequester::Tool,
             );
@@ -287,17 +287,17 @@ impl Session {
         tokio::spawn(async move {
             // Also fired on a panic, so no waiter blocks forever.
             let guard = ended.drop_guard();
-            pending.looked().await;
+            pending.wait_for_scans().await;
             let ended = async {
-                let id = task.begun(summary).await?;
-                beside(move || machine.end_step(id)).await
+                let id = task.begin_once(summary).await?;
+                run_blocking(move || machine.end_step(id)).await
             };
             if let Err(error) = ended.await {
                 // The step is ended before the next one begins.
                 tracing::warn!(%session, %error, "a task was not ended");
             }
             drop(guard);
-            report.send(JobReport::Settled);
+            report.send(JobReport::StepEnded);
         });
     }
 
@@ -312,14 +312,14 @@ impl Session {
 }
 
 /// Returns a signal that has already fired.
-fn over() -> CancellationToken {
+fn fired_signal() -> CancellationToken {
     let fired = CancellationToken::new();
     fired.cancel();
     fired
 }
 
 /// Runs work of the time machine off the async threads.
-pub(super) async fn beside<T: Send + 'static>(
+pub(super) async fn run_blocking<T: Send + 'static>(
     job: impl FnOnce() -> Result<T, TimeError> + Send + 'static,
 ) -> Result<T, ApiError> {
     let result = tokio::task::spawn_blocking(job).await;

@@ -7,7 +7,7 @@ use octo_tools::SkillTask;
 use std::path::Path;
 
 /// Returns status and text of a call that gets its result without having run to its end.
-pub(super) fn settled(reason: SettleReason) -> (CallStatus, &'static str) {
+pub(super) fn settled_call(reason: SettleReason) -> (CallStatus, &'static str) {
     match reason {
         SettleReason::Stopped => {
             (CallStatus::Stopped, "Not run: the person stopped the work before this call began.")
@@ -52,16 +52,16 @@ pub(super) const MODE_CHANGED: &str =
     "Not run: the person changed the mode before this call began. Make the call again; they will be asked.";
 
 /// Returns the result of a denied call, with the hook's reason.
-pub(super) fn refused_with(refusal: Refusal, part: Option<&str>) -> String {
+pub(super) fn refusal_text_with(refusal: Refusal, part: Option<&str>) -> String {
     match (refusal, part) {
-        (Refusal::Hook, Some(detail)) => format!("{} It said: {detail}", refused(refusal)),
-        (Refusal::Address, Some(detail)) => format!("{} Why: {detail}.", refused(refusal)),
-        _ => refused(refusal).to_owned(),
+        (Refusal::Hook, Some(detail)) => format!("{} It said: {detail}", refusal_text(refusal)),
+        (Refusal::Address, Some(detail)) => format!("{} Why: {detail}.", refusal_text(refusal)),
+        _ => refusal_text(refusal).to_owned(),
     }
 }
 
 /// Returns the result of a call that is denied whatever the mode and the rules.
-fn refused(refusal: Refusal) -> &'static str {
+fn refusal_text(refusal: Refusal) -> &'static str {
     match refusal {
         Refusal::Wipes => {
             "Refused, nothing was done: this would wipe a system folder or a home. It cannot be allowed in any mode. Name the exact files inside the session's folder instead."
@@ -94,7 +94,7 @@ fn refused(refusal: Refusal) -> &'static str {
 }
 
 /// Returns the result of a declined call.
-pub(super) fn declined(reason: Option<&str>) -> String {
+pub(super) fn declined_text(reason: Option<&str>) -> String {
     match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
         Some(reason) => format!("Declined: nothing was done. The person says: {reason}"),
         None => "Declined: nothing was done. The person gave no reason.".to_owned(),
@@ -102,7 +102,7 @@ pub(super) fn declined(reason: Option<&str>) -> String {
 }
 
 /// Returns the result of a question the person did not want to answer.
-pub(super) fn unanswered(reason: Option<&str>) -> String {
+pub(super) fn unanswered_text(reason: Option<&str>) -> String {
     match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
         Some(reason) => format!("The person did not choose. They say: {reason}"),
         None => "The person did not answer. Decide yourself and say what you assumed.".to_owned(),

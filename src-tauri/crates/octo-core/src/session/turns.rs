@@ -5,7 +5,7 @@
 
 use super::{
     JobReport,
-    before_call::{Gate, Next},
+    before_call::{Gate, GatedCall},
     current_turn::RunningTurn,
     inbox::UserMessage,
     state::Session,
@@ -31,9 +31,9 @@ const STOP_TIMEOUT: Duration = Duration::from_millis(2_500);
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum TurnCause {
     /// A message of the person.
-    ByThePerson,
+    Person,
     /// The end of background commands.
-    ByItself,
+    Automatic,
 }
 
 impl Session {
@@ -41,7 +41,7 @@ impl Session {
     pub(super) async fn begin_turn(&mut self, message: UserMessage) -> Result<(), ApiError> {
         let turn = TurnId::new();
         let mut step = Step::once();
-        self.open_turn(turn, TurnCause::ByThePerson, &mut step);
+        self.open_turn(turn, TurnCause::Person, &mut step);
         self.drain_queue(turn, &mut step);
         self.add_user_message(turn, message, &mut step);
         self.feed_with(Input::Begin, step).await
@@ -54,7 +54,7 @@ impl Session {
         retry: StoreRetry,
     ) -> Result<(), ApiError> {
         let turn = TurnId::new();
-        let mut step = Step::retried(retry);
+        let mut step = Step::with_retry(retry);
         self.open_turn(turn, cause, &mut step);
         self.drain_queue(turn, &mut step);
         self.feed_with(Input::Begin, step).await
@@ -68,7 +68,7 @@ impl Session {
         if self.restoring.is_under_way() {
             return Err(ApiError::new("time.going"));
         }
-        self.must_be_own()?;
+        self.check_owned_here()?;
         let Some(last_message) = self.conversation.last() else {
             return Err(ApiError::new("session.nothing_to_retry"));
         };
@@ -77,12 +77,12 @@ impl Session {
         let was_cut = matches!(last_message.meta.end, Some(MessageEnd::Cut) | None);
         let turn = TurnId::new();
         let mut step = Step::once();
-        self.open_turn(turn, TurnCause::ByThePerson, &mut step);
+        self.open_turn(turn, TurnCause::Person, &mut step);
         let waits = !self.queue.is_empty();
         if role == Role::Assistant && !has_calls {
             if was_cut {
                 // It was never part of a request: without it the model answers again.
-                self.conversation.take_back(id);
+                self.conversation.remove_last(id);
                 step.change(Change::OutOfContext(id));
             } else if !waits {
                 let notice =
@@ -103,7 +103,7 @@ impl Session {
         self.end_side_call(step);
         self.compaction.cancel();
         self.warmth.end_pause();
-        self.after.yield_to_turn();
+        self.look_back_state.yield_to_turn();
         self.budget.begin_turn();
         let running = RunningTurn::new(turn, now(), self.turn_task(turn), self.actor.child_token());
         step.event(Event::TurnStarted { turn: running.view().clone() });
@@ -130,7 +130,7 @@ impl Session {
     pub(super) fn perform(&mut self, actions: Vec<TurnAction>, step: &mut Step) {
         for action in actions {
             match action {
-                TurnAction::CallModel => self.before_call(Gate::Permit, Next::Call, step),
+                TurnAction::CallModel => self.before_call(Gate::Permit, GatedCall::Call, step),
                 TurnAction::CancelModel => self.cancel_model(step),
                 TurnAction::Prepare(call) => self.prepare_permitted(call, step),
                 TurnAction::Ask(call) => self.ask(call, step),
@@ -166,8 +166,10 @@ impl Session {
         }
         for QueuedMessage { mut blocks, via, .. } in self.queue.take() {
             // A call cannot be inserted between those of the model, so a text asks the model to make it.
-            let skill_task =
-                self.shelf.as_ref().and_then(|skill_set| skill_set.called_skill(&blocks, &self.info.profile));
+            let skill_task = self
+                .skill_set
+                .as_ref()
+                .and_then(|skill_set| skill_set.skill_in_message(&blocks, &self.info.profile));
             blocks.extend(skill_task.filter(|_| self.sub_agent.is_none()).map(|skill_task| Block::Notice {
                 kind: NoticeKind::Skill,
                 text: texts::skill_called(&skill_task),
@@ -215,9 +217,9 @@ impl Session {
 
     /// Returns the notice of skills added since the model's last notice of skills.
     fn new_skills(&self) -> Option<Block> {
-        let skill_set = self.shelf.as_ref().filter(|_| self.sub_agent.is_none())?;
+        let skill_set = self.skill_set.as_ref().filter(|_| self.sub_agent.is_none())?;
         let sent_texts = std::iter::once(self.prefix.system()).chain(self.conversation.skill_notices());
-        let text = skill_set.news_for(self.info.profile.name(), sent_texts)?;
+        let text = skill_set.new_skills_notice(self.info.profile.name(), sent_texts)?;
         Some(Block::Notice { kind: NoticeKind::NewSkills, text })
     }
 
@@ -258,7 +260,7 @@ impl Session {
         self.info.updated_at = ended_at;
         self.info.usage += running.view().usage;
         let (id, is_finished) = (running.id(), turn_end == TurnEnd::Finished);
-        self.note_end(id, &turn_end);
+        self.record_end(id, &turn_end);
         let task = running.task().clone();
         let (turn, finished) = running.end(turn_end, ended_at, self.summary_of(id));
         step.event(Event::TurnEnded { turn: turn.clone() });
@@ -268,12 +270,12 @@ impl Session {
             step.job(move |session| session.run_end_hooks(turn));
         }
         step.job(Session::begin_pause);
-        step.job(|session| session.seat.release());
+        step.job(|session| session.browser_session.release());
         if is_finished && self.queue.is_empty() {
             step.job(move |session| {
                 let report = session.reporter();
                 report.send(JobReport::Finished(id));
-                report.send(JobReport::Over(finished));
+                report.send(JobReport::TurnFinished(finished));
             });
         }
         step.change(self.head());
@@ -282,10 +284,10 @@ impl Session {
     /// Stops the turn at the person's request. It is not an error if none is running: the turn may just have
     /// ended.
     pub(super) async fn stop(&mut self) -> Result<(), ApiError> {
-        self.after.stop();
+        self.look_back_state.stop();
         let Some(turn) = self.turn.id() else {
             self.background.halt();
-            self.restoring.stay();
+            self.restoring.cancel_follow_up();
             return Ok(());
         };
         if self.turn.is_stopping() {

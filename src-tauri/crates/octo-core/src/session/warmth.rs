@@ -15,7 +15,7 @@ pub(super) struct Warmth {
     pause: Pause,
     /// The last model called.
     card: Option<Arc<ModelCard>>,
-    seen: SentRequests,
+    sent_requests: SentRequests,
 }
 
 /// A pause of the person.
@@ -58,7 +58,7 @@ impl Pause {
 impl Warmth {
     /// Creates the state for these last requests.
     pub(super) fn new(sent_requests: SentRequests) -> Self {
-        Self { seen: sent_requests, ..Self::default() }
+        Self { sent_requests, ..Self::default() }
     }
 
     /// Ends the pause, because the person is back or other work began.
@@ -82,7 +82,7 @@ impl Warmth {
     }
 
     /// Records a call of a model with the conversation.
-    pub(super) fn asked(&mut self, card: Arc<ModelCard>) {
+    pub(super) fn record_call(&mut self, card: Arc<ModelCard>) {
         self.card = Some(card);
         self.cache_used();
     }
@@ -116,22 +116,22 @@ impl Warmth {
     }
 
     /// Returns the last request each model saw of the conversation.
-    pub(super) fn seen(&self) -> &SentRequests {
-        &self.seen
+    pub(super) fn sent_requests(&self) -> &SentRequests {
+        &self.sent_requests
     }
 
     /// Takes over the last requests of a sub-agent's parent.
     pub(super) fn inherit(&mut self, sent_requests: SentRequests) {
-        self.seen = sent_requests;
+        self.sent_requests = sent_requests;
     }
 
     /// Records the last request a model saw.
     pub(super) fn remember(&mut self, request: SentRequest) {
-        self.seen.remember(request);
+        self.sent_requests.remember(request);
     }
 
     /// Ends the measurement of a call. Returns its ledger row.
     pub(super) fn bill(&mut self, meter: CallMeter, outcome: CallOutcome) -> Option<BilledCall> {
-        meter.end(outcome, &mut self.seen)
+        meter.end(outcome, &mut self.sent_requests)
     }
 }

@@ -12,7 +12,7 @@ pub(super) struct Workspace {
     folder: PathBuf,
     scratch: PathBuf,
     /// The folder for the shell's own data; see `HomePaths::shell`.
-    shell_place: PathBuf,
+    shell_data: PathBuf,
     files: Files,
     shell: Shell,
 }
@@ -61,7 +61,7 @@ impl Owner {
         let scope = FileScope { folder: folder.to_owned(), readable, writable: vec![scratch.to_owned()] };
         Ok(Files::new(scope)
             .with_recorder(runtime.services.time.recorder(self.root))
-            .with_write_notes(runtime.base.unfinished.clone()))
+            .with_write_notes(runtime.base.unfinished_writes.clone()))
     }
 }
 
@@ -81,11 +81,11 @@ impl Workspace {
             scratch: shell_place.clone(),
             login: runtime.services.login.clone(),
             secret_variables: runtime.base.config.secret_variables.clone(),
-            news: actor.listener(),
+            news: actor.command_listener(),
             time_limit: octo_shell::COMMAND_TIME_LIMIT,
             removals: runtime.services.trash.removals(&runtime.base.config.remover),
         });
-        Ok(Self { owner, folder, scratch, shell_place, files, shell })
+        Ok(Self { owner, folder, scratch, shell_data: shell_place, files, shell })
     }
 
     pub(super) fn folder(&self) -> &Path {
@@ -119,7 +119,7 @@ impl Workspace {
     pub(super) fn readable(&self, runtime: &Runtime) -> Vec<PathBuf> {
         let Owner { session, root, .. } = self.owner;
         let mut readable = runtime.base.paths.readable();
-        readable.push(self.shell_place.join("logs"));
+        readable.push(self.shell_data.join("logs"));
         readable.push(runtime.base.paths.outputs(session));
         if root != session {
             readable.push(runtime.base.paths.outputs(root));
@@ -137,7 +137,7 @@ impl Workspace {
     /// Makes a folder the session's own: files and commands start from it from now on. Commands in the background
     /// continue where they are.
     pub(super) fn enter(&mut self, runtime: &Runtime, folder: PathBuf) -> Result<(), ApiError> {
-        self.files = self.owner.files(runtime, &folder, &self.scratch, &self.shell_place)?;
+        self.files = self.owner.files(runtime, &folder, &self.scratch, &self.shell_data)?;
         self.folder = folder;
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Changes to sessions that are not in use, made in the store. Opening such a session would resume a turn a
 //! crash left open, and might send a paid request that no one asked for.
 
-use super::{Sessions, neighbours::Asked};
+use super::{Sessions, other_processes::StopRequestOutcome};
 use crate::{
     naming,
     session::{ActorRequest, ChangeHead, LockedSessions, SessionHandle, command_gone},
@@ -39,7 +39,7 @@ impl Sessions {
     }
 
     /// Fails for a sub-agent's session: it belongs to its parent and has no entry in the list.
-    pub(crate) async fn must_be_own(&self, id: SessionId) -> Result<(), ApiError> {
+    pub(crate) async fn check_owned_here(&self, id: SessionId) -> Result<(), ApiError> {
         let sub_agent = self.runtime.base.store.read(move |reader| reader.sub_agent(id)).await?;
         match sub_agent {
             Some(sub_agent) => Err(ApiError::new("fork.belongs").arg("title", sub_agent.origin.title)),
@@ -48,19 +48,19 @@ impl Sessions {
     }
 
     /// Ends the work of the session's sub-agents and releases them.
-    async fn rest_forks(&self, id: SessionId) -> Result<(), ApiError> {
+    async fn close_sub_agents(&self, id: SessionId) -> Result<(), ApiError> {
         let sub_agents = self.runtime.base.store.read(move |reader| reader.sub_agents(id)).await?;
         for sub_agent in sub_agents {
             let handle = self.runtime.open.get(sub_agent).await;
             if let Some(handle) = handle {
                 if handle.is_open() {
                     handle.stop().await?;
-                    handle.ask(ActorRequest::WhenIdle).await?;
+                    handle.request(ActorRequest::WhenIdle).await?;
                 }
                 handle.shut_down().await;
                 self.runtime.open.remove(sub_agent).await;
             }
-            self.runtime.troubles.over(sub_agent);
+            self.runtime.troubles.clear(sub_agent);
         }
         Ok(())
     }
@@ -70,8 +70,8 @@ impl Sessions {
         id: SessionId,
         change: impl FnOnce(&mut octo_protocol::SessionInfo) + Send + 'static,
     ) -> Result<(), ApiError> {
-        self.must_be_own(id).await?;
-        let (open, handle) = self.running(id).await;
+        self.check_owned_here(id).await?;
+        let (open, handle) = self.lock_running(id).await;
         match handle {
             Some(handle) => {
                 drop(open);
@@ -83,7 +83,7 @@ impl Sessions {
 
     /// Stops the session's turn. A turn left open by a crash is marked, and then ended.
     pub(crate) async fn stop(&self, id: SessionId) -> Result<(), ApiError> {
-        let (open, handle) = self.running(id).await;
+        let (open, handle) = self.lock_running(id).await;
         match handle {
             Some(handle) => {
                 drop(open);
@@ -93,7 +93,7 @@ impl Sessions {
                 match self.in_store(id, move |tx| tx.stop_unfinished(id)).await {
                     Err(error) if error.code == Some(ErrorCode::InUse) => {
                         drop(open);
-                        return self.wish_turn_over(id).await.map(|_| ());
+                        return self.request_turn_stop(id).await.map(|_| ());
                     }
                     other => other?,
                 }
@@ -105,33 +105,33 @@ impl Sessions {
 
     /// Stops a background command. A closed session has none.
     pub(crate) async fn stop_command(&self, id: SessionId, command: String) -> Result<(), ApiError> {
-        let (open, handle) = self.running(id).await;
+        let (open, handle) = self.lock_running(id).await;
         drop(open);
         let Some(handle) = handle else {
-            return match self.wish_command_over(id, command).await? {
-                Asked::Yes => Ok(()),
-                Asked::Nobody => Err(command_gone()),
+            return match self.request_command_stop(id, command).await? {
+                StopRequestOutcome::Sent => Ok(()),
+                StopRequestOutcome::NoProcess => Err(command_gone()),
             };
         };
-        handle.ask(|reply| ActorRequest::StopCommand(command, reply)).await
+        handle.request(|reply| ActorRequest::StopCommand(command, reply)).await
     }
 
     /// Stops running work, then removes the session from the list.
     pub(crate) async fn delete(&self, id: SessionId) -> Result<(), ApiError> {
-        self.must_be_own(id).await?;
-        let (mut open, mut handle) = self.running(id).await;
+        self.check_owned_here(id).await?;
+        let (mut open, mut handle) = self.lock_running(id).await;
         if handle.is_none() {
             // Its sub-agents may be open without it.
             drop(open);
-            self.rest_forks(id).await?;
-            (open, handle) = self.running(id).await;
+            self.close_sub_agents(id).await?;
+            (open, handle) = self.lock_running(id).await;
         }
         match handle {
             Some(handle) => {
                 drop(open);
                 handle.stop().await?;
-                handle.ask(ActorRequest::WhenIdle).await?;
-                self.rest_forks(id).await?;
+                handle.request(ActorRequest::WhenIdle).await?;
+                self.close_sub_agents(id).await?;
                 handle.shut_down().await;
                 self.runtime.open.remove(id).await;
                 self.in_store(id, move |tx| tx.soft_delete(id, now())).await?;
@@ -145,12 +145,12 @@ impl Sessions {
                 open.remove(id);
             }
         }
-        self.runtime.troubles.over(id);
+        self.runtime.troubles.clear(id);
         Ok(())
     }
 
     /// Returns the session's actor if it runs; none is started while the guard is alive.
-    async fn running(&self, id: SessionId) -> (LockedSessions<'_>, Option<SessionHandle>) {
+    async fn lock_running(&self, id: SessionId) -> (LockedSessions<'_>, Option<SessionHandle>) {
         let open = self.runtime.open.lock().await;
         let handle = open.get(id).cloned();
         match handle {

@@ -9,7 +9,7 @@ use octo_store::{LeaseOutcome, probe};
 impl Sessions {
     /// Completes work an earlier process left unfinished, in parallel with everything else: no operation waits
     /// for it, and a session opened meanwhile completes its own part first.
-    pub(crate) fn tend_interrupted(&self) {
+    pub(crate) fn recover_interrupted(&self) {
         let sessions = self.clone();
         tokio::spawn(async move { sessions.end_unfinished().await });
     }
@@ -34,11 +34,11 @@ impl Sessions {
     /// process that does it.
     async fn end_unfinished_in(&self, session: SessionId) {
         // A shutdown waits, so that no other process takes the lease meanwhile.
-        let _mending = self.mending.lock().await;
+        let _mending = self.recovery_lock.lock().await;
         {
             let open = self.runtime.open.lock().await;
             // An open session has already done so.
-            if self.runtime.base.closing.is_cancelled() || open.get(session).is_some() {
+            if self.runtime.base.shutdown.is_cancelled() || open.get(session).is_some() {
                 return;
             }
             let holder = self.runtime.base.lease.clone();

@@ -1,9 +1,9 @@
 //! Requests about sessions.
 
-use super::{Kind, Sessions, unknown_session};
+use super::{NewSessionKind, Sessions, unknown_session};
 use crate::{
     attachments,
-    reply::{done, json},
+    reply::{acknowledge, json},
     session::UserMessage,
 };
 use octo_protocol::{
@@ -42,7 +42,7 @@ impl Sessions {
                 let folder = session_folder(Path::new(&call.folder))?;
                 self.settings.remember_folder(&folder).await?;
                 let source = self.runtime.base.config.source;
-                let kind = Kind::Model { model, effort: call.effort, title: call.title, source };
+                let kind = NewSessionKind::Model { model, effort: call.effort, title: call.title, source };
                 json(self.start(folder, call.profile, call.mode, kind, call.blocks).await?)
             }
             SessionRequest::StartDemo(_) => json(self.start_demo().await?),
@@ -56,8 +56,10 @@ impl Sessions {
             SessionRequest::Send(call) => {
                 json(self.send(call.session, UserMessage::in_window(call.blocks)).await?)
             }
-            SessionRequest::Stop(call) => done(self.stop(call.session).await),
-            SessionRequest::StopCommand(call) => done(self.stop_command(call.session, call.handle).await),
+            SessionRequest::Stop(call) => acknowledge(self.stop(call.session).await),
+            SessionRequest::StopCommand(call) => {
+                acknowledge(self.stop_command(call.session, call.handle).await)
+            }
             SessionRequest::RetryTurn(call) => json(self.call(call.session, call).await?),
             SessionRequest::AnswerQuestion(call) => json(self.call(call.session, call).await?),
             SessionRequest::AnswerBudget(call) => json(self.call(call.session, call).await?),
@@ -71,19 +73,19 @@ impl Sessions {
             SessionRequest::GetPicture(call) => json(self.picture(call.session, call.path).await?),
             SessionRequest::SetDraft(call) => {
                 let result = store.write(move |tx| tx.set_draft(call.session, &call.draft)).await;
-                done(result.map_err(ApiError::from))
+                acknowledge(result.map_err(ApiError::from))
             }
-            SessionRequest::SetNewDraft(call) => {
-                done(store.write(move |tx| tx.set_new_draft(&call.draft)).await.map_err(ApiError::from))
-            }
+            SessionRequest::SetNewDraft(call) => acknowledge(
+                store.write(move |tx| tx.set_new_draft(&call.draft)).await.map_err(ApiError::from),
+            ),
             SessionRequest::GetDraft(call) => {
                 json(store.read(move |reader| reader.draft_of(call.session)).await?)
             }
             SessionRequest::GetNewDraft(_) => json(store.read(|reader| reader.new_draft()).await?),
-            SessionRequest::RenameSession(call) => done(self.rename(call.session, &call.title).await),
-            SessionRequest::PinSession(call) => done(self.pin(call.session, call.pinned).await),
-            SessionRequest::MarkRead(call) => done(self.mark_read(call.session).await),
-            SessionRequest::DeleteSession(call) => done(self.delete(call.session).await),
+            SessionRequest::RenameSession(call) => acknowledge(self.rename(call.session, &call.title).await),
+            SessionRequest::PinSession(call) => acknowledge(self.pin(call.session, call.pinned).await),
+            SessionRequest::MarkRead(call) => acknowledge(self.mark_read(call.session).await),
+            SessionRequest::DeleteSession(call) => acknowledge(self.delete(call.session).await),
             SessionRequest::RestoreSession(call) => {
                 let restored = store.write(move |tx| tx.undelete(call.session)).await;
                 json(restored?)
@@ -109,6 +111,6 @@ impl Sessions {
         let words =
             octo_protocol::words::say(language, "demo.first_message", &std::collections::BTreeMap::new());
         let blocks = vec![Block::Text { text: words }];
-        self.start(session_folder(&folder)?, Profile::GENERAL, Mode::Ask, Kind::Demo, blocks).await
+        self.start(session_folder(&folder)?, Profile::GENERAL, Mode::Ask, NewSessionKind::Demo, blocks).await
     }
 }

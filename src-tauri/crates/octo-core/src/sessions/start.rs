@@ -5,8 +5,8 @@ use crate::{
     hooks::HookMoment,
     naming,
     prompt::Surroundings,
-    schedule::{must_wait, running},
-    session::{ChatOrigin, asked_call, sendable},
+    schedule::{check_waiting, with_session},
+    session::{ChatOrigin, skill_call, validate_blocks},
     slash::{self, ParsedMessage},
 };
 use octo_protocol::{
@@ -25,16 +25,16 @@ impl Sessions {
         folder: PathBuf,
         profile: Profile,
         mode: Mode,
-        kind: Kind,
+        kind: NewSessionKind,
         blocks: Vec<Block>,
     ) -> Result<SessionInfo, ApiError> {
-        let blocks = sendable(blocks)?;
+        let blocks = validate_blocks(blocks)?;
         let skills = self.runtime.services.library.skill_set(Some(folder.clone())).await?;
         let mut skill_task = None;
         match slash::parse(&blocks) {
             ParsedMessage::Message => {}
-            ParsedMessage::Unknown { name, near: similar } => {
-                skill_task = Some(skills.find_called(&blocks, &name, &similar, &profile)?)
+            ParsedMessage::Unknown { name, similar } => {
+                skill_task = Some(skills.skill_for_command(&blocks, &name, &similar, &profile)?)
             }
             ParsedMessage::Command(_) | ParsedMessage::Misused { .. } => {
                 return Err(ApiError::new("command.needs_session"));
@@ -42,12 +42,14 @@ impl Sessions {
         }
         let (mut id, mut chat) = (SessionId::new(), None);
         let (model, effort, source, title, run) = match kind {
-            Kind::Model { model, effort, title, source } => (Some(model), effort, source, title, None),
-            Kind::Demo => (None, None, Source::Demo, None, None),
-            Kind::Task { model, run } => {
+            NewSessionKind::Model { model, effort, title, source } => {
+                (Some(model), effort, source, title, None)
+            }
+            NewSessionKind::Demo => (None, None, Source::Demo, None, None),
+            NewSessionKind::Task { model, run } => {
                 (Some(model), None, Source::Task, Some(run.run.name.clone()), Some(run))
             }
-            Kind::Chat { id: wanted, model, chat: chat_key, via } => {
+            NewSessionKind::Chat { id: wanted, model, chat: chat_key, via } => {
                 id = wanted;
                 chat = Some((chat_key, via));
                 (Some(model), None, Source::Chat, None, None)
@@ -86,7 +88,7 @@ impl Sessions {
         let meta = Meta { via, ..Meta::new(Origin::Person, created_at) };
         let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks: all, meta };
         // A slash command's skill is the first step, before any model call.
-        let call = skill_task.map(|skill_task| asked_call(turn.id, &skill_task));
+        let call = skill_task.map(|skill_task| skill_call(turn.id, &skill_task));
         let new = NewSession { info: info.clone(), system, toolset: self.runtime.services.toolset_row()? };
         self.runtime.base.paths.scratch(info.id)?;
         let holder = self.runtime.base.lease.clone();
@@ -97,8 +99,8 @@ impl Sessions {
             let id = new.info.id;
             tx.create_session(&new)?;
             if let Some(row) = run {
-                must_wait(tx, &row, &holder.token)?;
-                tx.put_run(&running(row, id))?;
+                check_waiting(tx, &row, &holder.token)?;
+                tx.put_run(&with_session(row, id))?;
             }
             if let Some((chat, via)) = chat {
                 if tx.chat(chat)?.is_none() {
@@ -133,7 +135,7 @@ impl Sessions {
 }
 
 /// The kind of a new session.
-pub(crate) enum Kind {
+pub(crate) enum NewSessionKind {
     /// A session that the person or a client starts.
     Model { model: ModelId, effort: Option<Effort>, title: Option<String>, source: Source },
     /// A session in which a script takes the place of the model.

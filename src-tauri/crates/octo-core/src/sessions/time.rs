@@ -15,13 +15,13 @@ impl Sessions {
     pub(crate) async fn time(&self, request: TimeRequest) -> Result<Value, ApiError> {
         match request {
             TimeRequest::GetTaskTree(call) => {
-                json(self.look(move |machine| machine.tree(call.session)).await?)
+                json(self.run_query(move |machine| machine.tree(call.session)).await?)
             }
             TimeRequest::GetTaskChanges(call) => {
-                json(self.look(move |machine| machine.changes(call.session, call.task)).await?)
+                json(self.run_query(move |machine| machine.changes(call.session, call.task)).await?)
             }
             TimeRequest::CompareFile(call) => {
-                let compared = self.look(move |machine| {
+                let compared = self.run_query(move |machine| {
                     let paths = machine.paths_named(call.session, std::slice::from_ref(&call.path))?;
                     let path = paths
                         .into_iter()
@@ -33,26 +33,26 @@ impl Sessions {
             }
             TimeRequest::PreviewRestore(call) => {
                 let session = self.open(call.session).await?;
-                json(session.ask(|reply| ActorRequest::PreviewRestore(call, reply)).await?)
+                json(session.request(|reply| ActorRequest::PreviewRestore(call, reply)).await?)
             }
             TimeRequest::RestoreTask(call) => {
                 let session = self.open(call.session).await?;
-                json(session.ask(|reply| ActorRequest::RestoreTask(call, reply)).await?)
+                json(session.request(|reply| ActorRequest::RestoreTask(call, reply)).await?)
             }
             TimeRequest::AddCheckpoint(call) => {
                 let session = self.open(call.session).await?;
-                json(session.ask(|reply| ActorRequest::AddCheckpoint(call, reply)).await?)
+                json(session.request(|reply| ActorRequest::AddCheckpoint(call, reply)).await?)
             }
             TimeRequest::GetTimeSpace(_) => {
-                json(self.look(|machine| machine.space(KEPT_CONTENT_LIMIT)).await?)
+                json(self.run_query(|machine| machine.space(KEPT_CONTENT_LIMIT)).await?)
             }
             TimeRequest::CollectTime(call) => {
-                json(self.look(move |machine| machine.collect(call.budget)).await?)
+                json(self.run_query(move |machine| machine.collect(call.budget)).await?)
             }
         }
     }
 
-    async fn look<T: Send + 'static>(
+    async fn run_query<T: Send + 'static>(
         &self,
         query: impl FnOnce(&TimeMachine) -> Result<T, TimeError> + Send + 'static,
     ) -> Result<T, ApiError> {

@@ -35,7 +35,7 @@ impl Sessions {
             TranscriptRequest::ExportSession(call) => {
                 let session =
                     export::gather(&self.runtime.base, &self.runtime.services, call.session).await?;
-                let unfinished = self.runtime.base.unfinished.clone();
+                let unfinished = self.runtime.base.unfinished_writes.clone();
                 json(session.write(call.form, language, PathBuf::from(call.to), unfinished).await?)
             }
             TranscriptRequest::InspectSessionFile(call) => json(self.inspect_file(call.from).await?),
@@ -47,7 +47,7 @@ impl Sessions {
 
     /// Creates a session that continues from a point in another one's conversation.
     async fn branch(&self, from: SessionId, point: BranchPoint) -> Result<SessionInfo, ApiError> {
-        self.must_be_own(from).await?;
+        self.check_owned_here(from).await?;
         let result = self.runtime.base.store.read(move |reader| reader.session(from)).await;
         let original = result?.ok_or_else(unknown_session)?;
         if original.source == Source::Demo {

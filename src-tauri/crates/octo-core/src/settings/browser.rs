@@ -69,8 +69,8 @@ impl LiveSettings {
                 }
                 json(Acknowledgement {})
             }
-            BrowserRequest::TakePage(call) => self.hand(call.session, PageController::Person),
-            BrowserRequest::GiveBackPage(call) => self.hand(call.session, PageController::Agent),
+            BrowserRequest::TakePage(call) => self.set_controller(call.session, PageController::Person),
+            BrowserRequest::GiveBackPage(call) => self.set_controller(call.session, PageController::Agent),
             BrowserRequest::ListSites(_) => {
                 let rules = self.base.store.read(|reader| reader.site_rules()).await?;
                 let mut sites: Vec<GrantedSite> =
@@ -101,7 +101,7 @@ impl LiveSettings {
         Ok(settings.settings.site_secrets.into_iter().find(|secret| secret.name == name))
     }
 
-    fn hand(&self, session: SessionId, controller: PageController) -> Result<Value, ApiError> {
+    fn set_controller(&self, session: SessionId, controller: PageController) -> Result<Value, ApiError> {
         let browser_session = self
             .services
             .browser

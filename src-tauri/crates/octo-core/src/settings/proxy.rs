@@ -7,7 +7,7 @@ use octo_protocol::{ApiError, ProxyChoice, ProxyTestResult};
 use secrecy::SecretString;
 
 /// The test address if no model's server is outside this machine.
-const OUTSIDE: &str = "https://github.com/";
+const FALLBACK_ADDRESS: &str = "https://github.com/";
 
 impl LiveSettings {
     /// Tests a proxy with one request; stores nothing.
@@ -18,8 +18,8 @@ impl LiveSettings {
             ProxyChoice::None => Proxy::None,
             ProxyChoice::Manual { url } => Proxy::Manual(SecretString::from(url)),
         };
-        let address = self.address_outside().await?;
-        match test_connection(&Network { proxy, ..self.services.models.reach() }, &address).await {
+        let address = self.test_address().await?;
+        match test_connection(&Network { proxy, ..self.services.models.network_config() }, &address).await {
             Ok(host) => Ok(ProxyTestResult { host }),
             Err(error) => Err(match error.class {
                 ErrorClass::Auth => ApiError::new("settings.proxy_login"),
@@ -33,12 +33,12 @@ impl LiveSettings {
     }
 
     /// Returns the server of the default model, else of another model, else a well-known one.
-    async fn address_outside(&self) -> Result<String, ApiError> {
+    async fn test_address(&self) -> Result<String, ApiError> {
         let (_, snapshot) = self.snapshot().await?;
         let default = snapshot.settings.default_model;
         let mut models: Vec<_> =
             snapshot.models.into_iter().filter(|model| is_internet_address(&model.base_url)).collect();
         models.sort_by_key(|model| Some(model.id) != default);
-        Ok(models.into_iter().next().map_or_else(|| OUTSIDE.to_owned(), |model| model.base_url))
+        Ok(models.into_iter().next().map_or_else(|| FALLBACK_ADDRESS.to_owned(), |model| model.base_url))
     }
 }

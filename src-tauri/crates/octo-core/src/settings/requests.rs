@@ -29,7 +29,7 @@ impl LiveSettings {
                 .await?;
                 self.services.trash.expire_in_background(self.base.preferences().trash);
                 if retimed {
-                    self.services.tasks.changed();
+                    self.services.tasks.notify_change();
                 }
                 json(self.snapshot().await?.1)
             }

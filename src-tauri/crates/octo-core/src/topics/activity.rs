@@ -3,7 +3,7 @@
 mod requests;
 
 use super::Topics;
-use crate::activity::{ActivityInputs, state};
+use crate::activity::{ActivityInputs, activity_state};
 use octo_protocol::{ActivityState, ApiError};
 use octo_store::StoreError;
 use std::collections::HashMap;
@@ -11,13 +11,15 @@ use std::collections::HashMap;
 impl Topics {
     /// Returns all running work, in this process and in others of the home.
     pub(crate) async fn activity(&self) -> Result<ActivityState, ApiError> {
-        let lines = self.runtime.board.lines();
-        let neighbours = self.sessions.neighbours().await?;
+        let lines = self.runtime.board.sessions();
+        let neighbours = self.sessions.other_process_sessions().await?;
         let other_turns =
             neighbours.iter().filter_map(|work| Some((work.info.id, work.fork.is_some(), work.turn?.0)));
         let turns: Vec<_> = lines
             .iter()
-            .filter_map(|(session, activity)| Some((*session, activity.fork.is_some(), activity.turn?.turn)))
+            .filter_map(|(session, activity)| {
+                Some((*session, activity.sub_agent.is_some(), activity.turn?.turn))
+            })
             .chain(other_turns)
             .collect();
         let ahead =
@@ -44,12 +46,12 @@ impl Topics {
             Ok(ActivityInputs {
                 runs,
                 spent,
-                ahead: queue_positions,
-                places,
-                tends: is_scheduling,
-                neighbours,
+                queue_positions,
+                permits: places,
+                schedule_time: is_scheduling,
+                other_processes: neighbours,
             })
         });
-        Ok(state(&lines, &result.await?))
+        Ok(activity_state(&lines, &result.await?))
     }
 }

@@ -23,23 +23,23 @@ fn run(call: CallId, order: CallOrder) -> Input {
 
 fn thinking() -> Turn {
     let mut turn = Turn::new(TurnLimits::default());
-    assert_eq!(turn.on(Input::Begin), [TurnAction::CallModel]);
+    assert_eq!(turn.handle(Input::Begin), [TurnAction::CallModel]);
     turn
 }
 
 #[test]
 fn an_answer_without_calls_ends_the_turn() {
     let mut turn = thinking();
-    assert_eq!(turn.on(done()), [TurnAction::End(TurnEnding::Finished)]);
-    assert_eq!(turn.on(Input::Stop), []);
+    assert_eq!(turn.handle(done()), [TurnAction::End(TurnEnding::Finished)]);
+    assert_eq!(turn.handle(Input::Stop), []);
 }
 
 #[test]
 fn a_waiting_message_keeps_the_turn_going() {
     let mut turn = thinking();
-    turn.on(Input::Queued(2));
-    assert_eq!(turn.on(done()), [TurnAction::DrainQueue, TurnAction::CallModel]);
-    assert_eq!(turn.on(done()), [TurnAction::End(TurnEnding::Finished)]);
+    turn.handle(Input::Queued(2));
+    assert_eq!(turn.handle(done()), [TurnAction::DrainQueue, TurnAction::CallModel]);
+    assert_eq!(turn.handle(done()), [TurnAction::End(TurnEnding::Finished)]);
 }
 
 #[test]
@@ -47,17 +47,17 @@ fn a_turn_may_begin_with_calls_of_the_persons_and_asks_the_model_after_them() {
     let call = CallId::new();
     let begin = || Input::BeginWith { calls: vec![(call, key("invoke_skill"))] };
     let mut turn = Turn::new(TurnLimits::default());
-    assert_eq!(turn.on(begin()), [TurnAction::Prepare(call)]);
-    assert_eq!(turn.on(begin()), [], "it begins once");
-    assert_eq!(turn.on(run(call, CallOrder::Parallel)), [TurnAction::Start(call)]);
-    assert_eq!(turn.on(Input::Ended { call }), [TurnAction::CloseBatch, TurnAction::CallModel]);
-    assert_eq!(turn.on(done()), [TurnAction::End(TurnEnding::Finished)]);
+    assert_eq!(turn.handle(begin()), [TurnAction::Prepare(call)]);
+    assert_eq!(turn.handle(begin()), [], "it begins once");
+    assert_eq!(turn.handle(run(call, CallOrder::Parallel)), [TurnAction::Start(call)]);
+    assert_eq!(turn.handle(Input::Ended { call }), [TurnAction::CloseBatch, TurnAction::CallModel]);
+    assert_eq!(turn.handle(done()), [TurnAction::End(TurnEnding::Finished)]);
 
     let mut stopped = Turn::new(TurnLimits::default());
-    stopped.on(begin());
+    stopped.handle(begin());
     let settled = TurnAction::Settle(call, SettleReason::Stopped);
     assert_eq!(
-        stopped.on(Input::Stop),
+        stopped.handle(Input::Stop),
         [settled, TurnAction::CloseBatch, TurnAction::End(TurnEnding::Stopped)]
     );
 }
@@ -66,35 +66,35 @@ fn a_turn_may_begin_with_calls_of_the_persons_and_asks_the_model_after_them() {
 fn calls_that_read_run_together_and_the_one_that_writes_waits_for_them() {
     let mut turn = thinking();
     let [a, b, c] = [CallId::new(), CallId::new(), CallId::new()];
-    assert_eq!(turn.on(answered(&[a, b, c])), [TurnAction::Prepare(a)]);
-    assert_eq!(turn.on(run(a, CallOrder::Parallel)), [TurnAction::Start(a), TurnAction::Prepare(b)]);
-    assert_eq!(turn.on(run(b, CallOrder::Parallel)), [TurnAction::Start(b), TurnAction::Prepare(c)]);
-    assert_eq!(turn.on(run(c, CallOrder::Alone)), []);
-    assert_eq!(turn.on(Input::Ended { call: b }), []);
-    assert_eq!(turn.on(Input::Ended { call: a }), [TurnAction::Start(c)]);
-    assert_eq!(turn.on(Input::Ended { call: c }), [TurnAction::CloseBatch, TurnAction::CallModel]);
+    assert_eq!(turn.handle(answered(&[a, b, c])), [TurnAction::Prepare(a)]);
+    assert_eq!(turn.handle(run(a, CallOrder::Parallel)), [TurnAction::Start(a), TurnAction::Prepare(b)]);
+    assert_eq!(turn.handle(run(b, CallOrder::Parallel)), [TurnAction::Start(b), TurnAction::Prepare(c)]);
+    assert_eq!(turn.handle(run(c, CallOrder::Alone)), []);
+    assert_eq!(turn.handle(Input::Ended { call: b }), []);
+    assert_eq!(turn.handle(Input::Ended { call: a }), [TurnAction::Start(c)]);
+    assert_eq!(turn.handle(Input::Ended { call: c }), [TurnAction::CloseBatch, TurnAction::CallModel]);
 }
 
 #[test]
 fn a_call_behind_one_that_writes_is_prepared_only_after_it() {
     let mut turn = thinking();
     let [a, b] = [CallId::new(), CallId::new()];
-    assert_eq!(turn.on(answered(&[a, b])), [TurnAction::Prepare(a)]);
-    assert_eq!(turn.on(run(a, CallOrder::Alone)), [TurnAction::Start(a)]);
-    assert_eq!(turn.on(Input::Ended { call: a }), [TurnAction::Prepare(b)]);
+    assert_eq!(turn.handle(answered(&[a, b])), [TurnAction::Prepare(a)]);
+    assert_eq!(turn.handle(run(a, CallOrder::Alone)), [TurnAction::Start(a)]);
+    assert_eq!(turn.handle(Input::Ended { call: a }), [TurnAction::Prepare(b)]);
 }
 
 #[test]
 fn a_no_settles_what_was_planned_behind_it_and_the_model_hears_of_it() {
     let mut turn = thinking();
     let [a, b] = [CallId::new(), CallId::new()];
-    turn.on(answered(&[a, b]));
+    turn.handle(answered(&[a, b]));
     assert_eq!(
-        turn.on(Input::Prepared { call: a, verdict: CallVerdict::Ask(CallOrder::Alone) }),
+        turn.handle(Input::Prepared { call: a, verdict: CallVerdict::Ask(CallOrder::Alone) }),
         [TurnAction::Ask(a)]
     );
     assert_eq!(
-        turn.on(Input::Declined { call: a }),
+        turn.handle(Input::Declined { call: a }),
         [TurnAction::Settle(b, SettleReason::Skipped), TurnAction::CloseBatch, TurnAction::CallModel]
     );
 }
@@ -103,20 +103,20 @@ fn a_no_settles_what_was_planned_behind_it_and_the_model_hears_of_it() {
 fn a_yes_starts_the_call() {
     let mut turn = thinking();
     let a = CallId::new();
-    turn.on(answered(&[a]));
-    turn.on(Input::Prepared { call: a, verdict: CallVerdict::Ask(CallOrder::Alone) });
-    assert_eq!(turn.on(Input::Allowed { call: a }), [TurnAction::Start(a)]);
-    assert_eq!(turn.on(Input::Allowed { call: a }), [], "a second yes starts nothing twice");
+    turn.handle(answered(&[a]));
+    turn.handle(Input::Prepared { call: a, verdict: CallVerdict::Ask(CallOrder::Alone) });
+    assert_eq!(turn.handle(Input::Allowed { call: a }), [TurnAction::Start(a)]);
+    assert_eq!(turn.handle(Input::Allowed { call: a }), [], "a second yes starts nothing twice");
 }
 
 #[test]
 fn stop_while_thinking_cancels_and_gives_whole_calls_a_result() {
     let mut turn = thinking();
     let a = CallId::new();
-    assert_eq!(turn.on(Input::Stop), [TurnAction::CancelModel]);
-    assert_eq!(turn.on(Input::Stop), [], "a second Stop adds nothing");
+    assert_eq!(turn.handle(Input::Stop), [TurnAction::CancelModel]);
+    assert_eq!(turn.handle(Input::Stop), [], "a second Stop adds nothing");
     assert_eq!(
-        turn.on(Input::ModelStopped { calls: vec![a] }),
+        turn.handle(Input::ModelStopped { calls: vec![a] }),
         [
             TurnAction::Settle(a, SettleReason::Stopped),
             TurnAction::CloseBatch,
@@ -129,11 +129,14 @@ fn stop_while_thinking_cancels_and_gives_whole_calls_a_result() {
 fn stop_while_acting_cancels_what_runs_and_settles_the_rest() {
     let mut turn = thinking();
     let [a, b] = [CallId::new(), CallId::new()];
-    turn.on(answered(&[a, b]));
-    turn.on(run(a, CallOrder::Alone));
-    assert_eq!(turn.on(Input::Stop), [TurnAction::Cancel(a), TurnAction::Settle(b, SettleReason::Stopped)]);
+    turn.handle(answered(&[a, b]));
+    turn.handle(run(a, CallOrder::Alone));
     assert_eq!(
-        turn.on(Input::Ended { call: a }),
+        turn.handle(Input::Stop),
+        [TurnAction::Cancel(a), TurnAction::Settle(b, SettleReason::Stopped)]
+    );
+    assert_eq!(
+        turn.handle(Input::Ended { call: a }),
         [TurnAction::CloseBatch, TurnAction::End(TurnEnding::Stopped)]
     );
 }
@@ -142,17 +145,17 @@ fn stop_while_acting_cancels_what_runs_and_settles_the_rest() {
 fn stop_while_asking_withdraws_the_question() {
     let mut turn = thinking();
     let a = CallId::new();
-    turn.on(answered(&[a]));
-    turn.on(Input::Prepared { call: a, verdict: CallVerdict::Ask(CallOrder::Alone) });
+    turn.handle(answered(&[a]));
+    turn.handle(Input::Prepared { call: a, verdict: CallVerdict::Ask(CallOrder::Alone) });
     assert_eq!(
-        turn.on(Input::Stop),
+        turn.handle(Input::Stop),
         [
             TurnAction::Settle(a, SettleReason::Stopped),
             TurnAction::CloseBatch,
             TurnAction::End(TurnEnding::Stopped)
         ]
     );
-    assert_eq!(turn.on(Input::Allowed { call: a }), [], "an answer after Stop starts nothing");
+    assert_eq!(turn.handle(Input::Allowed { call: a }), [], "an answer after Stop starts nothing");
 }
 
 #[test]
@@ -161,7 +164,7 @@ fn a_cut_answer_is_hinted_at_twice_and_its_calls_never_run() {
     let a = CallId::new();
     let cut = |calls: Vec<(CallId, CallKey)>| Input::Answered { calls, finish: MessageFinish::Truncated };
     assert_eq!(
-        turn.on(cut(vec![(a, key("write"))])),
+        turn.handle(cut(vec![(a, key("write"))])),
         [
             TurnAction::Settle(a, SettleReason::Truncated),
             TurnAction::CloseBatch,
@@ -169,25 +172,25 @@ fn a_cut_answer_is_hinted_at_twice_and_its_calls_never_run() {
             TurnAction::CallModel
         ]
     );
-    assert_eq!(turn.on(cut(Vec::new())), [TurnAction::HintTruncation, TurnAction::CallModel]);
-    assert_eq!(turn.on(cut(Vec::new())), [TurnAction::End(TurnEnding::Truncated)]);
+    assert_eq!(turn.handle(cut(Vec::new())), [TurnAction::HintTruncation, TurnAction::CallModel]);
+    assert_eq!(turn.handle(cut(Vec::new())), [TurnAction::End(TurnEnding::Truncated)]);
 }
 
 #[test]
 fn the_same_call_again_and_again_is_refused_and_then_ends_the_turn() {
     let limits = TurnLimits { same_call: 2, refusals: 2, ..TurnLimits::default() };
     let mut turn = Turn::new(limits);
-    turn.on(Input::Begin);
+    turn.handle(Input::Begin);
     for _ in 0..2 {
         let call = CallId::new();
-        turn.on(Input::Answered { calls: vec![(call, key("grep"))], finish: MessageFinish::Complete });
-        turn.on(run(call, CallOrder::Parallel));
-        turn.on(Input::Ended { call });
+        turn.handle(Input::Answered { calls: vec![(call, key("grep"))], finish: MessageFinish::Complete });
+        turn.handle(run(call, CallOrder::Parallel));
+        turn.handle(Input::Ended { call });
     }
     let again = |turn: &mut Turn| {
         let call = CallId::new();
-        let actions =
-            turn.on(Input::Answered { calls: vec![(call, key("grep"))], finish: MessageFinish::Complete });
+        let actions = turn
+            .handle(Input::Answered { calls: vec![(call, key("grep"))], finish: MessageFinish::Complete });
         assert_eq!(actions[0], TurnAction::Settle(call, SettleReason::Repeated));
         actions
     };
@@ -198,12 +201,12 @@ fn the_same_call_again_and_again_is_refused_and_then_ends_the_turn() {
 #[test]
 fn model_calls_are_bounded() {
     let mut turn = Turn::new(TurnLimits { model_calls: 1, ..TurnLimits::default() });
-    turn.on(Input::Begin);
+    turn.handle(Input::Begin);
     let a = CallId::new();
-    turn.on(answered(&[a]));
-    turn.on(run(a, CallOrder::Alone));
+    turn.handle(answered(&[a]));
+    turn.handle(run(a, CallOrder::Alone));
     assert_eq!(
-        turn.on(Input::Ended { call: a }),
+        turn.handle(Input::Ended { call: a }),
         [TurnAction::CloseBatch, TurnAction::End(TurnEnding::TooLong)]
     );
 }
@@ -239,8 +242,8 @@ fn restore_table() {
 
     let (mut turn, actions) = Turn::restore(limits, &StoredTurnState { open, ..base.clone() });
     assert_eq!(actions, [TurnAction::Settle(b, SettleReason::Interrupted)], "c waits again, d waits for c");
-    assert_eq!(turn.on(Input::Allowed { call: c }), [TurnAction::Start(c)]);
-    assert_eq!(turn.on(Input::Ended { call: c }), [TurnAction::Prepare(d)]);
+    assert_eq!(turn.handle(Input::Allowed { call: c }), [TurnAction::Start(c)]);
+    assert_eq!(turn.handle(Input::Ended { call: c }), [TurnAction::Prepare(d)]);
 
     let open = vec![(a, key("1"), StoredCallState::Planned)];
     let (_, actions) =

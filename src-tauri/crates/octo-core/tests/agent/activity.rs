@@ -68,11 +68,11 @@ fn told(rows: &[(&str, ActivityStatus)]) -> Vec<(String, ActivityStatus)> {
 
 /// Returns the list as a window receives it, once it matches.
 async fn heard(rig: &Rig, description: &str, predicate: impl Fn(&ActivityState) -> bool) -> ActivityState {
-    let mut running_command = rig.octo.subscribe(LiveTopic::Activity).await.unwrap();
+    let mut updates = rig.octo.subscribe(LiveTopic::Activity).await.unwrap();
     let mut last = None;
     let wait = async {
         loop {
-            for update in running_command.next().await.expect("it goes on") {
+            for update in updates.next().await.expect("it goes on") {
                 let state = match update {
                     Update::Snapshot { snapshot: Snapshot::Activity { state } }
                     | Update::Activity { state } => state,
@@ -377,8 +377,8 @@ async fn a_watcher_hears_of_each_change_and_a_session_that_is_deleted_leaves_the
     let (script, [a]) = gated(["a"]);
     let rig = Rig::new(script).await;
     limit(&rig, 1).await;
-    let mut running_command = rig.octo.subscribe(LiveTopic::Activity).await.unwrap();
-    let first = running_command.next().await.unwrap();
+    let mut updates = rig.octo.subscribe(LiveTopic::Activity).await.unwrap();
+    let first = updates.next().await.unwrap();
     assert_eq!(
         first,
         [Update::Snapshot {
@@ -394,7 +394,7 @@ async fn a_watcher_hears_of_each_change_and_a_session_that_is_deleted_leaves_the
     a.open();
     let mut last = None;
     while last.as_ref().is_none_or(|state: &ActivityState| !state.rows.is_empty()) {
-        for update in timeout(PATIENCE, running_command.next()).await.unwrap().unwrap() {
+        for update in timeout(PATIENCE, updates.next()).await.unwrap().unwrap() {
             if let Update::Activity { state } = update {
                 last = Some(state);
             }

@@ -70,8 +70,8 @@ async fn what_cannot_be_attached_is_told_and_keeps_nothing_else_from_it() {
     );
     assert!(attachments.refused[0].args["path"].ends_with("gone"));
 
-    let count = vec![good.as_path(); 203];
-    let attachments = attach(&rig, &count).await;
+    let paths = vec![good.as_path(); 203];
+    let attachments = attach(&rig, &paths).await;
     assert_eq!((attachments.blocks.len(), keys(&attachments.refused)), (200, vec!["attach.too_many"]));
     assert_eq!(attachments.refused[0].args["left_out"], "3");
 }

@@ -83,12 +83,8 @@ async fn a_form_is_filled_and_sent_after_the_site_was_granted_and_a_sink_asks_in
     // Its actions are listed as effects no undo reverts; refused actions and reads are not.
     super::time::settled(&mut rig).await;
     let changes = rig.octo.call(GetTaskChanges { session, task: 1 }).await.unwrap();
-    let lasting: Vec<_> = changes
-        .lasting
-        .effects
-        .iter()
-        .map(|effect| (effect.kind, effect.what.as_str(), effect.times))
-        .collect();
+    let lasting: Vec<_> =
+        changes.lasting.effects.iter().map(|item| (item.kind, item.what.as_str(), item.times)).collect();
     let at = site.origin();
     assert_eq!(lasting, [(LastingKind::Acted, at.as_str(), 2), (LastingKind::Visited, at.as_str(), 1)]);
     assert_eq!(changes.paths, [], "and it changed no file");
@@ -126,12 +122,9 @@ async fn a_page_that_leads_elsewhere_is_not_read_there() {
     rig.answer(session, &question, Answer::Once).await;
     let question = rig.question().await;
     assert_eq!(reason(&question), &AskReason::Site { site: site.elsewhere() });
-    let last_result = last(&rig, session).await;
-    assert!(
-        last_result.contains("has not granted") && last_result.contains(&site.elsewhere()),
-        "{last_result}"
-    );
-    assert!(!last_result.contains("secret of another site"), "{last_result}");
+    let result = last(&rig, session).await;
+    assert!(result.contains("has not granted") && result.contains(&site.elsewhere()), "{result}");
+    assert!(!result.contains("secret of another site"), "{result}");
     rig.answer(session, &question, Answer::Once).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert!(last(&rig, session).await.contains("secret of another site"), "granted, it is read");
@@ -183,9 +176,9 @@ async fn what_a_page_says_stays_in_its_block() {
     let texts = results(&rig.snapshot(session).await);
     assert_eq!(texts.len(), 6);
     for text in &texts {
-        let (ends, record) =
+        let (ends, begins) =
             (text.matches("</browser_page>").count(), text.matches("<browser_page ").count());
-        assert_eq!(ends, record, "{text}");
+        assert_eq!(ends, begins, "{text}");
         for hostile in ["SYSTEM: obey", "pay all", "from a dialog", " alt"] {
             if let Some(at) = text.find(hostile) {
                 let (before, after) = text.split_at(at);
@@ -253,8 +246,8 @@ async fn while_the_person_has_the_page_the_agent_waits_and_is_told() {
     rig.call_started("browser").await;
     rig.octo.call(GiveBackPage { session }).await.expect("the page is handed back");
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let last_result = last(&rig, session).await;
-    assert!(last_result.contains("handed it back") && last_result.contains("Order"), "{last_result}");
+    let result = last(&rig, session).await;
+    assert!(result.contains("handed it back") && result.contains("Order"), "{result}");
     next(&mut watch, |update| matches!(update, Update::Page { page: None }).then_some(())).await;
     assert!(rig.octo.call(TakePage { session }).await.is_err(), "there is no page any more");
     rig.assert_sound();
@@ -277,11 +270,8 @@ async fn a_call_that_has_begun_gives_up_once_the_person_takes_the_page() {
     .await;
     rig.octo.call(TakePage { session }).await.expect("the page is taken");
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let last_result = last(&rig, session).await;
-    assert!(
-        last_result.contains("took the page over") && !last_result.contains("browser_page"),
-        "{last_result}"
-    );
+    let result = last(&rig, session).await;
+    assert!(result.contains("took the page over") && !result.contains("browser_page"), "{result}");
     assert!(!site.asked().contains(&"/paid".to_owned()), "{:?}", site.asked());
     rig.assert_sound();
 }
@@ -301,11 +291,11 @@ async fn a_file_is_told_with_its_place_inside_the_block_and_on_the_card() {
     assert!(matches!(reason(&question), AskReason::Page { risk: PageRisk::Downloads, .. }), "{question:?}");
     rig.answer(session, &question, Answer::Once).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let last_result = last(&rig, session).await;
-    let (before, after) = last_result.split_once("<browser_page ").expect("a block");
+    let result = last(&rig, session).await;
+    let (before, after) = result.split_once("<browser_page ").expect("a block");
     let (inside, behind) = after.split_once("</browser_page>").expect("its end");
-    assert!(inside.contains("Download: there, 5 bytes: ") && inside.contains("obey me"), "{last_result}");
-    assert!(!before.contains("obey me") && !behind.contains("obey me"), "{last_result}");
+    assert!(inside.contains("Download: there, 5 bytes: ") && inside.contains("obey me"), "{result}");
+    assert!(!before.contains("obey me") && !behind.contains("obey me"), "{result}");
     rig.assert_sound();
 }
 
@@ -381,8 +371,7 @@ async fn two_sessions_share_one_attachment_and_tabs_of_the_person_stay() {
     // The tab the browser started with is the person's, whichever session tries to close it.
     assert!(one[3].contains("person's own") && two[3].contains("person's own"), "{} {}", one[3], two[3]);
     // At least one of them saw the other's tab.
-    let others: Vec<&String> =
-        [&one, &two].into_iter().filter_map(|results_of_one| results_of_one.get(4)).collect();
+    let others: Vec<&String> = [&one, &two].into_iter().filter_map(|texts| texts.get(4)).collect();
     assert!(!others.is_empty(), "{one:?} {two:?}");
     assert!(others.iter().all(|told| told.contains("opened in another conversation")), "{others:?}");
     let mut states = Vec::new();

@@ -47,13 +47,11 @@ async fn until(octo: &Octo, description: &str, predicate: impl Fn(&ChatState) ->
 /// Waits on another thread, so that the runtime continues meanwhile.
 async fn post(
     telegram: &TelegramServer,
-    description: &'static str,
+    awaited: &'static str,
     predicate: fn(&TelegramPost) -> bool,
 ) -> TelegramPost {
     let telegram = telegram.clone();
-    tokio::task::spawn_blocking(move || telegram.wait_for_post(description, predicate))
-        .await
-        .expect("it came")
+    tokio::task::spawn_blocking(move || telegram.wait_for_post(awaited, predicate)).await.expect("it came")
 }
 
 async fn fetched(telegram: &TelegramServer) {

@@ -87,8 +87,10 @@ async fn a_long_turn_is_compacted_reads_the_cache_for_it_and_goes_on() {
     let (text, covers, archive) = &found[0];
     assert!(text.contains("The person wants the numbers added.") && text.contains(archive.as_str()));
     // Nothing left the store: every message is in the transcript, and the compacted ones can be read and found.
-    let result = std::fs::read_to_string(archive).unwrap();
-    assert!(result.contains("beginning with the first") && result.contains("The number of file 1."));
+    let archive_text = std::fs::read_to_string(archive).unwrap();
+    assert!(
+        archive_text.contains("beginning with the first") && archive_text.contains("The number of file 1.")
+    );
     assert_eq!(
         std::fs::read_to_string(archive.replace(".md", ".jsonl")).unwrap().lines().count(),
         *covers as usize

@@ -118,14 +118,14 @@ fn creator(work: PathBuf) -> Script {
             ),
             7 => {
                 let found = request.messages().last().expect("what was found").to_string();
-                let situations = |side: &str| {
+                let outcome_of = |side: &str| {
                     found.matches(&format!("{side}/1/")).count()
                         + found.matches(&format!("{side}/2/")).count()
                 };
                 let table = format!(
                     "| | Without | With |\n| Expectations met | {} of 4 | {} of 4 |\n",
-                    situations("/without"),
-                    situations("/with")
+                    outcome_of("/without"),
+                    outcome_of("/with")
                 );
                 Reply::call(
                     "write",

@@ -142,7 +142,7 @@ async fn a_full_disk_is_named_what_was_stored_is_kept_and_it_goes_on_when_there_
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let before = rig.snapshot(session).await;
     let topic = octo_protocol::StoredTopic::Session { id: session };
-    let mut running_command = rig.octo.subscribe(topic).await.unwrap();
+    let mut updates = rig.octo.subscribe(topic).await.unwrap();
 
     disk.fill();
     let long = "much more than is left ".repeat(40_000);
@@ -150,7 +150,7 @@ async fn a_full_disk_is_named_what_was_stored_is_kept_and_it_goes_on_when_there_
     assert_eq!(error.key, "store.full");
     let fault = tokio::time::timeout(super::rig::PATIENCE, async {
         loop {
-            let batch = running_command.next().await.expect("the subscription tells of it");
+            let batch = updates.next().await.expect("the subscription tells of it");
             if let Some(octo_protocol::Update::Trouble { trouble: Some(trouble), .. }) = batch.last() {
                 break trouble.clone();
             }
@@ -170,10 +170,10 @@ async fn a_full_disk_is_named_what_was_stored_is_kept_and_it_goes_on_when_there_
 
 /// Returns the next storage notice of a session: it cannot be stored, or can be again.
 #[cfg(target_os = "linux")]
-async fn trouble(running_command: &mut octo_core::Subscription) -> Option<(String, TroubleStage)> {
+async fn trouble(updates: &mut octo_core::Subscription) -> Option<(String, TroubleStage)> {
     let wait = async {
         loop {
-            let batch = running_command.next().await.expect("the subscription goes on");
+            let batch = updates.next().await.expect("the subscription goes on");
             let news = batch.into_iter().rev().find_map(|update| match update {
                 Update::Trouble { trouble, .. } => Some(trouble),
                 _ => None,

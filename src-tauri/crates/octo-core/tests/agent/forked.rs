@@ -48,8 +48,8 @@ async fn tools_it_may_not_use_are_refused_when_called_and_stay_in_the_schema() {
         Reply::text("could not"),
     ];
     let script = sub_agent_script(vec![skill("careful", "look")], steps(replies));
-    let skill_set = TestSkills::new().with_sub_agent_skill("careful", "inherit", &["bash"]);
-    let mut rig = Rig::skilled(script, skill_set).await;
+    let skills = TestSkills::new().with_sub_agent_skill("careful", "inherit", &["bash"]);
+    let mut rig = Rig::skilled(script, skills).await;
     let session = rig.start(Mode::Autonomous, "go").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let view = only_card(&rig, session).await;
@@ -252,10 +252,10 @@ async fn no_more_work_at_once_than_the_setting_lets() {
 #[tokio::test]
 async fn another_model_begins_with_system_prompt_surroundings_skill_and_task() {
     let script = sub_agent_script(vec![skill("cheap", "Count the files.")], |_| Reply::text("three"));
-    let skill_set = TestSkills::new()
+    let skills = TestSkills::new()
         .with_sub_agent_skill("cheap", "Other\neffort: low", &[])
         .with_sub_agent_skill("gone", "nobody", &[]);
-    let mut rig = Rig::skilled(script, skill_set).await;
+    let mut rig = Rig::skilled(script, skills).await;
     let draft = ModelDraft {
         id: None,
         protocol: Protocol::Anthropic,

@@ -176,10 +176,10 @@ async fn whatever_is_invoked_no_byte_of_a_prefix_changes_and_no_cache_is_lost() 
     let sessions = if std::env::var_os("OCTO_SOAK").is_some() { SESSIONS * 10 } else { SESSIONS };
     let (mut sub_agents, mut inlines, mut unknown) = (0, 0, 0);
     for seed in 0..sessions {
-        let skill_set = TestSkills::new()
+        let skills = TestSkills::new()
             .with_sub_agent_skill("other", "inherit", &["terminal"])
             .with_inline_skill("style", "Write short lines.");
-        let mut rig = Rig::skilled(mixed(seed), skill_set).await;
+        let mut rig = Rig::skilled(mixed(seed), skills).await;
         // A look back at a turn branches off while the next one starts: the order of their requests is random.
         let library =
             LibrarySettings { propose: Switch::Off, remember: Switch::Off, ..LibrarySettings::default() };

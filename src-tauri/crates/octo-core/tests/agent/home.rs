@@ -77,10 +77,10 @@ async fn everything_is_deleted_only_when_it_is_meant() {
     assert!(!home.join("octo.db").exists() && !home.join("skills").exists());
     assert!(rig.octo.call(GetSettings {}).await.is_err(), "this Octo answers nothing any more");
 
-    let rewrite = open(&rig.home).await;
-    let settings = rewrite.call(GetSettings {}).await.expect("settings");
+    let reopened = open(&rig.home).await;
+    let settings = reopened.call(GetSettings {}).await.expect("settings");
     assert!(settings.models.is_empty() && !settings.settings.welcomed, "the next one begins anew");
-    rewrite.shutdown().await;
+    reopened.shutdown().await;
 }
 
 #[tokio::test]

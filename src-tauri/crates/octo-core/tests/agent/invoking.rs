@@ -50,8 +50,8 @@ async fn commands_in_a_skill_run_before_it_is_read_where_they_only_look() {
         Some(ToolView::Skill(skill)) => Some(skill.commands.clone()),
         _ => None,
     });
-    let result = ["cat notes.txt", "cd sub && pwd", "cat missing.txt", "cat"].map(str::to_owned);
-    assert_eq!(shown_calls, Some(result.to_vec()), "the card says which ran");
+    let expected = ["cat notes.txt", "cd sub && pwd", "cat missing.txt", "cat"].map(str::to_owned);
+    assert_eq!(shown_calls, Some(expected.to_vec()), "the card says which ran");
 
     // A directory change by a command in the text does not affect the session.
     rig.send(session, "Where are you?").await;

@@ -85,11 +85,11 @@ async fn pushes_and_paths_outside_are_listed_and_what_stays_inside_is_not() {
 
 #[tokio::test]
 async fn a_command_nothing_holds_is_listed_itself_and_a_list_has_an_end() {
-    let count: String = (0..30).map(|n| format!("git push r{n}\n")).collect();
+    let commands: String = (0..30).map(|n| format!("git push r{n}\n")).collect();
     let script = Script::new()
         .call("terminal", json!({ "command": "sh -c 'echo x > made'" }))
         .text("done")
-        .call("terminal", json!({ "command": count }))
+        .call("terminal", json!({ "command": commands }))
         .text("pushed");
     let mut rig = Rig::new(script).await;
     let off = SettingsPatch { confinement: Some(Switch::Off), ..SettingsPatch::default() };

@@ -153,8 +153,8 @@ async fn a_yes_to_a_change_is_no_yes_to_another_one() {
 
 #[tokio::test]
 async fn a_stricter_mode_reaches_calls_that_were_let_through_already() {
-    let result = ("file_reader", json!({ "path": "/etc/hostname" }));
-    let mut rig = Rig::new(Script::new().calls([result, write("a.txt")]).text("I see")).await;
+    let read_call = ("file_reader", json!({ "path": "/etc/hostname" }));
+    let mut rig = Rig::new(Script::new().calls([read_call, write("a.txt")]).text("I see")).await;
     let session = rig.start(Mode::AskRisky, "read and write").await;
     let question = rig.question().await;
     rig.octo.call(SetMode { session, mode: Mode::Ask }).await.unwrap();

@@ -23,7 +23,7 @@ async fn titles(octo: &Octo) -> usize {
 async fn start_at(home: &TempHome) -> Octo {
     let settled =
         carry_out_home_plan(HomeLocation::by_octo(home.octo()).expect("a home")).expect("it is settled");
-    let config = Config { home: settled.location.home.clone(), settled, ..config(home) };
+    let config = Config { home: settled.location.home.clone(), home_at_start: settled, ..config(home) };
     Octo::start(config).await.expect("the application starts")
 }
 
@@ -95,9 +95,9 @@ fn a_home_moves_and_is_worked_in_there_and_no_more_where_it_was() {
         assert!(!home.octo().join("octo.db").exists() && !to.join("octo.db").exists());
     });
     process(async {
-        let rewrite = start_at(&home).await;
-        assert_eq!(rewrite.call(GetHomeState {}).await.expect("where it is").home, text(&home.octo()));
-        rewrite.shutdown().await;
+        let reopened = start_at(&home).await;
+        assert_eq!(reopened.call(GetHomeState {}).await.expect("where it is").home, text(&home.octo()));
+        reopened.shutdown().await;
     });
 }
 

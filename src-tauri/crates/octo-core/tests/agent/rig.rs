@@ -26,7 +26,7 @@ pub struct Rig {
 pub fn config(home: &TempHome) -> Config {
     Config {
         home: home.octo(),
-        settled: HomeAtStart::without_plan(HomeLocation::by_variable(home.octo())),
+        home_at_start: HomeAtStart::without_plan(HomeLocation::by_variable(home.octo())),
         source: Source::Window,
         open_turns: OpenTurnPolicy::GoOnAtStart,
         keys: KeyStorage::Memory,

@@ -116,9 +116,9 @@ async fn two_windows_show_the_same_list_and_what_is_read_in_one_is_read_in_both(
     assert!(unread(&rig).await == [session], "nobody looked at it yet");
 
     rig.octo.call(MarkRead { session }).await.unwrap();
-    let result = |event: &Event| matches!(event, Event::SessionListed { info } if info.read_at.is_some_and(|at| at >= info.updated_at));
-    left.event("read", result).await;
-    right.event("read", result).await;
+    let is_read_event = |event: &Event| matches!(event, Event::SessionListed { info } if info.read_at.is_some_and(|at| at >= info.updated_at));
+    left.event("read", is_read_event).await;
+    right.event("read", is_read_event).await;
     assert!(unread(&rig).await.is_empty());
     // A second time reports nothing: there is nothing new to mark as read.
     let count = left.seen.len();
@@ -132,8 +132,8 @@ async fn two_windows_show_the_same_list_and_what_is_read_in_one_is_read_in_both(
     // A turn later it is unread again, also after a restart.
     rig.send(session, "Once more").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    left.event("end", |event| idle(event) && !result(event)).await;
-    right.event("end", |event| idle(event) && !result(event)).await;
+    left.event("end", |event| idle(event) && !is_read_event(event)).await;
+    right.event("end", |event| idle(event) && !is_read_event(event)).await;
     rig.octo.call(DeleteSession { session }).await.unwrap();
     rig.octo.call(RestoreSession { session }).await.unwrap();
     for window in [&mut left, &mut right] {
@@ -165,12 +165,12 @@ async fn a_part_of_a_conversation_is_read_around_a_message_and_onwards() {
     }
     let all = rig.snapshot(session).await.page.messages;
     assert_eq!(all.len(), 24);
-    let result = |range, limit| octo_protocol::ReadTranscript { session, place: range, limit };
+    let read_page = |range, limit| octo_protocol::ReadTranscript { session, place: range, limit };
     for (at, expected, earlier, later) in
         [(0, 0..6, false, true), (2, 0..6, false, true), (10, 7..13, true, true), (23, 20..24, true, false)]
     {
         let range = TranscriptPlace::Around { message: all[at].id };
-        let part = rig.octo.call(result(range, 6)).await.unwrap();
+        let part = rig.octo.call(read_page(range, 6)).await.unwrap();
         assert_eq!(part.page.messages, all[expected], "{at}");
         assert_eq!((part.page.earlier, part.later), (earlier, later), "{at}");
         assert!(
@@ -182,9 +182,9 @@ async fn a_part_of_a_conversation_is_read_around_a_message_and_onwards() {
     }
     for (at, expected, later) in [(5, 6..12, true), (17, 18..24, false), (23, 24..24, false)] {
         let range = TranscriptPlace::After { message: all[at].id };
-        let part = rig.octo.call(result(range, 6)).await.unwrap();
+        let part = rig.octo.call(read_page(range, 6)).await.unwrap();
         assert_eq!((part.page.messages.as_slice(), part.later), (&all[expected], later), "{at}");
     }
     let unknown = TranscriptPlace::Around { message: octo_protocol::MessageId::new() };
-    assert_eq!(rig.octo.call(result(unknown, 6)).await.unwrap_err().key, "session.unknown_message");
+    assert_eq!(rig.octo.call(read_page(unknown, 6)).await.unwrap_err().key, "session.unknown_message");
 }

@@ -29,24 +29,24 @@ fn kind(command: Option<NoticeCommand>) -> Option<NoticeKind> {
 fn one_notice_for_each_change_that_is_not_seen() {
     use NoticeKind::{Failed as F, Finished as D, Question as Q};
     let id = SessionId::new();
-    let (restore, other, this) = (PersonView::default(), here(None), here(Some(id)));
+    let (away, other, this) = (PersonView::default(), here(None), here(Some(id)));
     for (before, after, view, reported) in [
-        (Running, Waiting, restore, Some(Q)),
+        (Running, Waiting, away, Some(Q)),
         (Running, Waiting, other, Some(Q)),
         (Running, Waiting, this, None),
-        (Idle, Waiting, restore, Some(Q)),
-        (Waiting, Waiting, restore, None),
-        (Running, Idle, restore, Some(D)),
+        (Idle, Waiting, away, Some(Q)),
+        (Waiting, Waiting, away, None),
+        (Running, Idle, away, Some(D)),
         (Running, Idle, other, None),
         (Running, Idle, this, None),
-        (Waiting, Idle, restore, Some(D)),
-        (Running, Failed, restore, Some(F)),
+        (Waiting, Idle, away, Some(D)),
+        (Running, Failed, away, Some(F)),
         (Running, Failed, other, None),
-        (Idle, Running, restore, None),
-        (Idle, Idle, restore, None),
-        (Failed, Failed, restore, None),
-        (Failed, Running, restore, None),
-        (Waiting, Running, restore, None),
+        (Idle, Running, away, None),
+        (Idle, Idle, away, None),
+        (Failed, Failed, away, None),
+        (Failed, Running, away, None),
+        (Waiting, Running, away, None),
     ] {
         let mut notices = Notices::default();
         notices.session_changed(&line(id, before));
@@ -92,7 +92,7 @@ fn a_task_setting_overrides_the_notices() {
 #[test]
 fn a_notice_is_withdrawn_when_seen_or_over() {
     let id = SessionId::new();
-    let withdrawal = Some(NoticeCommand::Withdraw { of: NoticeSubject::Session(id) });
+    let withdrawal = Some(NoticeCommand::Withdraw { subject: NoticeSubject::Session(id) });
     let asked = || {
         let mut notices = Notices::default();
         notices.session_changed(&line(id, Running));
@@ -147,7 +147,7 @@ fn a_turn_stopped_from_its_notice_is_not_reported() {
     notices.stop(id);
     assert_eq!(
         notices.session_changed(&line(id, Idle)),
-        Some(NoticeCommand::Withdraw { of: NoticeSubject::Session(id) })
+        Some(NoticeCommand::Withdraw { subject: NoticeSubject::Session(id) })
     );
     notices.session_changed(&line(id, Running));
     assert_eq!(
@@ -198,10 +198,10 @@ proptest! {
             let act = notices.session_changed(&line(id, status));
             for act in [looked, act.clone()].into_iter().flatten() {
                 match act {
-                    NoticeCommand::Show { of, .. } => {
+                    NoticeCommand::Show { subject: of, .. } => {
                         open.insert(of);
                     }
-                    NoticeCommand::Withdraw { of } => prop_assert!(open.remove(&of)),
+                    NoticeCommand::Withdraw { subject: of } => prop_assert!(open.remove(&of)),
                 }
             }
             if let Some(NoticeCommand::Show { .. }) = act {

@@ -243,10 +243,10 @@ pub fn result_of(now: &SessionSnapshot, call: CallId) -> Option<&ToolResult> {
 
 /// Counts the occurrences of the person's message, in the transcript or the queue.
 pub fn count(now: &SessionSnapshot, content: &str) -> usize {
-    let output = |blocks: &[Block]| {
+    let text_of = |blocks: &[Block]| {
         blocks.iter().any(|block| matches!(block, Block::Text { text } if text == content))
     };
     let messages_there = now.page.messages.iter().filter(|message| message.meta.origin == Origin::Person);
-    messages_there.filter(|message| output(&message.blocks)).count()
-        + now.queue.iter().filter(|queued| output(&queued.blocks)).count()
+    messages_there.filter(|message| text_of(&message.blocks)).count()
+        + now.queue.iter().filter(|queued| text_of(&queued.blocks)).count()
 }

@@ -118,7 +118,7 @@ pub fn answer(request: &RecordedRequest) -> Reply {
 /// The newest part, and the calls made in it.
 fn newest_part(messages: &[Value]) -> (usize, Vec<MadeCall>) {
     let blocks = |message: &Value| message["content"].as_array().cloned().unwrap_or_default();
-    let record = |message: &Value, number: usize| {
+    let starts_part = |message: &Value, number: usize| {
         message["role"] == "user"
             && blocks(message).iter().any(|block| block["text"] == part(number).as_str())
     };
@@ -126,7 +126,7 @@ fn newest_part(messages: &[Value]) -> (usize, Vec<MadeCall>) {
         .iter()
         .enumerate()
         .rev()
-        .find_map(|(place, message)| Some((place, (1..=PARTS).find(|&number| record(message, number))?)))
+        .find_map(|(place, message)| Some((place, (1..=PARTS).find(|&number| starts_part(message, number))?)))
         .expect("a part was begun");
     let all: Vec<Value> = messages[start..].iter().flat_map(blocks).collect();
     let result = |id: &Value| {

@@ -21,7 +21,7 @@ fn hooks_receive_the_same_bytes() {
         })
         .collect();
     std::fs::write(home.octo().join("hooks.toml"), hooks).unwrap();
-    let verdict = |on: &str| {
+    let hook_input = |on: &str| {
         let path = home.home().join(format!("heard-{on}.jsonl"));
         // Written after the turn: nothing waits for it.
         until(on, || std::fs::read_to_string(&path).ok().filter(|text| text.ends_with("}\n")))
@@ -45,11 +45,11 @@ fn hooks_receive_the_same_bytes() {
         blocks: words("write"),
     };
     let session = core.call(start).unwrap().id;
-    verdict("finish");
+    hook_input("finish");
     core.call(Send { session, blocks: words("fail") }).unwrap();
-    verdict("error");
+    hook_input("error");
     let mut normal = Normal::new(&home, &server);
-    let all: String = MOMENTS.iter().map(|on| normal.text(&verdict(on))).collect();
+    let all: String = MOMENTS.iter().map(|on| normal.text(&hook_input(on))).collect();
     check_golden(&golden("hooks.jsonl"), &all);
 }
 

@@ -81,14 +81,14 @@ fn child(wish: &str, made: &[MadeSubAgentCall]) -> Reply {
 /// Returns the parent's reply: it starts three sub-agents at once, again any that did not report, writes its
 /// own file, and finishes.
 fn parent(messages: &[Value]) -> Reply {
-    let record = |message: &Value, number: usize| {
+    let starts_part = |message: &Value, number: usize| {
         message["role"] == "user" && message_text(message).contains(&part(number))
     };
     let (start, number) = messages
         .iter()
         .enumerate()
         .rev()
-        .find_map(|(place, message)| Some((place, (1..=PARTS).find(|&number| record(message, number))?)))
+        .find_map(|(place, message)| Some((place, (1..=PARTS).find(|&number| starts_part(message, number))?)))
         .expect("a part was begun");
     let made = calls(&messages[start..]);
     let words = format!("Working on part {number}. ").repeat(3);

@@ -31,7 +31,7 @@ const CERTIFICATE_BUNDLES: [&str; 4] = [
 /// A fetched repository, deleted when dropped.
 pub(super) struct FetchedRepository {
     /// The folder to inspect.
-    pub(super) place: PathBuf,
+    pub(super) path: PathBuf,
     _folder: TempDir,
 }
 
@@ -41,7 +41,7 @@ struct RepositoryAddress {
     repository: String,
     branch: Option<String>,
     /// A folder in it, without dots or links to follow.
-    inside: PathBuf,
+    subfolder: PathBuf,
 }
 
 /// Fetches the newest state of a repository, without its history.
@@ -49,7 +49,7 @@ struct RepositoryAddress {
 /// # Errors
 /// `skills.only_https` for any other kind of address, `skills.not_fetched` if git fails or is missing.
 pub(super) async fn clone(source: &str, network: &RepositoryNetwork) -> Result<FetchedRepository, ApiError> {
-    let address = RepositoryAddress::of(source)
+    let address = RepositoryAddress::parse(source)
         .ok_or_else(|| ApiError::new("skills.only_https").arg("from", source))?;
     let not_fetched = |detail: String| ApiError::new("skills.not_fetched").arg("from", source).detail(detail);
     let folder = tempfile::Builder::new()
@@ -90,14 +90,14 @@ pub(super) async fn clone(source: &str, network: &RepositoryNetwork) -> Result<F
         let errors = String::from_utf8_lossy(&output.stderr);
         return Err(not_fetched(errors.chars().take(500).collect()));
     }
-    let place = target.join(&address.inside);
-    let real_folder = place
+    let inspected_folder = target.join(&address.subfolder);
+    let real_folder = inspected_folder
         .canonicalize()
         .ok()
         .filter(|path| target.canonicalize().is_ok_and(|target| path.starts_with(target)) && path.is_dir());
-    let place =
-        real_folder.ok_or_else(|| not_fetched(format!("there is no folder {}", address.inside.display())))?;
-    Ok(FetchedRepository { place, _folder: folder })
+    let inspected_folder = real_folder
+        .ok_or_else(|| not_fetched(format!("there is no folder {}", address.subfolder.display())))?;
+    Ok(FetchedRepository { path: inspected_folder, _folder: folder })
 }
 
 impl RepositoryNetwork {
@@ -137,7 +137,7 @@ impl RepositoryNetwork {
 
 impl RepositoryAddress {
     /// Parses an address. Returns `None` if it is not a repository over https.
-    fn of(source: &str) -> Option<Self> {
+    fn parse(source: &str) -> Option<Self> {
         let url = url::Url::parse(source).ok().filter(|url| url.scheme() == "https")?;
         // A password in an address would appear in lists and errors.
         if url.host_str().is_none() || !url.username().is_empty() || url.password().is_some() {
@@ -147,20 +147,20 @@ impl RepositoryAddress {
         repository.set_query(None);
         repository.set_fragment(None);
         let repository_only =
-            Self { repository: repository.to_string(), branch: None, inside: PathBuf::new() };
+            Self { repository: repository.to_string(), branch: None, subfolder: PathBuf::new() };
         // The form in which repository pages name a folder: owner/name/tree/branch/folder.
         let parts: Vec<&str> = url.path_segments()?.filter(|part| !part.is_empty()).collect();
         let [owner, name, tail @ ..] = parts.as_slice() else { return Some(repository_only) };
         let tail = tail.strip_prefix(&["-"]).unwrap_or(tail);
-        let ["tree", branch, inside @ ..] = tail else { return Some(repository_only) };
-        if inside.iter().any(|part| matches!(*part, "." | "..")) || branch.starts_with('-') {
+        let ["tree", branch, subfolder @ ..] = tail else { return Some(repository_only) };
+        if subfolder.iter().any(|part| matches!(*part, "." | "..")) || branch.starts_with('-') {
             return None;
         }
         repository.set_path(&format!("{owner}/{name}"));
         Some(Self {
             repository: repository.to_string(),
             branch: Some((*branch).to_owned()),
-            inside: inside.iter().collect(),
+            subfolder: subfolder.iter().collect(),
         })
     }
 }
@@ -172,12 +172,16 @@ mod tests {
     #[test]
     fn addresses_name_a_repository_and_maybe_a_folder_in_it() {
         let parse_parts = |source: &str| {
-            RepositoryAddress::of(source).map(|address| {
-                (address.repository, address.branch.unwrap_or_default(), address.inside.display().to_string())
+            RepositoryAddress::parse(source).map(|address| {
+                (
+                    address.repository,
+                    address.branch.unwrap_or_default(),
+                    address.subfolder.display().to_string(),
+                )
             })
         };
-        let expected_parts = |repository: &str, branch: &str, inside: &str| {
-            Some((repository.to_owned(), branch.to_owned(), inside.to_owned()))
+        let expected_parts = |repository: &str, branch: &str, subfolder: &str| {
+            Some((repository.to_owned(), branch.to_owned(), subfolder.to_owned()))
         };
         for (from, expected) in [
             ("https://example.org/me/skills", expected_parts("https://example.org/me/skills", "", "")),
@@ -217,16 +221,16 @@ mod tests {
     #[tokio::test]
     async fn repositories_are_reached_as_the_settings_say() {
         let manual = |url: &str| ProxyChoice::Manual { url: url.to_owned() };
-        for (proxy, told, sees_system) in [
+        for (proxy, expected, sees_system) in [
             (ProxyChoice::System, None, true),
             (ProxyChoice::None, Some(""), false),
             (manual("http://proxy.example:3128"), Some("http://proxy.example:3128"), false),
             (manual("socks5h://127.0.0.1:1080"), Some("socks5h://127.0.0.1:1080"), false),
         ] {
             let network = RepositoryNetwork { proxy, certificates: None };
-            assert_eq!(network.proxy(), told);
+            assert_eq!(network.proxy(), expected);
             for variable in ["https_proxy", "ALL_PROXY"] {
-                assert_eq!(network.variables().any(|name| name == variable), sees_system, "{told:?}");
+                assert_eq!(network.variables().any(|name| name == variable), sees_system, "{expected:?}");
             }
             assert!(network.variables().any(|name| name == "PATH"));
         }

@@ -115,7 +115,7 @@ fn leave_covers_one_kind_of_change_and_no_more() {
         (BuiltinGrant::Proposals, Some(LibraryChange::ProposeSkill)),
     ] {
         for mode in [Mode::Ask, Mode::AskRisky] {
-            let context = PermissionContext { desk: leave, ..ground(mode, &folder) };
+            let context = PermissionContext { builtin: leave, ..ground(mode, &folder) };
             let strict = PermissionContext { policy: Arc::new(Policy::strict()), ..context.clone() };
             for change in CHANGES {
                 let effects = desk(BuiltinCommandEffect::Changes(change));

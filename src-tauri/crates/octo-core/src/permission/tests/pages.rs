@@ -41,7 +41,7 @@ fn sites_are_asked_about_unless_the_task_a_rule_or_the_mode_grants_them() {
         let plain = ground(Mode::AskRisky, &folder);
         assert_eq!(runs(&plain), entry == LocationAccess::Open, "{entry:?}");
         assert_eq!(
-            runs(&PermissionContext { granted: vec![shop.to_owned()], ..plain.clone() }),
+            runs(&PermissionContext { granted_to_turn: vec![shop.to_owned()], ..plain.clone() }),
             by_task,
             "{entry:?}"
         );
@@ -51,7 +51,8 @@ fn sites_are_asked_about_unless_the_task_a_rule_or_the_mode_grants_them() {
             "{entry:?}"
         );
         assert_eq!(runs(&ground(Mode::Autonomous, &folder)), by_mode, "{entry:?}");
-        let other = PermissionContext { granted: vec!["https://shop.example.evil".to_owned()], ..plain };
+        let other =
+            PermissionContext { granted_to_turn: vec!["https://shop.example.evil".to_owned()], ..plain };
         assert_eq!(runs(&other), entry == LocationAccess::Open, "{entry:?}: another site");
     }
     let asked = |entry| decide(&ground(Mode::AskRisky, &folder), &weighed(shop, entry, &[])).decision;
@@ -66,8 +67,10 @@ fn a_granted_plain_site_covers_its_encrypted_one_and_not_the_other_way_round() {
     use octo_tools::LocationAccess;
     let (_keep, folder) = work();
     let runs = |granted: &str, site: &str| {
-        let context =
-            PermissionContext { granted: vec![granted.to_owned()], ..ground(Mode::AskRisky, &folder) };
+        let context = PermissionContext {
+            granted_to_turn: vec![granted.to_owned()],
+            ..ground(Mode::AskRisky, &folder)
+        };
         reason(&context, &weighed(site, LocationAccess::Asks, &[])).is_none()
     };
     assert!(runs("http://a.example", "https://a.example"));
@@ -83,7 +86,7 @@ fn what_cannot_be_taken_back_asks_in_every_mode_and_by_no_rule() {
     let shop = "https://shop.example".to_owned();
     for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
         let context = PermissionContext {
-            granted: vec![shop.clone()],
+            granted_to_turn: vec![shop.clone()],
             rules: vec![Rule::Site { site: shop.clone() }],
             ..ground(mode, &folder)
         };
@@ -133,16 +136,19 @@ fn a_file_that_is_given_away_is_asked_about_with_the_page_that_gets_it() {
         assert_eq!(about(mode, &all), expected, "{mode:?}");
     }
     // A page of an ungranted site is unknown: the first question is about the site, and reveals nothing.
-    let result = |result| {
+    let decision_after = |inspected| {
         let location =
             Some(octo_tools::BrowserLocation { site: site.to_owned(), access: LocationAccess::Asks });
-        let assessment = octo_tools::BrowserAssessment { location, inspected: result, ..Default::default() };
+        let assessment = octo_tools::BrowserAssessment { location, inspected, ..Default::default() };
         let effects = Effects { reads: vec![secret.clone()], ..in_browser(Some(assessment)) };
         reason(&ground(Mode::AskRisky, &folder), &effects)
     };
-    assert_eq!(result(InspectionDepth::LocationOnly), Some(AskReason::Site { site: site.to_owned() }));
+    assert_eq!(
+        decision_after(InspectionDepth::LocationOnly),
+        Some(AskReason::Site { site: site.to_owned() })
+    );
     assert!(
-        matches!(result(InspectionDepth::Full), Some(AskReason::Secret { .. })),
+        matches!(decision_after(InspectionDepth::Full), Some(AskReason::Secret { .. })),
         "what is not known asks"
     );
 }

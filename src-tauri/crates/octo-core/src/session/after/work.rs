@@ -2,7 +2,7 @@
 
 use super::{LookBackResult, LookBackSignals, MemoryUpdateState};
 use crate::{
-    builtin::Deed,
+    builtin::BuiltinReport,
     session::{
         Runtime,
         state::Session,
@@ -55,13 +55,13 @@ pub(super) struct LookBackRun {
 
 /// The result of one sub-agent.
 struct LookBackOutcome {
-    deeds: Vec<Deed>,
+    reports: Vec<BuiltinReport>,
     progress: Option<Progress>,
 }
 
 impl LookBackSignals {
     fn is_ended(&self) -> bool {
-        self.way.is_cancelled() || self.end.is_cancelled()
+        self.yield_soon.is_cancelled() || self.end_now.is_cancelled()
     }
 }
 
@@ -75,7 +75,7 @@ impl LookBackAim {
         }
     }
 
-    fn leave(&self) -> BuiltinGrant {
+    fn grant(&self) -> BuiltinGrant {
         match self {
             Self::Remember => BuiltinGrant::Memories,
             Self::Reflect(_) | Self::Propose => BuiltinGrant::Proposals,
@@ -123,10 +123,10 @@ impl LookBackRun {
 
     /// Runs the look back. Never fails: errors are logged and leave the conversation as it was.
     pub(super) fn run(self, aims: Vec<LookBackAim>) -> BoxFuture<'static, LookBackResult> {
-        Box::pin(async move { self.all(aims).await })
+        Box::pin(async move { self.run_all(aims).await })
     }
 
-    async fn all(&self, aims: Vec<LookBackAim>) -> LookBackResult {
+    async fn run_all(&self, aims: Vec<LookBackAim>) -> LookBackResult {
         let mut result = LookBackResult {
             turn: self.turn,
             remembered: Vec::new(),
@@ -139,16 +139,16 @@ impl LookBackRun {
                 continue;
             }
             let since = Moment::now();
-            let outcome = self.one(&aim).await;
+            let outcome = self.run_aim(&aim).await;
             let finished = match outcome {
                 Ok(Some(outcome)) => {
                     if outcome.progress.as_ref().is_some_and(|progress| progress.steps() > 0) {
                         result.warm_since = Some(since);
                     }
-                    self.price(&outcome).await;
-                    result.remembered.extend(outcome.deeds.into_iter().filter_map(|report| match report {
-                        Deed::Remembered(file) => Some(file),
-                        Deed::Proposed(_) => None,
+                    self.record_cost(&outcome).await;
+                    result.remembered.extend(outcome.reports.into_iter().filter_map(|report| match report {
+                        BuiltinReport::MemoryWritten(file) => Some(file),
+                        BuiltinReport::SkillProposed(_) => None,
                     }));
                     outcome.progress
                 }
@@ -160,11 +160,11 @@ impl LookBackRun {
             };
             if aim == LookBackAim::Remember {
                 // Only an interruption by the person makes it due again; a failed or stopped one is dropped.
-                let was_cut = self.calls.way.is_cancelled() && !self.calls.end.is_cancelled();
+                let was_cut = self.calls.yield_soon.is_cancelled() && !self.calls.end_now.is_cancelled();
                 let turn_end = finished.as_ref().and_then(Progress::end);
                 let is_complete = turn_end.is_some_and(|(turn_end, _)| *turn_end == TurnEnd::Finished);
                 result.memory = if was_cut && !is_complete {
-                    MemoryUpdateState::Owed
+                    MemoryUpdateState::Due
                 } else {
                     MemoryUpdateState::UpToDate
                 };
@@ -188,26 +188,26 @@ impl LookBackRun {
     }
 
     /// Runs one sub-agent. Returns `None` if it was ended before it began.
-    async fn one(&self, aim: &LookBackAim) -> Result<Option<LookBackOutcome>, ApiError> {
+    async fn run_aim(&self, aim: &LookBackAim) -> Result<Option<LookBackOutcome>, ApiError> {
         if self.calls.is_ended() {
             return Ok(None);
         }
         let slot = tokio::select! {
             biased;
-            () = self.calls.end.cancelled() => return Ok(None),
-            () = self.calls.way.cancelled() => return Ok(None),
+            () = self.calls.end_now.cancelled() => return Ok(None),
+            () = self.calls.yield_soon.cancelled() => return Ok(None),
             slot = self.runtime.sub_agent_slot() => slot,
         };
         let (sender, mut reports) = mpsc::unbounded_channel();
         let (child, progress) = spawn(&self.runtime, self.sub_agent(aim, sender)).await?;
-        let progress = self.follow(child, progress).await;
+        let progress = self.wait_for_end(child, progress).await;
         drop(slot);
         self.runtime.clone().close_sub_agent(child).await;
         let reports = std::iter::from_fn(|| reports.try_recv().ok()).collect();
-        Ok(Some(LookBackOutcome { deeds: reports, progress }))
+        Ok(Some(LookBackOutcome { reports, progress }))
     }
 
-    fn sub_agent(&self, aim: &LookBackAim, reports: mpsc::UnboundedSender<Deed>) -> SubAgentSpec {
+    fn sub_agent(&self, aim: &LookBackAim, reports: mpsc::UnboundedSender<BuiltinReport>) -> SubAgentSpec {
         let origin = SubAgentOrigin {
             session: self.parent.id,
             title: self.parent.title.clone(),
@@ -222,12 +222,16 @@ impl LookBackRun {
         SubAgentSpec::new(origin, parent, state, InheritedContext::Through(self.last), notice)
             .on_model(Some(self.model), self.parent.effort)
             .without_tools(forbidden.map(str::to_owned).collect())
-            .with_leave(aim.leave())
+            .with_grant(aim.grant())
             .unattended(reports)
     }
 
     /// Follows a sub-agent to the end of its turn and ends the turn if necessary.
-    async fn follow(&self, session: SessionId, mut progress: watch::Receiver<Progress>) -> Option<Progress> {
+    async fn wait_for_end(
+        &self,
+        session: SessionId,
+        mut progress: watch::Receiver<Progress>,
+    ) -> Option<Progress> {
         let mut stopping = false;
         loop {
             let now = progress.borrow_and_update().clone();
@@ -235,9 +239,9 @@ impl LookBackRun {
                 return Some(now);
             }
             // It waits for the person, who does not know of it (for a budget, say), or it does not finish.
-            let astray = now.waits() || now.steps() > MOST_STEPS;
-            let gives_way = self.calls.way.is_cancelled() && !now.acts();
-            if !stopping && (astray || gives_way || self.calls.end.is_cancelled()) {
+            let astray = now.is_waiting() || now.steps() > MOST_STEPS;
+            let gives_way = self.calls.yield_soon.is_cancelled() && !now.is_acting();
+            if !stopping && (astray || gives_way || self.calls.end_now.is_cancelled()) {
                 stopping = true;
                 self.runtime.stop_sub_agent(session);
             }
@@ -247,19 +251,19 @@ impl LookBackRun {
                     // It could not be stored, or Octo is shutting down.
                     return None;
                 },
-                () = self.calls.end.cancelled(), if !stopping => {}
-                () = self.calls.way.cancelled(), if !stopping && !now.acts() => {}
+                () = self.calls.end_now.cancelled(), if !stopping => {}
+                () = self.calls.yield_soon.cancelled(), if !stopping && !now.is_acting() => {}
             }
         }
     }
 
     /// Records the cost of the look back with the proposal.
-    async fn price(&self, outcome: &LookBackOutcome) {
+    async fn record_cost(&self, outcome: &LookBackOutcome) {
         let cost = outcome.progress.as_ref().and_then(|progress| progress.cost());
         let Some(cost) = cost else { return };
-        for report in &outcome.deeds {
-            if let Deed::Proposed(suggestion) = report {
-                self.runtime.services.library.price(*suggestion, cost.as_nano_dollars()).await;
+        for report in &outcome.reports {
+            if let BuiltinReport::SkillProposed(suggestion) = report {
+                self.runtime.services.library.record_cost(*suggestion, cost.as_nano_dollars()).await;
             }
         }
     }

@@ -18,10 +18,10 @@ fn command(handle: &str, state: CommandState) -> BackgroundCommand {
 fn after(end: Option<TurnEnd>, state: CommandState) -> BackgroundCommands {
     let mut background = BackgroundCommands::restored(&[]);
     if let Some(end) = end {
-        background.turn_began(TurnCause::ByThePerson);
+        background.turn_began(TurnCause::Person);
         background.turn_ended(&end);
     }
-    background.put(command("a", state));
+    background.insert(command("a", state));
     background
 }
 
@@ -42,25 +42,25 @@ fn only_an_end_somebody_waits_for_begins_a_turn_and_only_after_one_that_finished
         (Some(failed()), done, false),
         (None, done, false),
     ] {
-        assert_eq!(after(end.clone(), state).wakes(), wakes, "{end:?} {state:?}");
+        assert_eq!(after(end.clone(), state).needs_turn(), wakes, "{end:?} {state:?}");
     }
     let mut halted = after(Some(TurnEnd::Finished), done);
     halted.halt();
-    assert!(!halted.wakes());
+    assert!(!halted.needs_turn());
 }
 
 #[test]
 fn turns_that_begin_by_themselves_are_bounded_until_the_person_speaks() {
     let mut background = after(Some(TurnEnd::Finished), CommandState::Exited { code: 0 });
-    for _ in 0..ALONE {
-        assert!(background.wakes());
-        background.turn_began(TurnCause::ByItself);
+    for _ in 0..MAX_AUTO_TURNS {
+        assert!(background.needs_turn());
+        background.turn_began(TurnCause::Automatic);
         background.turn_ended(&TurnEnd::Finished);
     }
-    assert!(!background.wakes());
-    background.turn_began(TurnCause::ByThePerson);
+    assert!(!background.needs_turn());
+    background.turn_began(TurnCause::Person);
     background.turn_ended(&TurnEnd::Finished);
-    assert!(background.wakes());
+    assert!(background.needs_turn());
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn what_ran_when_octo_ended_ended_with_it_and_what_had_ended_is_left_as_it_is() 
     let states: Vec<_> = restored.commands.iter().map(|command| command.state).collect();
     let lost = CommandState::EndedWithOcto;
     assert_eq!(states, [lost, lost, CommandState::Exited { code: 3 }]);
-    assert_eq!(restored.untold(), 3);
+    assert_eq!(restored.unreported_count(), 3);
     assert_eq!(
         BackgroundCommands::restored(&restored.commands).commands,
         restored.commands,

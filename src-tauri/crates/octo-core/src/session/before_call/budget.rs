@@ -1,6 +1,6 @@
 //! Budgets: when one is used up, the turn pauses and asks the person; a budget never aborts work.
 
-use super::{Gate, Next, Passage};
+use super::{Gate, GatedCall, Passage};
 use crate::session::{JobReport, state::Session, step::Step};
 use octo_protocol::{
     ApiError, BudgetAnswer, BudgetScope, BudgetStop, Budgets, Cost, ErrorCode, Event, MessageId, SessionId,
@@ -13,25 +13,25 @@ use std::{
 };
 
 /// How long to wait before a failed lookup is repeated.
-const AGAIN: Duration = Duration::from_secs(1);
+const LOOKUP_RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// A session's budget state.
 #[derive(Default)]
 pub(in crate::session) struct Budget {
     allowance: Allowance,
-    check: Check,
+    check: BudgetCheck,
 }
 
 /// The state of the next model call at this gate.
 #[derive(Default)]
-enum Check {
+enum BudgetCheck {
     /// No call is at this gate.
     #[default]
     None,
     /// The spending is being looked up.
-    Pending(MessageId, Next),
+    Pending(MessageId, GatedCall),
     /// A budget is used up, and Octo is asking the person.
-    Asked(BudgetStop, Next),
+    AwaitingAnswer(BudgetStop, GatedCall),
 }
 
 /// How far the person lets this session exceed its budgets.
@@ -114,7 +114,7 @@ impl Allowance {
 impl Budget {
     /// Creates the state of a sub-agent, with its parent's allowance.
     pub(in crate::session) fn inherited(allowance: Allowance) -> Self {
-        Self { allowance, check: Check::None }
+        Self { allowance, check: BudgetCheck::None }
     }
 
     /// Returns how far the person lets this session exceed its budgets.
@@ -129,7 +129,7 @@ impl Budget {
 
     /// Whether Octo is asking the person about a budget.
     pub(in crate::session) fn asks(&self) -> bool {
-        matches!(self.check, Check::Asked(..))
+        matches!(self.check, BudgetCheck::AwaitingAnswer(..))
     }
 
     /// Resets the state at the start of a turn.
@@ -139,14 +139,14 @@ impl Budget {
 
     /// Drops the pending call at the end of its turn.
     pub(in crate::session) fn end_turn(&mut self) {
-        self.check = Check::None;
+        self.check = BudgetCheck::None;
     }
 
     /// Takes the call that waits for a check, if this is still the current check.
-    fn take_checked(&mut self, checked: MessageId) -> Option<Next> {
-        let Check::Pending(check, next) = self.check else { return None };
+    fn take_checked(&mut self, checked: MessageId) -> Option<GatedCall> {
+        let BudgetCheck::Pending(check, next) = self.check else { return None };
         (check == checked).then(|| {
-            self.check = Check::None;
+            self.check = BudgetCheck::None;
             next
         })
     }
@@ -163,21 +163,23 @@ impl Session {
     }
 
     /// Checks the budgets. If any are set, it looks up the spending first.
-    pub(super) fn is_within_budget(&mut self, next: Next, step: &mut Step) -> Passage {
+    pub(super) fn is_within_budget(&mut self, next: GatedCall, step: &mut Step) -> Passage {
         if !self.is_counted() || self.budgets() == Budgets::default() {
             return Passage::Open;
         }
         let Some(turn) = self.turn.id().map(|turn| self.root_turn(turn)) else { return Passage::Closed };
         let (check, session) = (MessageId::new(), self.root());
         let (store, report) = (self.runtime.base.store.clone(), self.reporter());
-        self.budget.check = Check::Pending(check, next);
+        self.budget.check = BudgetCheck::Pending(check, next);
         step.job(move |_| {
             tokio::spawn(async move {
                 // No request is sent before the spending is known. While the store is full or busy, the lookup
                 // is repeated.
                 let outcome = loop {
                     match store.read(move |reader| spent(reader, session, turn)).await {
-                        Err(StoreError::Full | StoreError::Busy) => tokio::time::sleep(AGAIN).await,
+                        Err(StoreError::Full | StoreError::Busy) => {
+                            tokio::time::sleep(LOOKUP_RETRY_DELAY).await
+                        }
                         result => break result,
                     }
                 };
@@ -194,7 +196,7 @@ impl Session {
         let mut step = Step::default();
         match self.budget.allowance.used_up(&self.budgets(), &totals) {
             Some(stop) => {
-                self.budget.check = Check::Asked(stop, next);
+                self.budget.check = BudgetCheck::AwaitingAnswer(stop, next);
                 step.event(Event::BudgetReached { stop });
             }
             None => self.before_call(Gate::Size, next, &mut step),
@@ -204,13 +206,13 @@ impl Session {
 
     /// Takes the person's answer.
     pub(in crate::session) async fn answer_budget(&mut self, answer: BudgetAnswer) -> Result<(), ApiError> {
-        let Check::Asked(stop, next) = self.budget.check else {
+        let BudgetCheck::AwaitingAnswer(stop, next) = self.budget.check else {
             return Err(ApiError::new("budget.none").code(ErrorCode::Gone));
         };
         if answer == BudgetAnswer::Stop {
             return self.stop().await;
         }
-        self.budget.check = Check::None;
+        self.budget.check = BudgetCheck::None;
         let budgets = self.budgets();
         self.budget.allowance.answer(answer, &stop, &budgets);
         let mut step = Step::default().with(Event::BudgetAnswered);
@@ -221,9 +223,9 @@ impl Session {
     /// Cancels a budget check or question on Stop. Returns whether there was one.
     pub(in crate::session) fn cancel_budget(&mut self, step: &mut Step) -> bool {
         match std::mem::take(&mut self.budget.check) {
-            Check::None => false,
-            Check::Pending(..) => true,
-            Check::Asked(..) => {
+            BudgetCheck::None => false,
+            BudgetCheck::Pending(..) => true,
+            BudgetCheck::AwaitingAnswer(..) => {
                 step.event(Event::BudgetAnswered);
                 true
             }

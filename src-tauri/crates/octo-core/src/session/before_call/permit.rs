@@ -11,7 +11,7 @@
 //! During that time more turns may work than there are permits, by as many as a turn may have sub-agents at
 //! once. The demo takes no permit either, because it calls no model.
 
-use super::{Gate, Next, Passage};
+use super::{Gate, GatedCall, Passage};
 use crate::{
     admission::Permit,
     session::{JobReport, calls::Batch, current_turn::RunningTurn, state::Session, step::Step},
@@ -23,9 +23,9 @@ use octo_protocol::{ApiError, CallId, SessionStatus, TurnId};
 #[derive(Default)]
 pub(in crate::session) struct TurnPermit {
     /// `None` if the turn has not asked for one.
-    ticket: Option<Permit>,
+    permit: Option<Permit>,
     /// The steps to take once the turn has its permit.
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitingStep>,
     progress: Progress,
 }
 
@@ -39,9 +39,9 @@ enum Progress {
 
 /// A step that needs a permit.
 #[derive(Clone, Copy)]
-enum Waiting {
+enum WaitingStep {
     /// Call a model, starting at this gate.
-    Call(Gate, Next),
+    Call(Gate, GatedCall),
     /// Prepare a call, which may be a turn's first step.
     Prepare(CallId),
 }
@@ -54,13 +54,13 @@ impl TurnPermit {
     }
 
     /// Whether a step of the turn waits for a permit.
-    pub(in crate::session) fn holds(&self) -> bool {
+    pub(in crate::session) fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
     /// Returns whether the turn has its permit, and if so marks the turn as begun.
-    fn enter(&mut self) -> bool {
-        let is_admitted = self.ticket.as_ref().is_some_and(Permit::is_admitted);
+    fn begin_if_admitted(&mut self) -> bool {
+        let is_admitted = self.permit.as_ref().is_some_and(Permit::is_admitted);
         if is_admitted {
             self.progress = Progress::Begun;
         }
@@ -68,8 +68,8 @@ impl TurnPermit {
     }
 
     /// Returns whether a step may be taken now. Otherwise the step waits for the permit.
-    fn pass(&mut self, step: Waiting) -> Passage {
-        if self.enter() {
+    fn pass_or_wait(&mut self, step: WaitingStep) -> Passage {
+        if self.begin_if_admitted() {
             return Passage::Open;
         }
         self.waiting.push(step);
@@ -81,12 +81,12 @@ impl TurnPermit {
         self.progress == Progress::Begun
     }
 
-    fn take_waiting(&mut self) -> Vec<Waiting> {
+    fn take_waiting(&mut self) -> Vec<WaitingStep> {
         std::mem::take(&mut self.waiting)
     }
 
     fn give_back(&mut self) {
-        self.ticket = None;
+        self.permit = None;
     }
 }
 
@@ -96,44 +96,44 @@ impl Session {
     }
 
     /// Checks the permit of a new model call.
-    pub(super) fn has_permit(&mut self, next: Next) -> Passage {
-        self.permits(Waiting::Call(Gate::Model, next))
+    pub(super) fn has_permit(&mut self, next: GatedCall) -> Passage {
+        self.pass_permit_gate(WaitingStep::Call(Gate::Model, next))
     }
 
     /// Makes a model call that the person let exceed a budget, once the turn has a permit.
-    pub(super) fn call_allowed(&mut self, next: Next, step: &mut Step) {
-        let call = Waiting::Call(Gate::Budget, next);
-        if self.permits(call) == Passage::Open {
+    pub(super) fn call_allowed(&mut self, next: GatedCall, step: &mut Step) {
+        let call = WaitingStep::Call(Gate::Budget, next);
+        if self.pass_permit_gate(call) == Passage::Open {
             self.resume(call, step);
         }
     }
 
     /// Prepares a call once the turn has a permit.
     pub(in crate::session) fn prepare_permitted(&mut self, call: CallId, step: &mut Step) {
-        let call = Waiting::Prepare(call);
-        if self.permits(call) == Passage::Open {
+        let call = WaitingStep::Prepare(call);
+        if self.pass_permit_gate(call) == Passage::Open {
             self.resume(call, step);
         }
     }
 
     /// Returns whether a step may be taken now. Otherwise the step is stored until the turn has its permit.
-    fn permits(&mut self, gated: Waiting) -> Passage {
+    fn pass_permit_gate(&mut self, gated: WaitingStep) -> Passage {
         if !self.needs_permit() {
             return Passage::Open;
         }
-        if let Waiting::Prepare(_) = gated
+        if let WaitingStep::Prepare(_) = gated
             && self.turn.get().is_some_and(|turn| turn.permit.has_begun())
         {
             return Passage::Open;
         }
         self.ask_for_permit();
-        self.turn.with(|turn| turn.permit.pass(gated)).unwrap_or(Passage::Closed)
+        self.turn.with(|turn| turn.permit.pass_or_wait(gated)).unwrap_or(Passage::Closed)
     }
 
-    fn resume(&mut self, waiting_step: Waiting, step: &mut Step) {
+    fn resume(&mut self, waiting_step: WaitingStep, step: &mut Step) {
         match waiting_step {
-            Waiting::Call(gate, next) => self.before_call(gate, next, step),
-            Waiting::Prepare(call) => step.job(move |session| session.prepare(call)),
+            WaitingStep::Call(gate, next) => self.before_call(gate, next, step),
+            WaitingStep::Prepare(call) => step.job(move |session| session.prepare(call)),
         }
     }
 
@@ -143,22 +143,22 @@ impl Session {
         self.turn.with(|turn| {
             let id = turn.id();
             let request = || limiter.request_permit(id, move || report.send(JobReport::Admitted(id)));
-            turn.permit.ticket.get_or_insert_with(request);
+            turn.permit.permit.get_or_insert_with(request);
         });
     }
 
     /// Takes the waiting steps now that the turn has its permit.
-    pub(in crate::session) async fn admitted(&mut self, turn: TurnId) -> Result<(), ApiError> {
-        let Some(running) = self.turn.of(turn) else { return Ok(()) };
-        if !running.permit.enter() {
+    pub(in crate::session) async fn resume_waiting(&mut self, turn: TurnId) -> Result<(), ApiError> {
+        let Some(running) = self.turn.get_by_id(turn) else { return Ok(()) };
+        if !running.permit.begin_if_admitted() {
             return Ok(());
         }
         let steps = running.permit.take_waiting();
         let mut step = Step::default();
-        if steps.iter().any(|step| matches!(step, Waiting::Call(Gate::Model, _))) {
+        if steps.iter().any(|step| matches!(step, WaitingStep::Call(Gate::Model, _))) {
             // Messages sent meanwhile become part of the request.
             self.drain_queue(turn, &mut step);
-            self.feed(Input::Queued(self.waiting()), &mut step);
+            self.feed(Input::Queued(self.waiting_count()), &mut step);
         }
         for waiting_step in steps {
             self.resume(waiting_step, &mut step);

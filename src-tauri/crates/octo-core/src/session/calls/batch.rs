@@ -83,8 +83,13 @@ impl Batch {
     }
 
     /// Closes a question.
-    pub(in crate::session) fn close(&mut self, question: QuestionId, answer: Answer, step: &mut Step) {
-        self.questions.retain(|known| known.id != question);
+    pub(in crate::session) fn close_question(
+        &mut self,
+        question: QuestionId,
+        answer: Answer,
+        step: &mut Step,
+    ) {
+        self.questions.retain(|open_question| open_question.id != question);
         step.event(Event::QuestionClosed { question, answer: Some(answer) });
     }
 

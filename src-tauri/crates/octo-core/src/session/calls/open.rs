@@ -45,7 +45,7 @@ impl OpenCall {
         stored: &StoredCall,
         questions: &[Question],
     ) -> (Self, StoredCallState) {
-        let known = match stored.view.state {
+        let stored_state = match stored.view.state {
             CallState::Planned => StoredCallState::Planned,
             CallState::Asking if questions.iter().any(|question| question.call == call.id) => {
                 StoredCallState::Asking
@@ -56,7 +56,7 @@ impl OpenCall {
             CallState::Ended { .. } => StoredCallState::Started,
         };
         let (view, result) = (stored.view.clone(), stored.result.clone());
-        (Self { call, view, message, ready: None, result, cancel: None }, known)
+        (Self { call, view, message, ready: None, result, cancel: None }, stored_state)
     }
 
     pub(in crate::session) fn id(&self) -> CallId {
@@ -120,7 +120,7 @@ impl OpenCall {
         };
         ready.tool().clone_into(&mut self.view.tool);
         if let Decision::Deny { refusal, subject, part } = ready.decision().clone() {
-            let message = texts::refused_with(refusal, part.as_deref());
+            let message = texts::refusal_text_with(refusal, part.as_deref());
             self.show(ToolView::Refused { subject, part, refusal });
             self.end(CallStatus::Denied, message, step);
             return CallVerdict::Failed;
@@ -191,24 +191,24 @@ impl OpenCall {
                 let status = match outcome {
                     Outcome::Done | Outcome::AwaitsPerson => CallStatus::Done,
                 };
-                ToolResult { images, ..result_of(&self.call, status, text) }
+                ToolResult { images, ..tool_result(&self.call, status, text) }
             }
             Err(error) => {
                 let view = failed_view(self.view.view.take(), &error.text);
                 self.show(view);
-                result_of(&self.call, CallStatus::Failed, error.text)
+                tool_result(&self.call, CallStatus::Failed, error.text)
             }
         };
         if ending == CallEnding::Stopped {
             result.status = CallStatus::Stopped;
             result.text = format!("{}\n\n{}", result.text.trim_end(), texts::STOPPED).trim_start().to_owned();
         }
-        self.end_with(result, duration_ms, step);
+        self.set_result(result, duration_ms, step);
     }
 
     /// Ends it without running it to completion.
     pub(super) fn settle(&mut self, reason: SettleReason, step: &mut Step) {
-        let (status, text) = texts::settled(reason);
+        let (status, text) = texts::settled_call(reason);
         let card = if reason == SettleReason::Interrupted {
             SubAgentStatus::Interrupted
         } else {
@@ -226,10 +226,10 @@ impl OpenCall {
 
     /// Ends it with a text for the model.
     pub(super) fn end(&mut self, status: CallStatus, text: String, step: &mut Step) {
-        self.end_with(result_of(&self.call, status, text), 0, step);
+        self.set_result(tool_result(&self.call, status, text), 0, step);
     }
 
-    fn end_with(&mut self, result: ToolResult, duration_ms: u64, step: &mut Step) {
+    fn set_result(&mut self, result: ToolResult, duration_ms: u64, step: &mut Step) {
         self.view.state = CallState::Ended { status: result.status, at: now(), duration_ms };
         step.event(self.event());
         step.change(Change::Result(result.clone()));
@@ -242,13 +242,13 @@ impl OpenCall {
     pub(super) fn into_result(self) -> ToolResult {
         let Self { call, result, .. } = self;
         result.unwrap_or_else(|| {
-            let (status, text) = texts::settled(SettleReason::Interrupted);
-            result_of(&call, status, text.to_owned())
+            let (status, text) = texts::settled_call(SettleReason::Interrupted);
+            tool_result(&call, status, text.to_owned())
         })
     }
 }
 
-fn result_of(call: &ToolCall, status: CallStatus, text: String) -> ToolResult {
+fn tool_result(call: &ToolCall, status: CallStatus, text: String) -> ToolResult {
     ToolResult { call: call.id, provider_id: call.provider_id.clone(), status, text, images: Vec::new() }
 }
 
@@ -256,7 +256,7 @@ fn result_of(call: &ToolCall, status: CallStatus, text: String) -> ToolResult {
 fn failed_view(old_view: Option<ToolView>, text: &str) -> ToolView {
     match old_view {
         Some(ToolView::Command(mut command)) => {
-            command.output.get_or_insert_with(|| text.chars().take(super::SHOWN).collect());
+            command.output.get_or_insert_with(|| text.chars().take(super::MAX_CARD_CHARS).collect());
             ToolView::Command(command)
         }
         _ => plain(text),

@@ -7,7 +7,7 @@
 
 use super::Progress;
 use crate::{
-    builtin::{Client, Deed, Witness},
+    builtin::{BuiltinReport, Client, ReportRecipient},
     session::{
         attached::AttachmentMode,
         before_call::{Allowance, Budget},
@@ -24,12 +24,12 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::task::TaskTracker;
 
 /// Tools no sub-agent may use: it starts no sub-agents and does not undo its parent's turn.
-const NEVER: &[&str] = &[INVOKE_SKILL, "undo_task", "redo_task"];
+const FORBIDDEN_TOOLS: &[&str] = &[INVOKE_SKILL, "undo_task", "redo_task"];
 
 /// The sub-agent part of a session's state.
 pub(in crate::session) struct SubAgent {
     origin: SubAgentOrigin,
-    barred: Arc<[String]>,
+    forbidden_tools: Arc<[String]>,
     /// `None` once no parent waits for it: after a restart.
     link: Option<Link>,
 }
@@ -47,12 +47,12 @@ pub(in crate::session) struct ParentState {
     /// The summary of the parent's step.
     summary: String,
     /// Tracks the scans for changes of ended commands; the parent's step waits for them.
-    looking: TaskTracker,
+    change_scans: TaskTracker,
     /// Sites the person granted to the parent's turn.
     granted: Vec<String>,
     allowance: Allowance,
-    attached: AttachmentMode,
-    seen: SentRequests,
+    attachment_mode: AttachmentMode,
+    sent_requests: SentRequests,
 }
 
 /// The connection of a sub-agent to its parent for the session's life.
@@ -60,7 +60,7 @@ struct Link {
     task: TurnStep,
     summary: String,
     /// The built-in commands it may run without asking. Never stored: after a restart it has no such grant.
-    leave: BuiltinGrant,
+    builtin_grant: BuiltinGrant,
     attendance: Attendance,
     progress: Progress,
     reports: watch::Sender<Progress>,
@@ -73,7 +73,7 @@ pub(in crate::session) enum Attendance {
     Person,
     /// No person answers. Calls that would ask are refused; reports of the effects of its built-in commands are
     /// sent here.
-    Unattended(mpsc::UnboundedSender<Deed>),
+    Unattended(mpsc::UnboundedSender<BuiltinReport>),
 }
 
 impl ParentLink {
@@ -85,7 +85,8 @@ impl ParentLink {
     ) -> (Self, watch::Receiver<Progress>) {
         let (reports, progress) = watch::channel(Progress::new());
         let (task, summary) = (state.task.clone(), state.summary.clone());
-        let link = Link { task, summary, leave: grant, attendance, progress: Progress::new(), reports };
+        let link =
+            Link { task, summary, builtin_grant: grant, attendance, progress: Progress::new(), reports };
         (Self { state, link }, progress)
     }
 }
@@ -93,8 +94,9 @@ impl ParentLink {
 impl SubAgent {
     /// Restores the sub-agent part of a stored session.
     pub(in crate::session) fn new(stored: StoredSubAgent) -> Self {
-        let forbidden_tools = NEVER.iter().map(|name| (*name).to_owned()).chain(stored.forbidden).collect();
-        Self { origin: stored.origin, barred: forbidden_tools, link: None }
+        let forbidden_tools =
+            FORBIDDEN_TOOLS.iter().map(|name| (*name).to_owned()).chain(stored.forbidden).collect();
+        Self { origin: stored.origin, forbidden_tools, link: None }
     }
 
     /// Returns the parent and the call that started it.
@@ -114,22 +116,22 @@ impl Session {
         ParentState {
             task,
             summary,
-            looking: self.records.looking(),
+            change_scans: self.records.scans(),
             granted,
             allowance: self.budget.allowance().clone(),
-            attached: self.attached,
-            seen: self.warmth.seen().clone(),
+            attachment_mode: self.attachment_mode,
+            sent_requests: self.warmth.sent_requests().clone(),
         }
     }
 
     /// Takes over the parent's state, if the sub-agent begins now.
     pub(in crate::session) fn inherit(&mut self, parent: ParentLink) {
         let ParentLink { state, link } = parent;
-        self.records = TurnRecords::beside(state.looking);
+        self.records = TurnRecords::with_scans(state.change_scans);
         self.grants.inherit_sites(state.granted);
         self.budget = Budget::inherited(state.allowance);
-        self.attached = state.attached;
-        self.warmth.inherit(state.seen);
+        self.attachment_mode = state.attachment_mode;
+        self.warmth.inherit(state.sent_requests);
         if let Attendance::Unattended(_) = link.attendance {
             self.workspace.limit_to_drafts(&self.runtime);
         }
@@ -149,8 +151,8 @@ impl Session {
     }
 
     /// Returns the tools that are refused here, whatever the decision about their calls.
-    pub(in crate::session) fn barred(&self) -> Arc<[String]> {
-        self.sub_agent.as_ref().map_or_else(|| Arc::from([]), |sub_agent| sub_agent.barred.clone())
+    pub(in crate::session) fn forbidden_tools(&self) -> Arc<[String]> {
+        self.sub_agent.as_ref().map_or_else(|| Arc::from([]), |sub_agent| sub_agent.forbidden_tools.clone())
     }
 
     fn link(&self) -> Option<&Link> {
@@ -158,8 +160,8 @@ impl Session {
     }
 
     /// Returns the grant for built-in commands that may run without asking.
-    pub(in crate::session) fn desk_leave(&self) -> BuiltinGrant {
-        self.link().map_or(BuiltinGrant::Ask, |link| link.leave)
+    pub(in crate::session) fn builtin_grant(&self) -> BuiltinGrant {
+        self.link().map_or(BuiltinGrant::Ask, |link| link.builtin_grant)
     }
 
     /// Whether no person answers its questions.
@@ -171,10 +173,10 @@ impl Session {
     pub(in crate::session) fn client(&self) -> Client {
         let turn = self.turn.id().map(|turn| self.root_turn(turn));
         let witness = match self.link().map(|link| &link.attendance) {
-            Some(Attendance::Unattended(sender)) => Witness::Told(sender.clone()),
-            Some(Attendance::Person) | None => Witness::Nobody,
+            Some(Attendance::Unattended(sender)) => ReportRecipient::Channel(sender.clone()),
+            Some(Attendance::Person) | None => ReportRecipient::None,
         };
-        Client { turn, witness }
+        Client { turn, recipient: witness }
     }
 
     /// Returns the step of a turn that begins or resumes.
@@ -188,7 +190,7 @@ impl Session {
     }
 
     /// Fails for a sub-agent: it has one turn, and permanent changes of a session belong to its parent.
-    pub(in crate::session) fn must_be_own(&self) -> Result<(), ApiError> {
+    pub(in crate::session) fn check_owned_here(&self) -> Result<(), ApiError> {
         match &self.sub_agent {
             Some(sub_agent) => Err(ApiError::new("fork.belongs").arg("title", &sub_agent.origin.title)),
             None => Ok(()),
@@ -200,34 +202,34 @@ impl Session {
     }
 
     /// Records an answer of the model.
-    pub(in crate::session) fn note_step(&mut self, message: &Message) {
+    pub(in crate::session) fn record_step(&mut self, message: &Message) {
         if let Some(progress) = self.progress() {
-            progress.answered(message);
+            progress.record_answer(message);
         }
     }
 
     /// Records the start of a call to the tool with this name.
-    pub(in crate::session) fn note_call(&mut self, tool: &str) {
+    pub(in crate::session) fn record_call(&mut self, tool: &str) {
         if let Some(progress) = self.progress() {
-            progress.called(tool);
+            progress.record_call(tool);
         }
     }
 
     /// Records a billed model call.
-    pub(in crate::session) fn note_bill(&mut self, call: &BilledCall) {
+    pub(in crate::session) fn record_bill(&mut self, call: &BilledCall) {
         if let Some(progress) = self.progress() {
-            progress.billed(call);
+            progress.record_bill(call);
         }
     }
 
     /// Records the end of the turn. The parent learns of it once it is stored.
-    pub(in crate::session) fn note_end(&mut self, turn: TurnId, end: &TurnEnd) {
+    pub(in crate::session) fn record_end(&mut self, turn: TurnId, end: &TurnEnd) {
         if self.sub_agent.is_none() {
             return;
         }
         let last_words = self.conversation.last_answer(turn).unwrap_or_default();
         if let Some(progress) = self.progress() {
-            progress.ended(end.clone(), last_words);
+            progress.record_end(end.clone(), last_words);
         }
     }
 
@@ -237,7 +239,7 @@ impl Session {
         let Some(link) = self.sub_agent.as_mut().and_then(|sub_agent| sub_agent.link.as_mut()) else {
             return;
         };
-        link.progress.stored(status, acts);
+        link.progress.set_stored(status, acts);
         let now = link.progress.clone();
         link.reports.send_if_modified(|progress| {
             let changed = *progress != now;

@@ -36,6 +36,6 @@ impl Runtime {
 
     /// Closes a sub-agent's session: its background commands end, and their changes are recorded.
     pub(in crate::session) async fn close_sub_agent(self: Arc<Self>, session: SessionId) {
-        self.open.let_rest(session).await;
+        self.open.close(session).await;
     }
 }

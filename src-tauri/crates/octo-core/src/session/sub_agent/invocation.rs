@@ -8,13 +8,13 @@ use super::{
     Progress, SubAgentSpec,
     parent::{ChildReport, Parent, ParentQuery},
     prompt, spawn,
-    summary::{output, summed_up},
+    summary::{output, summary_output},
 };
 use crate::{
     models::Companion,
     permission::PermissionContext,
     session::{JobReport, Runtime, actor::Reporter, skill_commands::PolicyRunner, state::Session, texts},
-    skills::{Fork, ForkModel, LoadedSkill, SkillError, SkillFacts, SkillMode, SkillRequest},
+    skills::{LoadedSkill, SkillError, SkillFacts, SkillMode, SkillRequest, SubAgentModel, SubAgentSkill},
 };
 use futures::future::BoxFuture;
 use octo_protocol::{
@@ -29,7 +29,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// Returns the model a sub-agent works on.
-enum Worker {
+enum ChosenModel {
     /// Its parent's: it begins with the parent's conversation, which this model's cache contains.
     Parents,
     /// Another model.
@@ -39,7 +39,7 @@ enum Worker {
 /// The skills of a home, as seen by one call of a session.
 struct SessionSkills {
     runtime: Arc<Runtime>,
-    report: Reporter,
+    reporter: Reporter,
     session: SessionId,
     turn: TurnId,
     folder: PathBuf,
@@ -55,7 +55,7 @@ impl Session {
         };
         Arc::new(Invoker(Arc::new(SessionSkills {
             runtime: self.runtime.clone(),
-            report: self.reporter(),
+            reporter: self.reporter(),
             session: self.id(),
             turn,
             folder: self.workspace.folder().to_owned(),
@@ -73,8 +73,8 @@ impl SkillInvoker for Invoker {
     fn preview(&self, skill_task: &SkillTask) -> BoxFuture<'static, Result<ToolView, ToolError>> {
         let (skills, skill_task) = (self.0.clone(), skill_task.clone());
         Box::pin(async move {
-            let card = skills.find(&skill_task).await?;
-            Ok(match card.manner {
+            let card = skills.find_skill(&skill_task).await?;
+            Ok(match card.mode {
                 SkillMode::Inline => ToolView::Skill(skill_view(&card, &skill_task)),
                 SkillMode::Fork => ToolView::SubAgent(sub_agent_view(&card, &skill_task)),
             })
@@ -90,10 +90,11 @@ impl SkillInvoker for Invoker {
         let skills = self.0.clone();
         Box::pin(async move {
             let loading = async {
-                let card = skills.find(&skill_task).await?;
+                let card = skills.find_skill(&skill_task).await?;
                 let commands = Arc::new(skills.runner.of_call(call, cancel.clone()));
                 let source = skills.runtime.sub_agents.skills();
-                let loaded = source.load(skills.ask(&skill_task), commands).await.map_err(words_of)?;
+                let loaded =
+                    source.load(skills.to_request(&skill_task), commands).await.map_err(tool_error)?;
                 Ok::<_, ToolError>((card, loaded))
             };
             let (card, loaded) = tokio::select! {
@@ -102,18 +103,20 @@ impl SkillInvoker for Invoker {
                 loaded = loading => loaded?,
             };
             match loaded {
-                LoadedSkill::Inline { instructions, ran } => {
+                LoadedSkill::Inline { instructions, executed } => {
                     let outputs = Outputs::new(skills.runtime.base.paths.outputs(skills.session));
-                    let view = SkillView { commands: ran, ..skill_view(&card, &skill_task) };
+                    let view = SkillView { commands: executed, ..skill_view(&card, &skill_task) };
                     Ok(inline(view, &instructions, &outputs, call))
                 }
-                LoadedSkill::Fork(fork) => skills.run_sub_agent(&card, fork, &skill_task, call, cancel).await,
+                LoadedSkill::SubAgent(fork) => {
+                    skills.run_sub_agent(&card, fork, &skill_task, call, cancel).await
+                }
             }
         })
     }
 }
 
-fn words_of(error: SkillError) -> ToolError {
+fn tool_error(error: SkillError) -> ToolError {
     ToolError::new(error.to_string())
 }
 
@@ -156,7 +159,7 @@ fn inline(view: SkillView, instructions: &str, outputs: &Outputs, call: CallId) 
 }
 
 impl SessionSkills {
-    fn ask(&self, skill_task: &SkillTask) -> SkillRequest {
+    fn to_request(&self, skill_task: &SkillTask) -> SkillRequest {
         SkillRequest {
             name: skill_task.name.clone(),
             task: skill_task.task.clone(),
@@ -166,28 +169,28 @@ impl SessionSkills {
         }
     }
 
-    async fn find(&self, skill_task: &SkillTask) -> Result<SkillFacts, ToolError> {
-        self.runtime.sub_agents.skills().find(self.ask(skill_task)).await.map_err(words_of)
+    async fn find_skill(&self, skill_task: &SkillTask) -> Result<SkillFacts, ToolError> {
+        self.runtime.sub_agents.skills().find(self.to_request(skill_task)).await.map_err(tool_error)
     }
 
-    fn tell(&self, call: CallId, view: &SubAgentView, usage: Usage) {
-        self.report.send(JobReport::Child(ChildReport::new(self.turn, call, view.clone(), usage)));
+    fn report_progress(&self, call: CallId, view: &SubAgentView, usage: Usage) {
+        self.reporter.send(JobReport::Child(ChildReport::new(self.turn, call, view.clone(), usage)));
     }
 
     /// Lets a sub-agent do the call's task. Returns its summary.
     async fn run_sub_agent(
         &self,
         card: &SkillFacts,
-        fork: Fork,
+        fork: SubAgentSkill,
         skill_task: &SkillTask,
         call: CallId,
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
-        let mut view = SubAgentView { commands: fork.ran.clone(), ..sub_agent_view(card, skill_task) };
+        let mut view = SubAgentView { commands: fork.executed.clone(), ..sub_agent_view(card, skill_task) };
         let slot = match self.runtime.free_sub_agent_slot() {
             Some(slot) => slot,
             None => {
-                self.tell(call, &view, Usage::default());
+                self.report_progress(call, &view, Usage::default());
                 tokio::select! {
                     biased;
                     () = cancel.cancelled() => {
@@ -199,7 +202,7 @@ impl SessionSkills {
             }
         };
         let (query, parent) = ParentQuery::new(self.turn, call);
-        self.report.send(JobReport::ParentQuery(query));
+        self.reporter.send(JobReport::ParentQuery(query));
         let parent = parent.await.map_err(|_| ToolError::new("Not begun: the turn is over."))?;
         let (child, progress) = self.begin(card, fork, skill_task, call, parent).await?;
         view.session = Some(child);
@@ -213,14 +216,14 @@ impl SessionSkills {
         } else {
             closing.await;
         }
-        Ok(summed_up(view, progress.as_ref()))
+        Ok(summary_output(view, progress.as_ref()))
     }
 
     /// Begins the sub-agent's session.
     async fn begin(
         &self,
         card: &SkillFacts,
-        fork: Fork,
+        fork: SubAgentSkill,
         skill_task: &SkillTask,
         call: CallId,
         parent: Parent,
@@ -229,11 +232,11 @@ impl SessionSkills {
             |error: ApiError| ToolError::new(format!("Not begun: {}", words::explain(Language::En, &error)));
         let worker = self.model(&fork.model, parent.model()).await?;
         let (model, effort, inherits) = match worker {
-            Worker::Parents => {
+            ChosenModel::Parents => {
                 (parent.model(), parent.info().effort, InheritedContext::Before(parent.message()))
             }
             // The notice of skills belongs to the conversation, which that model would have to read in full.
-            Worker::Other(other) => (Some(other), fork.effort, InheritedContext::Nothing),
+            ChosenModel::Other(other) => (Some(other), fork.effort, InheritedContext::Nothing),
         };
         let toolset = &self.runtime.services.toolset;
         let own_name =
@@ -252,16 +255,20 @@ impl SessionSkills {
             .on_model(model, effort)
             .without_tools(forbidden)
             .with_task(&skill_task.task)
-            .with_leave(fork.leave);
+            .with_grant(fork.builtin_grant);
         spawn(&self.runtime, new).await.map_err(failure)
     }
 
     /// The model a sub-agent works on.
-    async fn model(&self, choice: &ForkModel, parents: Option<ModelId>) -> Result<Worker, ToolError> {
+    async fn model(
+        &self,
+        choice: &SubAgentModel,
+        parents: Option<ModelId>,
+    ) -> Result<ChosenModel, ToolError> {
         let models = &self.runtime.services.models;
         let other_model = match choice {
-            ForkModel::Same => None,
-            ForkModel::Light => match self.runtime.base.preferences().light_model {
+            SubAgentModel::Parents => None,
+            SubAgentModel::Small => match self.runtime.base.preferences().light_model {
                 Some(small) => models.vendor_name(small).map(|_| small),
                 None => match parents {
                     Some(parents) => match models.companion(parents, CompanionRole::Light).await {
@@ -272,7 +279,7 @@ impl SessionSkills {
                     None => None,
                 },
             },
-            ForkModel::Named(name) => Some(models.find(name).ok_or_else(|| {
+            SubAgentModel::Named(name) => Some(models.find(name).ok_or_else(|| {
                 let available = models.names().join(", ");
                 ToolError::new(format!(
                     "Not begun: the skill wants the model {name}, which is not connected. Connected: {available}."
@@ -280,8 +287,8 @@ impl SessionSkills {
             })?),
         };
         Ok(match other_model {
-            Some(other_model) if Some(other_model) != parents => Worker::Other(other_model),
-            Some(_) | None => Worker::Parents,
+            Some(other_model) if Some(other_model) != parents => ChosenModel::Other(other_model),
+            Some(_) | None => ChosenModel::Parents,
         })
     }
 
@@ -298,14 +305,14 @@ impl SessionSkills {
         loop {
             let now = progress.borrow_and_update().clone();
             if now.end().is_some() {
-                now.show(view);
-                self.tell(call, view, now.usage());
+                now.update_view(view);
+                self.report_progress(call, view, now.usage());
                 return Some(now);
             }
             let old_view = view.clone();
-            now.show(view);
+            now.update_view(view);
             if *view != old_view {
-                self.tell(call, view, now.usage());
+                self.report_progress(call, view, now.usage());
             }
             tokio::select! {
                 biased;

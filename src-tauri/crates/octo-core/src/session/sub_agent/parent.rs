@@ -18,9 +18,9 @@ pub(in crate::session) struct Children(HashMap<CallId, Child>);
 struct Child {
     session: Option<SessionId>,
     /// Whether it is waiting for the person.
-    waits: bool,
+    is_waiting: bool,
     /// The part of its usage already counted in the turn's.
-    counted: Usage,
+    counted_usage: Usage,
 }
 
 /// Progress of a sub-agent, for its parent.
@@ -85,15 +85,17 @@ impl Parent {
 impl Children {
     /// Whether a sub-agent whose call is open waits for the person.
     pub(in crate::session) fn wait_for_person(&self, batch: &Batch) -> bool {
-        self.0.iter().any(|(call, child)| child.waits && batch.get(*call).is_some_and(|open| open.is_open()))
+        self.0
+            .iter()
+            .any(|(call, child)| child.is_waiting && batch.get(*call).is_some_and(|open| open.is_open()))
     }
 
     /// Records a sub-agent's progress. Returns its usage since the last report.
     fn report(&mut self, call: CallId, view: &SubAgentView, usage: Usage) -> Usage {
         let child = self.0.entry(call).or_default();
-        child.waits = view.status == SubAgentStatus::NeedsYou;
+        child.is_waiting = view.status == SubAgentStatus::NeedsYou;
         child.session = view.session;
-        less(usage, std::mem::replace(&mut child.counted, usage))
+        usage_difference(usage, std::mem::replace(&mut child.counted_usage, usage))
     }
 
     fn sessions(&self) -> impl Iterator<Item = SessionId> {
@@ -116,7 +118,7 @@ impl Session {
     /// Updates a sub-agent's card.
     pub(in crate::session) async fn child_progressed(&mut self, report: ChildReport) -> Result<(), ApiError> {
         let ChildReport { turn, call, view, usage } = report;
-        let Some(running) = self.turn.of(turn) else { return Ok(()) };
+        let Some(running) = self.turn.get_by_id(turn) else { return Ok(()) };
         let Some(open) = running.batch.call(call).filter(|open| open.is_open()) else { return Ok(()) };
         let additional = running.children.report(call, &view, usage);
         open.show(ToolView::SubAgent(view));
@@ -142,7 +144,7 @@ impl Session {
 }
 
 /// Returns the difference.
-fn less(now: Usage, earlier: Usage) -> Usage {
+fn usage_difference(now: Usage, earlier: Usage) -> Usage {
     Usage {
         input: now.input.saturating_sub(earlier.input),
         cache_read: now.cache_read.saturating_sub(earlier.cache_read),

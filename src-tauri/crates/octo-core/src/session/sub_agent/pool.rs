@@ -34,16 +34,16 @@ impl SubAgentPool {
 
     /// Makes waiting sub-agents check again, because the limit may have changed.
     pub fn limit_changed(&self) {
-        self.slots.look_again();
+        self.slots.recheck();
     }
 
     /// Stores the parent's state until its sub-agent's session is opened.
-    pub(super) fn hand_over(&self, session: SessionId, link: ParentLink) {
+    pub(super) fn store_link(&self, session: SessionId, link: ParentLink) {
         self.with_links(|links| links.insert(session, link));
     }
 
     /// Takes the parent's state for a session that is being opened. Returns it only once.
-    pub(in crate::session) fn take(&self, session: SessionId) -> Option<ParentLink> {
+    pub(in crate::session) fn take_link(&self, session: SessionId) -> Option<ParentLink> {
         self.with_links(|links| links.remove(&session))
     }
 
@@ -83,7 +83,7 @@ impl Slots {
     }
 
     /// Makes waiters check again, because the limit may have changed.
-    fn look_again(&self) {
+    fn recheck(&self) {
         self.0.send_modify(|_| {});
     }
 }

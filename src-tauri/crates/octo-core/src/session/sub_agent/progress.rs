@@ -5,7 +5,7 @@ use octo_protocol::{
 };
 
 /// Maximum length of the last line on a card, in characters.
-const LINE: usize = 200;
+const MAX_LINE: usize = 200;
 
 /// The progress of a sub-agent.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub(in crate::session) struct Progress {
     cost: Option<Cost>,
     last_line: String,
     /// Whether one of its calls is running.
-    acts: bool,
+    is_acting: bool,
     /// The end of its turn and its last words; `None` until then.
     end: Option<(TurnEnd, String)>,
 }
@@ -32,22 +32,22 @@ impl Progress {
             usage: Usage::default(),
             cost: Some(Cost::ZERO),
             last_line: String::new(),
-            acts: false,
+            is_acting: false,
             end: None,
         }
     }
 
     /// Records an answer of its model.
-    pub(super) fn answered(&mut self, message: &Message) {
+    pub(super) fn record_answer(&mut self, message: &Message) {
         self.steps = self.steps.saturating_add(1);
         let text = message.text();
         if let Some(line) = text.lines().rev().map(str::trim).find(|line| !line.is_empty()) {
-            self.last_line = line.chars().take(LINE).collect();
+            self.last_line = line.chars().take(MAX_LINE).collect();
         }
     }
 
     /// Records the start of a call of this tool.
-    pub(super) fn called(&mut self, tool: &str) {
+    pub(super) fn record_call(&mut self, tool: &str) {
         match self.tools.iter_mut().find(|usage| usage.tool == tool) {
             Some(usage) => usage.count = usage.count.saturating_add(1),
             None => self.tools.push(ToolCount { tool: tool.to_owned(), count: 1 }),
@@ -55,7 +55,7 @@ impl Progress {
     }
 
     /// Records a billed model call.
-    pub(super) fn billed(&mut self, call: &BilledCall) {
+    pub(super) fn record_bill(&mut self, call: &BilledCall) {
         self.usage += call.usage.unwrap_or_default();
         // A call without reported usage costs nothing.
         let cost = if call.usage.is_some() { call.cost } else { Some(Cost::ZERO) };
@@ -63,14 +63,14 @@ impl Progress {
     }
 
     /// Records the end of its turn, with its last words.
-    pub(super) fn ended(&mut self, end: TurnEnd, last_words: String) {
+    pub(super) fn record_end(&mut self, end: TurnEnd, last_words: String) {
         self.end = Some((end, last_words));
     }
 
     /// Records the stored state of its session.
-    pub(super) fn stored(&mut self, status: SessionStatus, acts: bool) {
+    pub(super) fn set_stored(&mut self, status: SessionStatus, acts: bool) {
         self.status = status;
-        self.acts = acts;
+        self.is_acting = acts;
     }
 
     /// Returns the number of answers of its model.
@@ -79,13 +79,13 @@ impl Progress {
     }
 
     /// Whether it waits for the person.
-    pub(in crate::session) fn waits(&self) -> bool {
+    pub(in crate::session) fn is_waiting(&self) -> bool {
         self.status == SessionStatus::Waiting
     }
 
     /// Whether one of its calls is running.
-    pub(in crate::session) fn acts(&self) -> bool {
-        self.acts
+    pub(in crate::session) fn is_acting(&self) -> bool {
+        self.is_acting
     }
 
     pub(super) fn usage(&self) -> Usage {
@@ -103,7 +103,7 @@ impl Progress {
     }
 
     /// Updates its card.
-    pub(super) fn show(&self, view: &mut SubAgentView) {
+    pub(super) fn update_view(&self, view: &mut SubAgentView) {
         view.status = match (&self.end, self.status) {
             (Some((TurnEnd::Finished, _)), _) => SubAgentStatus::Done,
             (Some((TurnEnd::Stopped, _)), _) => SubAgentStatus::Stopped,

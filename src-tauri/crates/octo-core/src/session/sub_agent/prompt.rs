@@ -22,7 +22,7 @@ pub(super) fn instructions(name: &str, instructions: &str, forbidden: &[String])
 }
 
 /// The text after a summary that was too long.
-pub(super) const CUT: &str = "\n[Cut; the rest is in the sub-agent's session.]";
+pub(super) const TRUNCATED: &str = "\n[Cut; the rest is in the sub-agent's session.]";
 
 /// The text about a sub-agent the person stopped.
 pub(super) const STOPPED: &str =

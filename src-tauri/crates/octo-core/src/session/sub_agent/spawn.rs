@@ -1,7 +1,7 @@
 //! Makes a sub-agent: stores its session with its first turn, and opens it.
 
 use super::{Attendance, ParentLink, ParentState, Progress, prompt};
-use crate::{builtin::Deed, prompt::Surroundings, session::Runtime};
+use crate::{builtin::BuiltinReport, prompt::Surroundings, session::Runtime};
 use octo_protocol::{
     ApiError, Block, Effort, Message, MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Role, SessionId,
     SessionInfo, SessionStatus, Source, SubAgentOrigin, TurnId, TurnView,
@@ -22,13 +22,13 @@ pub(in crate::session) struct SubAgentSpec {
     mode: Mode,
     model: Option<ModelId>,
     effort: Option<Effort>,
-    inherits: InheritedContext,
+    inherited: InheritedContext,
     /// Tools it may not use, by their canonical names.
-    forbidden: Vec<String>,
+    forbidden_tools: Vec<String>,
     /// The notice before its task.
     notice: String,
     task: String,
-    leave: BuiltinGrant,
+    builtin_grant: BuiltinGrant,
     attendance: Attendance,
 }
 
@@ -49,11 +49,11 @@ impl SubAgentSpec {
             effort: parent.effort,
             parent,
             state,
-            inherits,
-            forbidden: Vec::new(),
+            inherited: inherits,
+            forbidden_tools: Vec::new(),
             notice,
             task: prompt::PROCEED.to_owned(),
-            leave: BuiltinGrant::Ask,
+            builtin_grant: BuiltinGrant::Ask,
             attendance: Attendance::Person,
         }
     }
@@ -66,7 +66,7 @@ impl SubAgentSpec {
 
     /// Forbids tools, given by their canonical names.
     pub(in crate::session) fn without_tools(mut self, forbidden: Vec<String>) -> Self {
-        self.forbidden = forbidden;
+        self.forbidden_tools = forbidden;
         self
     }
 
@@ -79,14 +79,14 @@ impl SubAgentSpec {
     }
 
     /// Sets the grant for built-in commands that may run without asking.
-    pub(in crate::session) fn with_leave(mut self, grant: BuiltinGrant) -> Self {
-        self.leave = grant;
+    pub(in crate::session) fn with_grant(mut self, grant: BuiltinGrant) -> Self {
+        self.builtin_grant = grant;
         self
     }
 
     /// Makes it unattended: no person answers its questions, so it works in the strictest mode, and calls that
     /// would ask are refused.
-    pub(in crate::session) fn unattended(mut self, reports: mpsc::UnboundedSender<Deed>) -> Self {
+    pub(in crate::session) fn unattended(mut self, reports: mpsc::UnboundedSender<BuiltinReport>) -> Self {
         self.mode = Mode::Ask;
         self.attendance = Attendance::Unattended(reports);
         self
@@ -98,7 +98,9 @@ pub(in crate::session) async fn spawn(
     runtime: &Arc<Runtime>,
     new: SubAgentSpec,
 ) -> Result<(SessionId, watch::Receiver<Progress>), ApiError> {
-    let SubAgentSpec { origin, parent, mode, model, effort, inherits, forbidden, notice, task, .. } = new;
+    let SubAgentSpec {
+        origin, parent, mode, model, effort, inherited, forbidden_tools, notice, task, ..
+    } = new;
     let (id, created_at) = (SessionId::new(), now());
     let info = SessionInfo {
         title: origin.name.clone(),
@@ -110,7 +112,7 @@ pub(in crate::session) async fn spawn(
         ..SessionInfo::new(id, parent.folder.clone(), Source::SubAgent, created_at)
     };
     let mut blocks = Vec::new();
-    if inherits == InheritedContext::Nothing {
+    if inherited == InheritedContext::Nothing {
         let vendor = model.and_then(|model| runtime.services.models.vendor_name(model));
         blocks.push(Surroundings::now(vendor, parent.folder).notice());
     }
@@ -119,7 +121,11 @@ pub(in crate::session) async fn spawn(
     let turn = TurnView::new(TurnId::new(), created_at);
     let meta = Meta::new(Origin::Octo, created_at);
     let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks, meta };
-    let new_sub_agent = NewSubAgent { info, link: StoredSubAgent { origin, forbidden }, inherits };
+    let new_sub_agent = NewSubAgent {
+        info,
+        link: StoredSubAgent { origin, forbidden: forbidden_tools },
+        inherits: inherited,
+    };
     let holder = runtime.base.lease.clone();
     let created = runtime.base.store.write(move |tx| {
         tx.create_sub_agent(&new_sub_agent)?;
@@ -128,12 +134,12 @@ pub(in crate::session) async fn spawn(
         tx.begin_first_turn(id, turn, std::slice::from_ref(&message))
     });
     created.await?;
-    let (link, progress) = ParentLink::new(new.state, new.leave, new.attendance);
-    runtime.sub_agents.hand_over(id, link);
+    let (link, progress) = ParentLink::new(new.state, new.builtin_grant, new.attendance);
+    runtime.sub_agents.store_link(id, link);
     match runtime.open_session(id).await {
         Ok(_) => Ok((id, progress)),
         Err(error) => {
-            runtime.sub_agents.take(id);
+            runtime.sub_agents.take_link(id);
             Err(error)
         }
     }

@@ -5,10 +5,10 @@ use octo_protocol::{Language, SubAgentStatus, SubAgentView, ToolView, TurnEnd, w
 use octo_tools::{MAX_SUMMARY, Outcome, ToolOutput};
 
 /// Builds the result for the parent's model.
-pub(super) fn summed_up(mut view: SubAgentView, progress: Option<&Progress>) -> ToolOutput {
+pub(super) fn summary_output(mut view: SubAgentView, progress: Option<&Progress>) -> ToolOutput {
     let Some((turn_end, last_words)) = progress.and_then(Progress::end) else {
         view.status = SubAgentStatus::Failed;
-        let text = format!("{}\n\n{}", head(&view, "broke off"), prompt::LOST);
+        let text = format!("{}\n\n{}", heading(&view, "broke off"), prompt::LOST);
         return output(view, text);
     };
     let (outcome, hint) = match turn_end {
@@ -18,24 +18,25 @@ pub(super) fn summed_up(mut view: SubAgentView, progress: Option<&Progress>) -> 
     };
     let last_words = last_words.trim();
     let last_words = if last_words.is_empty() { "(It said nothing.)" } else { last_words };
-    let start = [Some(head(&view, outcome)), hint].into_iter().flatten().collect::<Vec<_>>().join("\n");
+    let start = [Some(heading(&view, outcome)), hint].into_iter().flatten().collect::<Vec<_>>().join("\n");
     let limit = MAX_SUMMARY.saturating_sub(start.chars().count() + 2);
-    let last_words = cut(last_words, limit);
+    let last_words = shorten(last_words, limit);
     let text = format!("{start}\n\n{last_words}");
     view.summary = Some(last_words);
     output(view, text)
 }
 
-/// Shortens a text to at most `most` characters and marks the cut.
-fn cut(text: &str, limit: usize) -> String {
+/// Shortens a text to at most `limit` characters and marks the cut.
+fn shorten(text: &str, limit: usize) -> String {
     if text.chars().count() <= limit {
         return text.to_owned();
     }
-    let beginning: String = text.chars().take(limit.saturating_sub(prompt::CUT.chars().count())).collect();
-    beginning + prompt::CUT
+    let beginning: String =
+        text.chars().take(limit.saturating_sub(prompt::TRUNCATED.chars().count())).collect();
+    beginning + prompt::TRUNCATED
 }
 
-fn head(view: &SubAgentView, outcome: &str) -> String {
+fn heading(view: &SubAgentView, outcome: &str) -> String {
     let mut text = format!(
         "Sub-agent {}: {outcome}. Steps: {}.",
         view.name.chars().take(100).collect::<String>(),

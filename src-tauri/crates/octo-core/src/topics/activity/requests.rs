@@ -41,7 +41,7 @@ impl Topics {
         match handle {
             Some(handle) if handle.is_open() => handle.stop().await,
             // A closed session has nothing to stop, unless another process works on it.
-            Some(_) | None => self.sessions.wish_turn_over(session).await.map(|_| ()),
+            Some(_) | None => self.sessions.request_turn_stop(session).await.map(|_| ()),
         }
     }
 

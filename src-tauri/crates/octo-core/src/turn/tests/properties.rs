@@ -65,7 +65,7 @@ impl World {
     }
 
     fn feed(&mut self, input: Input) {
-        let actions = self.turn.on(input);
+        let actions = self.turn.handle(input);
         self.perform(actions);
     }
 
@@ -153,14 +153,14 @@ impl World {
         }
     }
 
-    /// Kills the process; `heard` is the stored part of a message that was still streaming.
-    fn crash(&mut self, verdict: &[u8]) {
+    /// Kills the process; `survivors` is the stored part of a message that was still streaming.
+    fn crash(&mut self, survivors: &[u8]) {
         if self.ended.is_some() {
             return;
         }
-        let cut = self.thinking && !verdict.is_empty();
+        let cut = self.thinking && !survivors.is_empty();
         if cut {
-            self.open = planned(verdict);
+            self.open = planned(survivors);
             self.all_calls.extend(self.open.iter().map(|(call, ..)| *call));
         }
         for (call, _, known) in &self.open {
@@ -289,7 +289,7 @@ proptest! {
                         Input::Declined { call: stranger },
                         Input::Ended { call: stranger },
                     ] {
-                        prop_assert_eq!(world.turn.on(input), vec![]);
+                        prop_assert_eq!(world.turn.handle(input), vec![]);
                     }
                 }
             }

@@ -33,10 +33,10 @@ impl BrowserProxy {
         std::fs::write(profile.path().join("DevToolsActivePort"), format!("{own_port}\n{path}"))
             .expect("written");
         let (commands, rule): (Arc<Mutex<Vec<String>>>, FateRule) = (Arc::default(), Arc::new(rule));
-        let verdict = commands.clone();
+        let recorded = commands.clone();
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (commands, rule) = (verdict.clone(), rule.clone());
+                let (commands, rule) = (recorded.clone(), rule.clone());
                 thread::spawn(move || pass(&stream, port, &commands, &rule));
             }
         });
@@ -148,11 +148,11 @@ fn frame(mut stream: &TcpStream) -> Option<(Vec<u8>, Vec<u8>)> {
     if is_masked {
         more(&mut frame, 4)?;
     }
-    let record = frame.len();
+    let start = frame.len();
     more(&mut frame, length)?;
-    let mut text = frame[record..].to_vec();
+    let mut text = frame[start..].to_vec();
     if is_masked {
-        let mask = frame[record - 4..record].to_vec();
+        let mask = frame[start - 4..start].to_vec();
         text.iter_mut().zip(mask.iter().cycle()).for_each(|(byte, mask)| *byte ^= mask);
     }
     Some((frame, text))

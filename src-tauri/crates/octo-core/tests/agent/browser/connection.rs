@@ -44,14 +44,14 @@ async fn a_connection_that_ended_is_made_again_by_the_next_call_alone_and_that_i
     let attachments = states.iter().filter(|state| matches!(state, BrowserState::Attached { .. })).count();
     assert_eq!(attachments, 2, "{states:?}");
     let tool_results = results(&rig.snapshot(session).await);
-    let rewrite = "(Octo was attached to the browser anew.)";
+    let notice = "(Octo was attached to the browser anew.)";
     assert!(
-        tool_results[1].starts_with(rewrite) && tool_results[1].contains("all as it was"),
+        tool_results[1].starts_with(notice) && tool_results[1].contains("all as it was"),
         "{}",
         tool_results[1]
     );
     assert!(
-        !tool_results[0].contains(rewrite) && !tool_results[2].contains(rewrite),
+        !tool_results[0].contains(notice) && !tool_results[2].contains(notice),
         "said once: {tool_results:?}"
     );
     rig.assert_sound();

@@ -90,11 +90,11 @@ async fn a_download_and_an_upload_ask_for_the_press_they_are() {
 async fn a_file_from_elsewhere_is_asked_about_with_the_site_that_gets_it() {
     let other = tempfile::tempdir().expect("a folder");
     let folder = other.path().canonicalize().expect("its path");
-    let [message, env] = ["letter.pdf", ".env"].map(|name| {
+    let [letter, env] = ["letter.pdf", ".env"].map(|name| {
         std::fs::write(folder.join(name), "KEY=1").expect("a file");
         folder.join(name).display().to_string()
     });
-    let given = [message.clone(), env.clone()];
+    let given = [letter.clone(), env.clone()];
     let give = step(
         move |read| json!({ "action": "act", "kind": "upload", "ref": number(read, "Delete account"), "values": given }),
     );
@@ -106,13 +106,13 @@ async fn a_file_from_elsewhere_is_asked_about_with_the_site_that_gets_it() {
     };
     assert_eq!((besides.as_slice(), at), (&[PageRisk::Deletes][..], &site.origin()));
     assert_eq!(target.as_ref().map(|target| target.name.as_str()), Some("Delete account"));
-    let expected = [PageFile::Outside { path: message.clone() }, PageFile::Secret { path: env.clone() }];
+    let expected = [PageFile::Outside { path: letter.clone() }, PageFile::Secret { path: env.clone() }];
     assert_eq!(files.as_slice(), expected);
     let QuestionContent::Permission { preview: ToolView::Browser(view), rule: None, .. } = &question.ask
     else {
         panic!("a view, and nothing for always: {question:?}")
     };
-    assert_eq!(view.text.as_deref(), Some(format!("{message}\n{env}").as_str()));
+    assert_eq!(view.text.as_deref(), Some(format!("{letter}\n{env}").as_str()));
     rig.answer(session, &question, Answer::No { reason: None }).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert_eq!(visited(&site), ["/"]);

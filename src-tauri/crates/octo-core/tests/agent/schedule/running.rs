@@ -29,8 +29,16 @@ async fn a_task_runs_at_its_time_with_no_window_and_its_history_says_so() {
         (info.source, info.title.as_str(), info.mode),
         (Source::Task, "Morning brief", Mode::Autonomous)
     );
-    assert_eq!(rig.octo.told_of(session).await, Some(TaskNotifications::Trouble), "what the plan says");
-    assert_eq!(rig.octo.told_of(octo_protocol::SessionId::new()).await, None, "no session of a task");
+    assert_eq!(
+        rig.octo.task_notifications(session).await,
+        Some(TaskNotifications::Trouble),
+        "what the plan says"
+    );
+    assert_eq!(
+        rig.octo.task_notifications(octo_protocol::SessionId::new()).await,
+        None,
+        "no session of a task"
+    );
     let list = rig
         .octo
         .call(ListSessions { query: String::new(), filter: SessionFilter::default(), offset: 0, limit: 9 })
@@ -233,9 +241,9 @@ async fn run_now_takes_the_place_of_a_try_that_waits_and_the_history_says_so() {
     let by_hand = rig.octo.call(RunTask { task: task.file.clone() }).await.unwrap();
     last_run(&rig, "finished", |status| *status == RunStatus::Finished).await;
     let all_runs = runs(&rig).await;
-    let status: Vec<_> = all_runs.iter().map(|run| (run.id, run.status.clone())).skip(1).collect();
+    let statuses: Vec<_> = all_runs.iter().map(|run| (run.id, run.status.clone())).skip(1).collect();
     let replaced = RunStatus::Skipped { reason: SkipReason::Replaced };
-    assert_eq!(status, [(retry.id, replaced), (by_hand.id, RunStatus::Finished)]);
+    assert_eq!(statuses, [(retry.id, replaced), (by_hand.id, RunStatus::Finished)]);
     assert_eq!(card(&rig, &task.file).await.last.map(|run| run.id), Some(by_hand.id));
     clock.set(DAY + 23 * HOUR);
     settled(&rig, &clock, 3).await;
@@ -264,8 +272,8 @@ async fn a_time_that_comes_takes_the_place_of_a_try_that_waits() {
 }
 
 async fn state(rig: &Rig) -> TasksState {
-    let mut running_command = rig.octo.subscribe(LiveTopic::Tasks).await.unwrap();
-    match running_command.next().await.unwrap().remove(0) {
+    let mut updates = rig.octo.subscribe(LiveTopic::Tasks).await.unwrap();
+    match updates.next().await.unwrap().remove(0) {
         Update::Snapshot { snapshot: Snapshot::Tasks { state } } => state,
         other => panic!("no snapshot: {other:?}"),
     }
@@ -279,13 +287,13 @@ async fn a_run_that_asks_waits_for_the_person_and_goes_on_with_the_answer() {
     plan.mode = Mode::Ask;
     plan.minutes = 1;
     save(&rig, plan).await;
-    let mut running_command = rig.octo.subscribe(LiveTopic::Tasks).await.unwrap();
-    running_command.next().await.unwrap();
+    let mut updates = rig.octo.subscribe(LiveTopic::Tasks).await.unwrap();
+    updates.next().await.unwrap();
     clock.set(DAY + 10 * HOUR);
     let question = rig.question().await;
     let run = last_run(&rig, "waiting", |status| *status == RunStatus::NeedsYou).await;
     assert_eq!((state(&rig).await.running, state(&rig).await.waiting), (0, 1));
-    assert!(matches!(running_command.next().await.unwrap()[0], Update::Tasks { .. }), "who watches is told");
+    assert!(matches!(updates.next().await.unwrap()[0], Update::Tasks { .. }), "who watches is told");
     // Time the person takes does not count.
     clock.pass(3 * HOUR);
     settled(&rig, &clock, 1).await;

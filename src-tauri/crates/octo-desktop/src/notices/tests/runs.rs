@@ -33,7 +33,7 @@ fn wrong() -> ApiError {
 /// Returns the reported notices, with the details of the run.
 fn told(acts: Vec<NoticeCommand>) -> Vec<(NoticeKind, Option<RunProblem>)> {
     let shown = acts.into_iter().filter_map(|command| match command {
-        NoticeCommand::Show { kind, run, .. } => Some((kind, run.and_then(|run| run.why))),
+        NoticeCommand::Show { kind, run, .. } => Some((kind, run.and_then(|run| run.problem))),
         NoticeCommand::Withdraw { .. } => None,
     });
     shown.collect()
@@ -108,7 +108,10 @@ fn a_run_over_budget_withdraws_its_question_and_reports_the_end() {
     notices.runs_changed(&[run(id, Some(session), RunStatus::Running)]);
     assert_eq!(kind(notices.session_changed(&of_task(session, Waiting))), Some(NoticeKind::Question));
     notices.runs_changed(&[run(id, Some(session), RunStatus::NeedsYou)]);
-    assert_eq!(notices.session_changed(&of_task(session, Idle)), Some(NoticeCommand::Withdraw { of }));
+    assert_eq!(
+        notices.session_changed(&of_task(session, Idle)),
+        Some(NoticeCommand::Withdraw { subject: of })
+    );
     let acts = notices.runs_changed(&[run(id, Some(session), RunStatus::OverBudget)]);
     assert_eq!(told(acts), [(NoticeKind::Failed, Some(RunProblem::OverBudget))]);
 }
@@ -157,15 +160,15 @@ fn a_question_at_start_is_reported_and_withdrawn_when_answered() {
     assert_eq!(work, CurrentWork { running: 0, waiting: 0, asking: 1 });
     assert!(!work.is_none() && !work.can_stop() && work.waiting_for_person() == 1);
     let acts = notices.runs_changed(&[run(asks, None, RunStatus::Waiting { until: 0 })]);
-    assert_eq!(acts, [NoticeCommand::Withdraw { of: NoticeSubject::Run(asks) }]);
+    assert_eq!(acts, [NoticeCommand::Withdraw { subject: NoticeSubject::Run(asks) }]);
     assert!(notices.work().is_none());
 }
 
 #[test]
 fn an_unreported_end_withdraws_the_earlier_notice() {
     let of = NoticeSubject::Session(SessionId::new());
-    let show = |kind| NoticeCommand::Show { of, kind, title: String::new(), run: None };
-    let withdrawal = NoticeCommand::Withdraw { of };
+    let show = |kind| NoticeCommand::Show { subject: of, kind, title: String::new(), run: None };
+    let withdrawal = NoticeCommand::Withdraw { subject: of };
     for (kind, task, expected) in [
         (NoticeKind::Finished, None, show(NoticeKind::Finished)),
         (NoticeKind::Finished, Some(Tell::All), show(NoticeKind::Finished)),

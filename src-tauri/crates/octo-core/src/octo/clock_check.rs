@@ -13,12 +13,12 @@ const MAX_BEHIND: Millis = 24 * 60 * 60 * 1_000;
 const MAX_AHEAD: Millis = 300 * MAX_BEHIND;
 
 /// Returns the remark on a clock that may be wrong now, or was when the newest session was stored.
-pub(super) async fn doubted(store: &Store) -> Result<Option<ApiError>, ApiError> {
+pub(super) async fn clock_remark(store: &Store) -> Result<Option<ApiError>, ApiError> {
     let newest = store.read(|reader| reader.newest_change()).await?;
-    Ok(newest.and_then(|newest| said(newest, Timestamp::now().as_millisecond(), &TimeZone::system())))
+    Ok(newest.and_then(|newest| remark_for(newest, Timestamp::now().as_millisecond(), &TimeZone::system())))
 }
 
-fn said(newest: Millis, now: Millis, zone: &TimeZone) -> Option<ApiError> {
+fn remark_for(newest: Millis, now: Millis, zone: &TimeZone) -> Option<ApiError> {
     let key = match newest.saturating_sub(now) {
         MAX_BEHIND.. => "start.clock_behind",
         difference if difference <= -MAX_AHEAD => "start.clock_ahead",
@@ -49,7 +49,7 @@ mod tests {
             (Millis::MAX, None),
             (Millis::MIN, None),
         ] {
-            let remark = said(newest, NOON, &TimeZone::UTC);
+            let remark = remark_for(newest, NOON, &TimeZone::UTC);
             let remark = remark.as_ref().map(|remark| {
                 (remark.key.as_str(), remark.args["newest"].as_str(), remark.args["now"].as_str())
             });

@@ -17,7 +17,7 @@ pub(super) async fn repair_settings(
 ) -> Result<Option<ApiError>, ApiError> {
     let unreadable = store.read(|reader| reader.unreadable_settings()).await?;
     let Some(text) = unreadable else { return Ok(None) };
-    let settings = readable(&text);
+    let settings = readable_settings(&text);
     // Named by its content: the same text, found again after a failed start, is one file.
     let name = format!(
         "settings-{}.json",
@@ -42,7 +42,7 @@ pub(super) async fn repair_settings(
 }
 
 /// Returns the readable parts of stored settings; the rest has default values.
-fn readable(text: &str) -> Settings {
+fn readable_settings(text: &str) -> Settings {
     let stored: Map<String, Value> = serde_json::from_str(text).unwrap_or_default();
     let mut readable = Map::new();
     for (name, value) in stored {
@@ -70,7 +70,7 @@ mod tests {
             ("[]".to_owned(), Settings::default()),
             (String::new(), Settings::default()),
         ] {
-            assert_eq!(readable(&text), settings, "{text}");
+            assert_eq!(readable_settings(&text), settings, "{text}");
         }
     }
 }

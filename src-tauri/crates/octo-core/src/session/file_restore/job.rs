@@ -1,6 +1,6 @@
 //! The slow part of a restore: files.
 
-use super::super::tasks::{PendingRecords, beside};
+use super::super::tasks::{PendingRecords, run_blocking};
 use octo_protocol::{ApiError, RestoreReport, SessionId, StepKind, StepNumber, StepTree, StepView, TurnId};
 use octo_store::{RestoreRecord, Store};
 use octo_workspace::{RestoreSelection, TimeMachine};
@@ -17,7 +17,7 @@ pub(crate) enum RestoreTarget {
     /// The step before the active one.
     Undo,
     /// The predecessor of a step, as the step's own undo.
-    Undone {
+    UndoStep {
         /// The step.
         task: StepNumber,
         /// The predecessor of the step.
@@ -30,11 +30,11 @@ pub(crate) enum RestoreTarget {
 /// The parts of a step to restore.
 pub(crate) enum RestoreExtent {
     /// Files and conversation; the turns that asked for it stay visible.
-    Everything { kept: Vec<TurnId> },
+    Everything { kept_turns: Vec<TurnId> },
     /// All files.
     Files,
     /// These files; the result becomes a step of its own.
-    Chosen(Vec<String>),
+    Selected(Vec<String>),
     /// The conversation.
     Conversation,
 }
@@ -43,13 +43,13 @@ pub(crate) enum RestoreExtent {
 pub(super) struct StepConversation {
     task: StepNumber,
     tree: StepTree,
-    kept: Vec<TurnId>,
+    kept_turns: Vec<TurnId>,
 }
 
 impl StepConversation {
     /// Creates the conversation of a step, with these turns kept.
     pub(super) fn new(task: StepNumber, tree: StepTree, kept: Vec<TurnId>) -> Self {
-        Self { task, tree, kept }
+        Self { task, tree, kept_turns: kept }
     }
 
     pub(super) fn task(&self) -> StepNumber {
@@ -57,10 +57,10 @@ impl StepConversation {
     }
 
     /// Returns the turns outside the conversation, except the kept ones.
-    pub(super) fn undone(&self) -> Vec<TurnId> {
+    pub(super) fn undone_turns(&self) -> Vec<TurnId> {
         let path = conversation(&self.tree, self.task);
         let outside = self.tree.tasks.iter().filter(|step| !path.contains(&step.number));
-        outside.filter_map(|step| step.turn).filter(|turn| !self.kept.contains(turn)).collect()
+        outside.filter_map(|step| step.turn).filter(|turn| !self.kept_turns.contains(turn)).collect()
     }
 }
 
@@ -69,26 +69,26 @@ pub(super) struct RestoreJob {
     machine: TimeMachine,
     store: Store,
     session: SessionId,
-    loose: PendingRecords,
+    pending: PendingRecords,
 }
 
 impl RestoreJob {
     pub(super) fn new(machine: TimeMachine, store: Store, session: SessionId, loose: PendingRecords) -> Self {
-        Self { machine, store, session, loose }
+        Self { machine, store, session, pending: loose }
     }
 
     /// Restores files. Returns the conversation to switch to.
-    pub(super) async fn go(
+    pub(super) async fn run(
         &self,
         target: RestoreTarget,
         extent: RestoreExtent,
         overwrite: Vec<String>,
     ) -> Result<(RestoreReport, Option<StepConversation>), ApiError> {
-        self.loose.over().await;
+        self.pending.wait().await;
         let tree = self.tree().await?;
         match extent {
-            RestoreExtent::Everything { kept } => {
-                let kept = with_attempts(&tree, kept);
+            RestoreExtent::Everything { kept_turns } => {
+                let kept = with_attempts(&tree, kept_turns);
                 let (task, conversation_step) = target_steps(&tree, target, &kept)?;
                 self.with_conversation(
                     RestoreRecord { task, conversation: conversation_step, kept_messages: kept },
@@ -106,7 +106,7 @@ impl RestoreJob {
                 let report = self.files(task, None, overwrite).await?;
                 Ok((report, None))
             }
-            RestoreExtent::Chosen(paths) => {
+            RestoreExtent::Selected(paths) => {
                 let (task, _) = target_steps(&tree, target, &[])?;
                 let report = self.files(task, Some(paths), overwrite).await?;
                 Ok((report, None))
@@ -130,13 +130,13 @@ impl RestoreJob {
 
     async fn with_conversation(
         &self,
-        journey: RestoreRecord,
+        record: RestoreRecord,
         overwrite: Vec<String>,
     ) -> Result<(RestoreReport, Option<StepConversation>), ApiError> {
-        let (session, record) = (self.session, journey.clone());
-        let result = self.store.write(move |tx| tx.begin_restore(session, &record)).await;
+        let (session, begun) = (self.session, record.clone());
+        let result = self.store.write(move |tx| tx.begin_restore(session, &begun)).await;
         result?;
-        let report = match self.files(journey.task, None, overwrite).await {
+        let report = match self.files(record.task, None, overwrite).await {
             Ok(report) => report,
             // Its journal still exists; the next start completes or reverts it.
             Err(error) if error.key == "time.stuck" || error.key == "time.failed" => return Err(error),
@@ -147,7 +147,7 @@ impl RestoreJob {
             }
         };
         let tree = self.tree().await?;
-        let RestoreRecord { conversation, kept_messages: kept, .. } = journey;
+        let RestoreRecord { conversation, kept_messages: kept, .. } = record;
         Ok((report, Some(StepConversation::new(conversation, tree, kept))))
     }
 
@@ -158,7 +158,7 @@ impl RestoreJob {
         overwrite: Vec<String>,
     ) -> Result<RestoreReport, ApiError> {
         let (machine, session) = (self.machine.clone(), self.session);
-        beside(move || {
+        run_blocking(move || {
             let overwrite: BTreeSet<PathBuf> =
                 machine.paths_named(session, &overwrite)?.into_iter().collect();
             let selection = match selection {
@@ -175,7 +175,7 @@ impl RestoreJob {
 
     async fn tree(&self) -> Result<StepTree, ApiError> {
         let (machine, session) = (self.machine.clone(), self.session);
-        beside(move || machine.tree(session)).await
+        run_blocking(move || machine.tree(session)).await
     }
 }
 
@@ -193,7 +193,7 @@ fn target_steps(
             let target = tree.undo.ok_or_else(|| ApiError::new("time.at_start"))?;
             (target, conversation_without(tree, undoable_step(tree, tree.active), kept))
         }
-        RestoreTarget::Undone { task, to: target } => (target, conversation_without(tree, task, kept)),
+        RestoreTarget::UndoStep { task, to: target } => (target, conversation_without(tree, task, kept)),
         RestoreTarget::Redo => {
             let target = tree.redo.ok_or_else(|| ApiError::new("time.nothing_to_redo"))?;
             let follows = previous_conversation(tree, target) == Some(tree.conversation);
@@ -216,7 +216,7 @@ fn with_attempts(tree: &StepTree, asking: Vec<TurnId>) -> Vec<TurnId> {
 /// Returns the step of the conversation without a certain step and without the turns that ask for its removal.
 fn conversation_without(tree: &StepTree, task: StepNumber, kept: &[TurnId]) -> StepNumber {
     let mut current = tree.conversation;
-    while let Some(turn) = known(tree, current).and_then(|step| step.turn)
+    while let Some(turn) = find_step(tree, current).and_then(|step| step.turn)
         && kept.contains(&turn)
         && let Some(previous) = previous_conversation(tree, current)
     {
@@ -231,7 +231,7 @@ fn conversation_without(tree: &StepTree, task: StepNumber, kept: &[TurnId]) -> S
 /// Returns the step that an undo reverts, skipping checkpoints, which are no work.
 fn undoable_step(tree: &StepTree, start: StepNumber) -> StepNumber {
     let mut current = start;
-    while let Some(checkpoint) = known(tree, current).filter(|step| step.kind == StepKind::Checkpoint)
+    while let Some(checkpoint) = find_step(tree, current).filter(|step| step.kind == StepKind::Checkpoint)
         && let Some(parent) = checkpoint.parent
     {
         current = parent;
@@ -251,9 +251,9 @@ fn conversation(tree: &StepTree, task: StepNumber) -> HashSet<StepNumber> {
 
 /// Returns the step whose conversation another one continued.
 fn previous_conversation(tree: &StepTree, task: StepNumber) -> Option<StepNumber> {
-    known(tree, task).and_then(|step| step.said_after.or(step.parent))
+    find_step(tree, task).and_then(|step| step.said_after.or(step.parent))
 }
 
-fn known(tree: &StepTree, number: StepNumber) -> Option<&StepView> {
+fn find_step(tree: &StepTree, number: StepNumber) -> Option<&StepView> {
     tree.tasks.iter().find(|step| step.number == number)
 }

@@ -5,10 +5,10 @@
 //! reports this doubt and does not send the answer a second time.
 
 use super::{
-    ChatBridge, ServiceLink, Talk, Words,
-    fetch::line,
-    speak::{Sending, send_all},
-    telling::{self, ChatUpdate, told},
+    ChatBridge, ChatRecipient, ServiceLink, Words,
+    fetch::connect,
+    posts::{self, ChatUpdate, chat_update},
+    sending::{DeliveryOutcome, send_all},
 };
 use octo_chats::{ChatClient as _, Post};
 use octo_protocol::{ApiError, ChatConnection, ChatService, Envelope, SessionId, SessionStatus, StoredTopic};
@@ -29,78 +29,79 @@ const BATCH: u32 = 100;
 /// How long the service shows the typing indicator, minus a margin.
 const TYPING: Duration = Duration::from_secs(4);
 /// Delay before another look if something could not be read or sent.
-const AGAIN: Duration = Duration::from_secs(10);
+const TYPING_INTERVAL: Duration = Duration::from_secs(10);
 /// How long events are gathered: one step of an agent causes several.
-const GATHER: Duration = Duration::from_millis(200);
+const GATHER_TIME: Duration = Duration::from_millis(200);
 
 /// The state kept between looks.
-struct Teller {
+struct ChatReporter {
     bridge: Weak<ChatBridge>,
     service: ChatService,
     closing: CancellationToken,
     changes: watch::Receiver<u64>,
     /// The sessions with a chat.
-    followed: HashSet<SessionId>,
+    watched_sessions: HashSet<SessionId>,
     /// The account as last used; `None` after a change.
-    line: Option<ServiceLink>,
+    link: Option<ServiceLink>,
     /// When the typing indicator was last shown, by chat.
-    typed: HashMap<i64, Instant>,
+    typing_shown_at: HashMap<i64, Instant>,
 }
 
 pub(super) fn begin(bridge: &Arc<ChatBridge>, service: ChatService) {
-    let closing = bridge.base.closing.clone();
+    let closing = bridge.base.shutdown.clone();
     let chats = &bridge.chats;
-    let (mut events, mut connection, led) = (bridge.base.store.published(), chats.watch(), chats.led());
-    let mut other_processes = bridge.base.neighbours.watch();
-    let mut reporter = Teller {
+    let (mut events, mut connection, session_changed) =
+        (bridge.base.store.published(), chats.watch(), chats.session_changed());
+    let mut other_processes = bridge.base.other_processes.watch();
+    let mut reporter = ChatReporter {
         bridge: Arc::downgrade(bridge),
         service,
         closing: closing.clone(),
         changes: chats.changes(),
-        followed: HashSet::new(),
-        line: None,
-        typed: HashMap::new(),
+        watched_sessions: HashSet::new(),
+        link: None,
+        typing_shown_at: HashMap::new(),
     };
     tokio::spawn(async move {
         loop {
             if reporter.changes.has_changed().unwrap_or(true) {
-                reporter.line = None;
+                reporter.link = None;
             }
             reporter.changes.mark_unchanged();
             let wake = tokio::select! {
                 () = closing.cancelled() => return,
-                wait = reporter.look() => wait,
+                wait = reporter.report_all() => wait,
             };
             let outcome = match wake {
                 Ok(Some(next_wait)) => next_wait,
                 Ok(None) => return,
                 Err(error) => {
                     tracing::warn!(%error, "chats could not be told of their sessions; it is tried again");
-                    Wait::Hold(AGAIN)
+                    Wait::Pause(TYPING_INTERVAL)
                 }
             };
             let waited = async {
                 match outcome {
-                    Wait::For(time) | Wait::Hold(time) => tokio::time::sleep(time).await,
+                    Wait::For(time) | Wait::Pause(time) => tokio::time::sleep(time).await,
                     Wait::ForNews => std::future::pending().await,
                 }
             };
             // A delay requested by the service is never shortened.
-            let hears = !matches!(outcome, Wait::Hold(_));
+            let hears = !matches!(outcome, Wait::Pause(_));
             tokio::select! {
                 () = closing.cancelled() => return,
                 changed = reporter.changes.changed() => {
-                    reporter.line = None;
+                    reporter.link = None;
                     if changed.is_err() { return }
                 }
                 // The connection is back.
                 _ = connection.changed(), if hears => {}
-                () = led.notified(), if hears => {}
-                changed = other_processes.changed(), if hears && !reporter.followed.is_empty() => {
+                () = session_changed.notified(), if hears => {}
+                changed = other_processes.changed(), if hears && !reporter.watched_sessions.is_empty() => {
                     if changed.is_err() { return }
-                    tokio::time::sleep(GATHER).await;
+                    tokio::time::sleep(GATHER_TIME).await;
                 }
-                () = moved(&mut events, &reporter.followed), if hears => tokio::time::sleep(GATHER).await,
+                () = wait_for_event(&mut events, &reporter.watched_sessions), if hears => tokio::time::sleep(GATHER_TIME).await,
                 () = waited => {}
             }
         }
@@ -112,15 +113,15 @@ enum Wait {
     /// At most this long.
     For(Duration),
     /// This long, whatever happens.
-    Hold(Duration),
+    Pause(Duration),
 }
 
 /// Waits for an event in one of these sessions.
-async fn moved(events: &mut Receiver<Arc<Envelope>>, followed: &HashSet<SessionId>) {
+async fn wait_for_event(events: &mut Receiver<Arc<Envelope>>, watched_sessions: &HashSet<SessionId>) {
     loop {
         match events.recv().await {
             Ok(envelope) => match envelope.topic {
-                StoredTopic::Session { id } if followed.contains(&id) => return,
+                StoredTopic::Session { id } if watched_sessions.contains(&id) => return,
                 _ => {}
             },
             Err(RecvError::Lagged(_)) => return,
@@ -129,11 +130,11 @@ async fn moved(events: &mut Receiver<Arc<Envelope>>, followed: &HashSet<SessionI
     }
 }
 
-impl Teller {
+impl ChatReporter {
     /// Reports all news to every chat. Returns `None` once the application has ended.
-    async fn look(&mut self) -> Result<Option<Wait>, ApiError> {
+    async fn report_all(&mut self) -> Result<Option<Wait>, ApiError> {
         let Some(bridge) = self.bridge.upgrade() else { return Ok(None) };
-        self.followed.clear();
+        self.watched_sessions.clear();
         let state = bridge.chats.state().await?;
         let service = self.service;
         let connection = bridge.chats.connection(service);
@@ -141,29 +142,29 @@ impl Teller {
         if !is_there || state.people.is_empty() || !bridge.is_in_charge().await? {
             return Ok(Some(Wait::ForNews));
         }
-        let link = match self.line.take() {
+        let link = match self.link.take() {
             Some(link) => Ok(link),
-            None => line(&bridge, service).await,
+            None => connect(&bridge, service).await,
         };
         let line = match link {
-            Ok(line) => self.line.insert(line).clone(),
+            Ok(line) => self.link.insert(line).clone(),
             Err(error) => {
                 tracing::info!(%error, "chats cannot be told anything now");
-                return Ok(Some(Wait::Hold(AGAIN)));
+                return Ok(Some(Wait::Pause(TYPING_INTERVAL)));
             }
         };
         let mut next_wait = Wait::ForNews;
         let chats = bridge.base.store.read(move |reader| reader.chats(service)).await;
         for chat in chats?.into_iter().filter(|chat| line.is_of(chat)) {
             let Some(session) = chat.session else { continue };
-            self.followed.insert(session);
+            self.watched_sessions.insert(session);
             let key = chat.key;
-            match tell(&bridge, &line, chat, session, &self.closing, &mut self.changes).await? {
-                Sending::Done => {}
-                Sending::NotYet(delay) => return Ok(Some(Wait::Hold(delay))),
-                Sending::Doubtful => return Ok(Some(Wait::For(AGAIN))),
+            match report_to_chat(&bridge, &line, chat, session, &self.closing, &mut self.changes).await? {
+                DeliveryOutcome::Done => {}
+                DeliveryOutcome::Postponed(delay) => return Ok(Some(Wait::Pause(delay))),
+                DeliveryOutcome::Doubtful => return Ok(Some(Wait::For(TYPING_INTERVAL))),
             }
-            if self.shows_writing(&bridge, &line, key, session).await? {
+            if self.show_typing(&bridge, &line, key, session).await? {
                 next_wait = Wait::For(TYPING);
             }
         }
@@ -171,7 +172,7 @@ impl Teller {
     }
 
     /// Shows the typing indicator if the session is working. Returns whether it is.
-    async fn shows_writing(
+    async fn show_typing(
         &mut self,
         bridge: &ChatBridge,
         line: &ServiceLink,
@@ -183,9 +184,9 @@ impl Teller {
         if info.status != SessionStatus::Running || row.last_from_window {
             return Ok(false);
         }
-        let is_shown = self.typed.get(&chat).is_some_and(|shown_at| shown_at.elapsed() < TYPING);
+        let is_shown = self.typing_shown_at.get(&chat).is_some_and(|shown_at| shown_at.elapsed() < TYPING);
         if !is_shown {
-            self.typed.insert(chat, Instant::now());
+            self.typing_shown_at.insert(chat, Instant::now());
             if let Err(error) = line.client.typing(&row.person).await {
                 tracing::debug!(%error, "that something is written is not shown");
             }
@@ -195,22 +196,22 @@ impl Teller {
 }
 
 /// Reports the news to one chat.
-async fn tell(
+async fn report_to_chat(
     bridge: &ChatBridge,
     line: &ServiceLink,
     mut chat: ChatRow,
     session: SessionId,
     closing: &CancellationToken,
     changes: &mut watch::Receiver<u64>,
-) -> Result<Sending, ApiError> {
+) -> Result<DeliveryOutcome, ApiError> {
     let (store, words, key) = (&bridge.base.store, Words::of(bridge), chat.key);
     if let Some(seq) = chat.delivering_seq {
         let post = Post::plain(words.say("chat.answer_maybe_lost"));
-        let recipient = Talk { bridge, line, chat: &chat };
+        let recipient = ChatRecipient { bridge, link: line, chat: &chat };
         match send_all(&recipient, &[post], closing, changes).await {
-            Sending::NotYet(delay) => return Ok(Sending::NotYet(delay)),
+            DeliveryOutcome::Postponed(delay) => return Ok(DeliveryOutcome::Postponed(delay)),
             // The doubt is reported only once.
-            Sending::Done | Sending::Doubtful => {}
+            DeliveryOutcome::Done | DeliveryOutcome::Doubtful => {}
         }
         let from_window = chat.last_from_window;
         store.write(move |tx| tx.finish_delivery(key, session, seq, from_window)).await?;
@@ -221,24 +222,26 @@ async fn tell(
         let start_seq = chat.delivered_seq;
         let events = store.read(move |reader| reader.events_since(&topic, start_seq, BATCH)).await;
         let events = events?;
-        let Some(last_seq) = events.last().map(|envelope| envelope.seq) else { return Ok(Sending::Done) };
+        let Some(last_seq) = events.last().map(|envelope| envelope.seq) else {
+            return Ok(DeliveryOutcome::Done);
+        };
         for envelope in events {
-            let mut posts = match told(&envelope.event, words) {
+            let mut posts = match chat_update(&envelope.event, words) {
                 ChatUpdate::Nothing => continue,
                 ChatUpdate::InChat => {
                     chat.last_from_window = false;
                     continue;
                 }
-                ChatUpdate::AtDesk(posts) => {
+                ChatUpdate::InWindow(posts) => {
                     chat.last_from_window = true;
                     posts
                 }
                 ChatUpdate::Answer(message) => {
                     let result = store.read(move |reader| reader.message(session, message)).await;
                     let message = result?;
-                    message.map(|message| telling::answer(&message, words)).unwrap_or_default()
+                    message.map(|message| posts::answer_posts(&message, words)).unwrap_or_default()
                 }
-                ChatUpdate::Say(posts) => posts,
+                ChatUpdate::Send(posts) => posts,
             };
             if posts.is_empty() {
                 continue;
@@ -252,36 +255,36 @@ async fn tell(
             let result = store.write_through(move |tx| tx.begin_delivery(key, session, seq)).await;
             if !result? {
                 // It continues with another session by now, or its person was removed.
-                return Ok(Sending::Done);
+                return Ok(DeliveryOutcome::Done);
             }
-            let recipient = Talk { bridge, line, chat: &chat };
+            let recipient = ChatRecipient { bridge, link: line, chat: &chat };
             let sending = send_all(&recipient, &posts, closing, changes).await;
             let from_window = chat.last_from_window;
             match sending {
-                Sending::Done => {
+                DeliveryOutcome::Done => {
                     let result =
                         store.write(move |tx| tx.finish_delivery(key, session, seq, from_window)).await;
                     if !result? {
-                        return Ok(Sending::Done);
+                        return Ok(DeliveryOutcome::Done);
                     }
                     chat.delivered_seq = seq;
                 }
-                Sending::NotYet(delay) => {
+                DeliveryOutcome::Postponed(delay) => {
                     // No delivery is in progress any more.
                     let previous_seq = seq.saturating_sub(1);
                     let result = store
                         .write(move |tx| tx.finish_delivery(key, session, previous_seq, from_window))
                         .await;
                     result?;
-                    return Ok(Sending::NotYet(delay));
+                    return Ok(DeliveryOutcome::Postponed(delay));
                 }
-                Sending::Doubtful => return Ok(Sending::Doubtful),
+                DeliveryOutcome::Doubtful => return Ok(DeliveryOutcome::Doubtful),
             }
         }
         let from_window = chat.last_from_window;
         let result = store.write(move |tx| tx.finish_delivery(key, session, last_seq, from_window)).await;
         if !result? {
-            return Ok(Sending::Done);
+            return Ok(DeliveryOutcome::Done);
         }
         chat.delivered_seq = last_seq;
     }

@@ -2,10 +2,10 @@
 //! messages go to the chat's session or start one.
 
 use super::{
-    ChatBridge, ServiceLink, Talk, Words,
+    ChatBridge, ChatRecipient, ServiceLink, Words,
     orders::{Order, read},
-    speak::PostResult,
-    telling,
+    posts,
+    sending::PostResult,
 };
 use crate::{
     session::ChatOrigin,
@@ -20,9 +20,9 @@ use octo_store::{ChatRow, InboundMessageRow};
 use std::collections::HashSet;
 
 /// Number of sessions of a chat in a list.
-const LISTED: u32 = 9;
+const MAX_LISTED: u32 = 9;
 /// Number of messages read at once.
-const LETTERS: u32 = 100;
+const BATCH_SIZE: u32 = 100;
 /// Maximum length of the text that acknowledges a pressed button (Telegram: "0-200 characters").
 const ACKNOWLEDGED: usize = 150;
 
@@ -41,21 +41,21 @@ enum HandlingOutcome {
     /// It is handled.
     Done,
     /// It waits for a condition that will pass, and so do all later messages of its chat.
-    Waits(ApiError),
+    Postponed(ApiError),
 }
 
 /// Handles all stored messages, oldest first. A held message delays only its own chat.
 ///
 /// # Errors
 /// Errors of the store; unhandled messages stay.
-pub(super) async fn all(
+pub(super) async fn handle_all(
     bridge: &ChatBridge,
     line: &ServiceLink,
     pending: &mut PendingMessages,
 ) -> Result<(), ApiError> {
     let store = &bridge.base.store;
     let mut waiting_chats: HashSet<i64> = HashSet::new();
-    let letters = store.read(|reader| reader.inbound_messages(LETTERS)).await?;
+    let letters = store.read(|reader| reader.inbound_messages(BATCH_SIZE)).await?;
     let previous = std::mem::take(&mut pending.0);
     for message in letters {
         let (key, chat_row) = (message.key, message.chat);
@@ -71,8 +71,8 @@ pub(super) async fn all(
         }
         // A message to a bot that is no longer connected cannot be answered.
         if let Some(chat) = chat.filter(|chat| line.is_of(chat)) {
-            let recipient = Talk { bridge, line, chat: &chat };
-            if let HandlingOutcome::Waits(error) = recipient.take(&message).await? {
+            let recipient = ChatRecipient { bridge, link: line, chat: &chat };
+            if let HandlingOutcome::Postponed(error) = recipient.handle(&message).await? {
                 tracing::info!(%error, "what was written in a chat waits");
                 if !previous.contains(&key) && error.code == Some(ErrorCode::InUse) {
                     recipient.say_words("chat.session_in_use").await;
@@ -88,19 +88,19 @@ pub(super) async fn all(
 }
 
 /// Whether the fault will pass, so that the message waits for it.
-fn may_pass(error: &ApiError) -> bool {
+fn is_temporary(error: &ApiError) -> bool {
     let temporary = ["store.full", "store.busy", "chat.unreachable", "chat.too_much", "session.unavailable"];
     error.code == Some(ErrorCode::InUse) || temporary.contains(&error.key.as_str())
 }
 
-impl Talk<'_> {
+impl ChatRecipient<'_> {
     /// Carries out a message. A refused message is handled once its person knows, or cannot be reached at all.
-    async fn take(&self, row: &InboundMessageRow) -> Result<HandlingOutcome, ApiError> {
+    async fn handle(&self, row: &InboundMessageRow) -> Result<HandlingOutcome, ApiError> {
         let words = Words::of(self.bridge);
         let refusal = match serde_json::from_str::<InboundContent>(&row.message_json) {
-            Ok(content) => match self.carry(content, row.key).await {
+            Ok(content) => match self.handle_content(content, row.key).await {
                 Ok(()) => return Ok(HandlingOutcome::Done),
-                Err(error) if may_pass(&error) => return Ok(HandlingOutcome::Waits(error)),
+                Err(error) if is_temporary(&error) => return Ok(HandlingOutcome::Postponed(error)),
                 Err(error) => words.error(&error),
             },
             Err(error) => {
@@ -109,14 +109,16 @@ impl Talk<'_> {
             }
         };
         match self.say(Post::plain(refusal)).await {
-            PostResult::Over => Ok(HandlingOutcome::Done),
-            PostResult::NotYet => Ok(HandlingOutcome::Waits(ApiError::new("chat.unreachable").retryable())),
+            PostResult::Settled => Ok(HandlingOutcome::Done),
+            PostResult::NotYet => {
+                Ok(HandlingOutcome::Postponed(ApiError::new("chat.unreachable").retryable()))
+            }
         }
     }
 
-    async fn carry(&self, content: InboundContent, row: i64) -> Result<(), ApiError> {
+    async fn handle_content(&self, content: InboundContent, row: i64) -> Result<(), ApiError> {
         match content {
-            InboundContent::Pressed(press) => self.press(press).await,
+            InboundContent::Pressed(button) => self.handle_press(button).await,
             InboundContent::Message { text, files, more: true }
                 if text.trim().is_empty() && files.is_empty() =>
             {
@@ -124,8 +126,8 @@ impl Talk<'_> {
                 Ok(())
             }
             InboundContent::Message { text, files, more } => {
-                let order = if files.is_empty() { read(&text) } else { Order::ForTheSession };
-                self.carry_out(order, row, text, files).await?;
+                let order = if files.is_empty() { read(&text) } else { Order::Message };
+                self.carry_out_order(order, row, text, files).await?;
                 if more {
                     self.say_words("chat.unsupported_parts").await;
                 }
@@ -136,12 +138,12 @@ impl Talk<'_> {
 
     /// Marks a message as handled once its order is carried out and before that is reported: a second report
     /// would be useless.
-    async fn put_away(&self, message: i64) -> Result<(), ApiError> {
+    async fn mark_handled(&self, message: i64) -> Result<(), ApiError> {
         let result = self.bridge.base.store.write(move |tx| tx.remove_inbound_message(message)).await;
         result.map_err(ApiError::from)
     }
 
-    async fn carry_out(
+    async fn carry_out_order(
         &self,
         order: Order,
         message: i64,
@@ -150,27 +152,27 @@ impl Talk<'_> {
     ) -> Result<(), ApiError> {
         let words = Words::of(self.bridge);
         let reply = match order {
-            Order::ForTheSession => return self.send(message, text, files).await,
+            Order::Message => return self.send(message, text, files).await,
             Order::Help => words.say("chat.help"),
-            Order::AtTheComputer(name) => words.fill("chat.computer_only", &[("name", name)]),
+            Order::Unavailable(name) => words.fill("chat.computer_only", &[("name", name)]),
             Order::New => {
-                self.lead(None, 0).await?;
+                self.set_session(None, 0).await?;
                 words.say("chat.new")
             }
-            Order::Stop => match self.running().await? {
+            Order::Stop => match self.running_session().await? {
                 // The stop is reported as for any turn.
                 Some(session) => return self.bridge.sessions.stop(session).await,
                 None => words.say("chat.nothing_runs"),
             },
-            Order::Status => self.status(words).await?,
-            Order::List => self.list(words).await?,
-            Order::Open(number) => self.open(number, words).await?,
+            Order::Status => self.status_text(words).await?,
+            Order::List => self.list_text(words).await?,
+            Order::Open(number) => self.open_session(number, words).await?,
             Order::Last => {
-                self.put_away(message).await?;
-                return self.last().await;
+                self.mark_handled(message).await?;
+                return self.send_last_answer().await;
             }
         };
-        self.put_away(message).await?;
+        self.mark_handled(message).await?;
         self.say(Post::plain(reply)).await;
         Ok(())
     }
@@ -223,23 +225,23 @@ impl Talk<'_> {
         result.await.map_err(ApiError::from)
     }
 
-    async fn running(&self) -> Result<Option<SessionId>, ApiError> {
+    async fn running_session(&self) -> Result<Option<SessionId>, ApiError> {
         let session = self.session().await?;
         let runs =
             |info: &SessionInfo| matches!(info.status, SessionStatus::Running | SessionStatus::Waiting);
         Ok(session.filter(runs).map(|info| info.id))
     }
 
-    async fn lead(&self, session: Option<SessionId>, delivered_seq: u64) -> Result<(), ApiError> {
+    async fn set_session(&self, session: Option<SessionId>, delivered_seq: u64) -> Result<(), ApiError> {
         let chat = self.chat.key;
         let result =
             self.bridge.base.store.write(move |tx| tx.set_chat_session(chat, session, delivered_seq)).await;
         result?;
-        self.bridge.chats.led().notify_one();
+        self.bridge.chats.session_changed().notify_one();
         Ok(())
     }
 
-    async fn status(&self, words: Words) -> Result<String, ApiError> {
+    async fn status_text(&self, words: Words) -> Result<String, ApiError> {
         let Some(info) = self.session().await? else { return Ok(words.say("chat.no_session")) };
         let status = words.say(match info.status {
             SessionStatus::Idle => "chat.idle",
@@ -253,11 +255,11 @@ impl Talk<'_> {
 
     async fn sessions(&self) -> Result<Vec<SessionInfo>, ApiError> {
         let chat = self.chat.key;
-        let result = self.bridge.base.store.read(move |reader| reader.chat_sessions(chat, LISTED)).await;
+        let result = self.bridge.base.store.read(move |reader| reader.chat_sessions(chat, MAX_LISTED)).await;
         result.map_err(ApiError::from)
     }
 
-    async fn list(&self, words: Words) -> Result<String, ApiError> {
+    async fn list_text(&self, words: Words) -> Result<String, ApiError> {
         let sessions = self.sessions().await?;
         if sessions.is_empty() {
             return Ok(words.say("chat.no_sessions"));
@@ -266,12 +268,12 @@ impl Talk<'_> {
         let mut text = words.say("chat.list");
         for (number, info) in (1..).zip(&sessions) {
             let marker = if Some(info.id) == current { " ←" } else { "" };
-            text.push_str(&format!("\n{number}. {}{marker}", telling::excerpt(&info.title, 80)));
+            text.push_str(&format!("\n{number}. {}{marker}", posts::excerpt(&info.title, 80)));
         }
         Ok(text)
     }
 
-    async fn open(&self, number: Option<usize>, words: Words) -> Result<String, ApiError> {
+    async fn open_session(&self, number: Option<usize>, words: Words) -> Result<String, ApiError> {
         let sessions = self.sessions().await?;
         let Some(info) = number.and_then(|number| sessions.get(number - 1)) else {
             return Ok(words.say("chat.open_which"));
@@ -280,11 +282,11 @@ impl Talk<'_> {
         let topic = octo_protocol::StoredTopic::Session { id };
         // Its earlier events are not reported again.
         let delivered_seq = self.bridge.base.store.read(move |reader| reader.topic_seq(&topic)).await;
-        self.lead(Some(id), delivered_seq?).await?;
+        self.set_session(Some(id), delivered_seq?).await?;
         Ok(words.fill("chat.opened", &[("title", &info.title)]))
     }
 
-    async fn last(&self) -> Result<(), ApiError> {
+    async fn send_last_answer(&self) -> Result<(), ApiError> {
         let words = Words::of(self.bridge);
         let Some(info) = self.session().await? else {
             self.say_words("chat.no_session").await;
@@ -295,7 +297,7 @@ impl Talk<'_> {
         let is_answer = |message: &&octo_protocol::Message| {
             message.role == Role::Assistant && !message.text().trim().is_empty()
         };
-        let posts = messages.iter().rev().find(is_answer).map(|message| telling::answer(message, words));
+        let posts = messages.iter().rev().find(is_answer).map(|message| posts::answer_posts(message, words));
         match posts {
             Some(posts) => {
                 for post in posts {
@@ -310,16 +312,16 @@ impl Talk<'_> {
     }
 
     /// Handles a pressed button: it answers the question above it, once.
-    async fn press(&self, press: ButtonPress) -> Result<(), ApiError> {
+    async fn handle_press(&self, button: ButtonPress) -> Result<(), ApiError> {
         let words = Words::of(self.bridge);
-        let answered = self.answer(&press).await;
+        let answered = self.answer_question(&button).await;
         let outcome = match &answered {
-            Ok(Some(answer)) => telling::excerpt(answer, ACKNOWLEDGED),
+            Ok(Some(answer)) => posts::excerpt(answer, ACKNOWLEDGED),
             Ok(None) => words.say("chat.question_closed"),
-            Err(error) if may_pass(error) => return Err(error.clone()),
-            Err(error) => telling::excerpt(&words.error(error), ACKNOWLEDGED),
+            Err(error) if is_temporary(error) => return Err(error.clone()),
+            Err(error) => posts::excerpt(&words.error(error), ACKNOWLEDGED),
         };
-        if let Err(error) = self.line.client.acknowledge(&press.id, &outcome).await {
+        if let Err(error) = self.link.client.acknowledge(&button.id, &outcome).await {
             // It only ends the waiting indicator on the button.
             tracing::debug!(%error, "a press was not acknowledged");
         }
@@ -327,23 +329,24 @@ impl Talk<'_> {
     }
 
     /// Returns the given answer, or `None` if its question is no longer waiting.
-    async fn answer(&self, press: &ButtonPress) -> Result<Option<String>, ApiError> {
-        let (Some((wanted, index)), Some(info)) = (telling::pressed(&press.data), self.session().await?)
+    async fn answer_question(&self, button: &ButtonPress) -> Result<Option<String>, ApiError> {
+        let (Some((answered_question, index)), Some(info)) =
+            (posts::parse_button(&button.data), self.session().await?)
         else {
             return Ok(None);
         };
         let snapshot = self.bridge.base.store.read(move |reader| reader.snapshot(info.id, 1)).await;
         let questions = snapshot?.map(|snapshot| snapshot.questions);
         let option =
-            questions.into_iter().flatten().find(|question| question.id == wanted).and_then(|question| {
-                match question.ask {
+            questions.into_iter().flatten().find(|question| question.id == answered_question).and_then(
+                |question| match question.ask {
                     QuestionContent::Feedback { options, .. } => options.into_iter().nth(index),
                     QuestionContent::Permission { .. } => None,
-                }
-            });
+                },
+            );
         let Some(text) = option else { return Ok(None) };
         let answer = Answer::Text { text: text.clone() };
-        let call = AnswerQuestion { session: info.id, question: wanted, answer };
+        let call = AnswerQuestion { session: info.id, question: answered_question, answer };
         match self.bridge.sessions.call(info.id, call).await {
             Ok(_) => Ok(Some(text)),
             Err(error) if error.code == Some(ErrorCode::Gone) => Ok(None),
@@ -361,14 +364,14 @@ impl Talk<'_> {
         if file.bytes.is_some_and(|bytes| bytes > LARGEST_FILE) {
             return Err(too_large());
         }
-        let bytes = self.line.client.file(&file.id, LARGEST_FILE).await.map_err(|error| match error {
+        let bytes = self.link.client.file(&file.id, LARGEST_FILE).await.map_err(|error| match error {
             // It is still on the server, and fetching it again costs nothing.
             error @ (ChatError::RateLimited(_) | ChatError::Unreachable(_) | ChatError::Unanswered(_)) => {
                 error.to_api()
             }
             error => ApiError::new("chat.file_missing").arg("name", &name).detail(error.to_api()),
         })?;
-        self.bridge.receive(session, name, bytes).await
+        self.bridge.receive_file(session, name, bytes).await
     }
 }
 

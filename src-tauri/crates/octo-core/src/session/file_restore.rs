@@ -4,18 +4,19 @@
 //! may not begin until then. After a crash in between, the next opening of the session detects it and adapts
 //! the conversation.
 
-mod way;
+mod job;
 
-pub(super) use way::{RestoreExtent, RestoreTarget};
+pub(super) use job::{RestoreExtent, RestoreTarget};
 
 use super::{
     JobReport, ReplySender,
     inbox::respond,
     state::Session,
     step::{Change, Step, StoreRetry},
-    tasks::beside,
+    tasks::run_blocking,
     turns::TurnCause,
 };
+use job::{RestoreJob, StepConversation};
 use octo_protocol::{
     ApiError, Event, FileSelection, PreviewRestore, RestorePreview, RestoreReport, RestoreScope, RestoreTask,
     SendOutcome, StepTree, StepView, TurnId,
@@ -24,7 +25,6 @@ use octo_store::RestoreRecord;
 use octo_workspace::RestoreSelection;
 use std::collections::HashSet;
 use tokio::task::JoinHandle;
-use way::{RestoreJob, StepConversation};
 
 /// The running restore, if any. No other work may use files meanwhile.
 #[derive(Default)]
@@ -32,16 +32,16 @@ pub(super) struct Restoring(Option<RestoreInFlight>);
 
 struct RestoreInFlight {
     job: JoinHandle<()>,
-    then: AfterRestore,
+    follow_up: AfterRestore,
 }
 
 /// The action that follows a restore.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AfterRestore {
     /// Begin the queued work.
-    WhatWaits,
+    BeginQueued,
     /// Begin nothing automatically.
-    Rest,
+    Nothing,
 }
 
 /// The requester waiting for the end of a restore.
@@ -57,7 +57,7 @@ pub(super) enum RestoreRequester {
 /// The end of a restore.
 pub(crate) struct RestoreDone {
     outcome: Result<(RestoreReport, Option<StepConversation>), ApiError>,
-    asked: RestoreRequester,
+    requester: RestoreRequester,
 }
 
 /// The result of naming the present state.
@@ -72,18 +72,18 @@ impl Restoring {
     }
 
     fn begin(&mut self, task: JoinHandle<()>) {
-        self.0 = Some(RestoreInFlight { job: task, then: AfterRestore::WhatWaits });
+        self.0 = Some(RestoreInFlight { job: task, follow_up: AfterRestore::BeginQueued });
     }
 
     /// Handles Stop during a restore: the restore cannot end half-way, but nothing begins after it.
-    pub(super) fn stay(&mut self) {
+    pub(super) fn cancel_follow_up(&mut self) {
         if let Some(restore) = &mut self.0 {
-            restore.then = AfterRestore::Rest;
+            restore.follow_up = AfterRestore::Nothing;
         }
     }
 
     fn end(&mut self) -> AfterRestore {
-        self.0.take().map_or(AfterRestore::Rest, |in_flight| in_flight.then)
+        self.0.take().map_or(AfterRestore::Nothing, |in_flight| in_flight.follow_up)
     }
 
     /// Waits until the files are consistent, whether restored or not.
@@ -106,7 +106,7 @@ impl Session {
         }
         let (machine, session) = (self.runtime.services.time.clone(), self.id());
         tokio::spawn(async move {
-            let preview = beside(move || {
+            let preview = run_blocking(move || {
                 let selection = match selection {
                     FileSelection::All => RestoreSelection::All,
                     FileSelection::Chosen { paths } => {
@@ -125,9 +125,9 @@ impl Session {
         let RestoreTask { task, scope, selection, overwrite, .. } = call;
         let extent = match (scope, selection) {
             (RestoreScope::Conversation, _) => RestoreExtent::Conversation,
-            (_, FileSelection::Chosen { paths }) => RestoreExtent::Chosen(paths),
+            (_, FileSelection::Chosen { paths }) => RestoreExtent::Selected(paths),
             (RestoreScope::Files, FileSelection::All) => RestoreExtent::Files,
-            (RestoreScope::Both, FileSelection::All) => RestoreExtent::Everything { kept: Vec::new() },
+            (RestoreScope::Both, FileSelection::All) => RestoreExtent::Everything { kept_turns: Vec::new() },
         };
         match self.check_no_turn_runs() {
             Ok(()) => self.start_restore(
@@ -154,16 +154,16 @@ impl Session {
         }
         let (machine, session, folder) =
             (self.runtime.services.time.clone(), self.id(), self.workspace.folder().to_owned());
-        let (pending, report) = (self.records.loose(), self.reporter());
+        let (pending, report) = (self.records.pending(), self.reporter());
         tokio::spawn(async move {
-            pending.over().await;
-            let outcome = beside(move || machine.checkpoint(session, &folder, &name)).await;
-            report.send(JobReport::Named(CheckpointAdded { outcome, reply }));
+            pending.wait().await;
+            let outcome = run_blocking(move || machine.checkpoint(session, &folder, &name)).await;
+            report.send(JobReport::CheckpointNamed(CheckpointAdded { outcome, reply }));
         });
     }
 
     /// Takes the result of naming a state.
-    pub(super) async fn named(
+    pub(super) async fn finish_checkpoint(
         &mut self,
         CheckpointAdded { outcome, reply }: CheckpointAdded,
     ) -> Result<(), ApiError> {
@@ -182,7 +182,7 @@ impl Session {
     ) -> Result<(), ApiError> {
         match self.check_no_turn_runs() {
             Ok(()) => {
-                let extent = RestoreExtent::Everything { kept: Vec::new() };
+                let extent = RestoreExtent::Everything { kept_turns: Vec::new() };
                 self.start_restore(target, extent, Vec::new(), RestoreRequester::Command(reply));
                 Ok(())
             }
@@ -202,26 +202,26 @@ impl Session {
         asked: RestoreRequester,
     ) {
         let (machine, store) = (self.runtime.services.time.clone(), self.runtime.base.store.clone());
-        let restore_job = RestoreJob::new(machine, store, self.id(), self.records.loose());
+        let restore_job = RestoreJob::new(machine, store, self.id(), self.records.pending());
         let report = self.reporter();
         let job = tokio::spawn(async move {
-            let outcome = restore_job.go(target, extent, overwrite).await;
-            report.send(JobReport::Arrived(RestoreDone { outcome, asked }));
+            let outcome = restore_job.run(target, extent, overwrite).await;
+            report.send(JobReport::RestoreEnded(RestoreDone { outcome, requester: asked }));
         });
         self.restoring.begin(job);
     }
 
     /// Ends a restore: the conversation follows the files, and the requester gets its reply.
-    pub(super) async fn arrived(
+    pub(super) async fn finish_restore(
         &mut self,
-        RestoreDone { outcome, asked }: RestoreDone,
+        RestoreDone { outcome, requester }: RestoreDone,
     ) -> Result<(), ApiError> {
         let follow_up = self.restoring.end();
         let report = match outcome {
-            Ok((report, conversation)) => self.follow(conversation).await.map(|()| report),
+            Ok((report, conversation)) => self.follow_conversation(conversation).await.map(|()| report),
             Err(error) => Err(error),
         };
-        match asked {
+        match requester {
             RestoreRequester::Client(reply) => respond(reply, report)?,
             RestoreRequester::Command(reply) => {
                 let result = self.tell(report, StoreRetry::Never).await.map(|()| SendOutcome::Command);
@@ -230,15 +230,15 @@ impl Session {
             RestoreRequester::Tool => self.tell(report, StoreRetry::Never).await?,
         }
         match follow_up {
-            AfterRestore::WhatWaits if !self.queue.is_empty() && self.workspace.has_folder() => {
-                self.begin_queued_turn(TurnCause::ByThePerson, StoreRetry::Never).await
+            AfterRestore::BeginQueued if !self.queue.is_empty() && self.workspace.has_folder() => {
+                self.begin_queued_turn(TurnCause::Person, StoreRetry::Never).await
             }
-            AfterRestore::WhatWaits => self.wake(StoreRetry::Never).await,
-            AfterRestore::Rest => Ok(()),
+            AfterRestore::BeginQueued => self.start_auto_turn(StoreRetry::Never).await,
+            AfterRestore::Nothing => Ok(()),
         }
     }
 
-    async fn follow(&mut self, conversation: Option<StepConversation>) -> Result<(), ApiError> {
+    async fn follow_conversation(&mut self, conversation: Option<StepConversation>) -> Result<(), ApiError> {
         match conversation {
             Some(conversation) => self.show_conversation(&conversation).await,
             None => self.finish(Step::once().with(Event::TasksChanged)).await,
@@ -261,7 +261,7 @@ impl Session {
             Err(error) if error.is_store_error() => return Err(error),
             Err(error) => error,
         };
-        self.finish(Step::retried(retry).with(Event::CommandAnswered { note: notice })).await
+        self.finish(Step::with_retry(retry).with(Event::CommandAnswered { note: notice })).await
     }
 
     /// Completes a restore after a crash: if the files were restored the conversation follows.
@@ -278,7 +278,7 @@ impl Session {
 
     async fn tree(&self) -> Result<StepTree, ApiError> {
         let (machine, session) = (self.runtime.services.time.clone(), self.id());
-        beside(move || machine.tree(session)).await
+        run_blocking(move || machine.tree(session)).await
     }
 
     /// Shows the model the turns that lead to a step and those that asked for the restore.
@@ -289,7 +289,7 @@ impl Session {
         self.compaction.cancel();
         self.finish(step).await?;
         let session = self.id();
-        let undone = conversation.undone();
+        let undone = conversation.undone_turns();
         let without: HashSet<TurnId> = undone.iter().copied().collect();
         let result =
             self.runtime.base.store.read(move |reader| reader.conversation_without(session, &without)).await;
@@ -301,13 +301,13 @@ impl Session {
         let result = self.runtime.base.store.read(move |reader| reader.context_of(session)).await;
         self.conversation.replace(result?);
         let tokens = self.prefix.tokens() + self.conversation.tokens();
-        self.compaction.replaced(tokens, self.conversation.len());
+        self.compaction.record_replacement(tokens, self.conversation.len());
         self.finish(Step::once().with(Event::ContextCompacted { tokens })).await
     }
 
     /// Fails while a turn is working with files, as they must not change under it.
     fn check_no_turn_runs(&self) -> Result<(), ApiError> {
-        self.must_be_own()?;
+        self.check_owned_here()?;
         if self.turn.is_running() {
             Err(ApiError::new("session.running"))
         } else if self.restoring.is_under_way() {

@@ -20,44 +20,44 @@ pub(super) enum ChatUpdate {
     Nothing,
     /// The person wrote in the chat, so they are present there.
     InChat,
-    /// The person wrote in a window: they are at the desk, and the chat gets their text.
-    AtDesk(Vec<Post>),
+    /// The person wrote in a window, so they are at the computer, and the chat gets their text.
+    InWindow(Vec<Post>),
     /// The model's message is complete; its text is in the store.
     Answer(MessageId),
     /// Posts to send.
-    Say(Vec<Post>),
+    Send(Vec<Post>),
 }
 
 /// Returns the meaning of an event for the chat, which only reports the conversation.
-pub(super) fn told(event: &Event, words: Words) -> ChatUpdate {
+pub(super) fn chat_update(event: &Event, words: Words) -> ChatUpdate {
     if event.domain() != EventDomain::Conversation {
         return ChatUpdate::Nothing;
     }
     match event {
         Event::MessageAdded { message } if message.meta.origin == Origin::Person => match message.meta.via {
             Some(_) => ChatUpdate::InChat,
-            None => ChatUpdate::AtDesk(at_desk(message, words)),
+            None => ChatUpdate::InWindow(window_posts(message, words)),
         },
         Event::MessageEnded { message, end: MessageEnd::Complete | MessageEnd::Truncated, .. } => {
             ChatUpdate::Answer(*message)
         }
-        Event::QuestionAsked { question } => ChatUpdate::Say(asked(question, words)),
-        Event::BudgetReached { .. } => ChatUpdate::Say(vec![Post::plain(words.say("chat.budget"))]),
+        Event::QuestionAsked { question } => ChatUpdate::Send(question_posts(question, words)),
+        Event::BudgetReached { .. } => ChatUpdate::Send(vec![Post::plain(words.say("chat.budget"))]),
         Event::TurnEnded { turn } => match &turn.end {
             Some(TurnEnd::Failed { error }) => {
                 let reason = words.error(error);
-                ChatUpdate::Say(vec![Post::plain(words.fill("chat.failed", &[("why", &reason)]))])
+                ChatUpdate::Send(vec![Post::plain(words.fill("chat.failed", &[("why", &reason)]))])
             }
-            Some(TurnEnd::Stopped) => ChatUpdate::Say(vec![Post::plain(words.say("chat.stopped"))]),
+            Some(TurnEnd::Stopped) => ChatUpdate::Send(vec![Post::plain(words.say("chat.stopped"))]),
             Some(TurnEnd::Finished) | None => ChatUpdate::Nothing,
         },
-        Event::CommandAnswered { note } => ChatUpdate::Say(vec![Post::plain(words.error(note))]),
+        Event::CommandAnswered { note } => ChatUpdate::Send(vec![Post::plain(words.error(note))]),
         _ => ChatUpdate::Nothing,
     }
 }
 
 /// Builds the posts of a model's message. A message before the final answer arrives without a sound.
-pub(super) fn answer(message: &Message, words: Words) -> Vec<Post> {
+pub(super) fn answer_posts(message: &Message, words: Words) -> Vec<Post> {
     let is_on_its_way = message.calls().next().is_some();
     let mut result = posts(&message.text(), &words.say("chat.truncated"));
     for post in &mut result {
@@ -71,7 +71,7 @@ pub(super) fn answer(message: &Message, words: Words) -> Vec<Post> {
     result
 }
 
-fn at_desk(message: &Message, words: Words) -> Vec<Post> {
+fn window_posts(message: &Message, words: Words) -> Vec<Post> {
     let text = message.text();
     if text.trim().is_empty() {
         return Vec::new();
@@ -83,7 +83,7 @@ fn at_desk(message: &Message, words: Words) -> Vec<Post> {
 
 /// Builds the posts of a question. The last post has the buttons, so the question precedes them however long it
 /// is.
-fn asked(question: &Question, words: Words) -> Vec<Post> {
+fn question_posts(question: &Question, words: Words) -> Vec<Post> {
     let (text, context, options) = match &question.ask {
         QuestionContent::Permission { .. } => {
             return vec![Post::plain(words.fill("chat.approval", &[("tool", &question.tool)]))];
@@ -121,7 +121,7 @@ fn asked(question: &Question, words: Words) -> Vec<Post> {
 }
 
 /// Returns the question a button answers, and the index of its answer among those offered.
-pub(super) fn pressed(data: &str) -> Option<(QuestionId, usize)> {
+pub(super) fn parse_button(data: &str) -> Option<(QuestionId, usize)> {
     let mut parts = data.split(':');
     let (kind, question, index) = (parts.next()?, parts.next()?, parts.next()?);
     if kind != ANSWER || parts.next().is_some() {

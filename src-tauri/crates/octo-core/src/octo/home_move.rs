@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 impl Octo {
     /// Returns the home's location, the plan for it, and replaced copies.
     pub(super) async fn residence(&self) -> Result<HomeState, ApiError> {
-        let residence = self.home_now();
+        let residence = self.current_home();
         blocking(move || state(&residence)).await
     }
 
@@ -32,8 +32,8 @@ impl Octo {
     /// Plans that a copy replaces the home at the next start.
     pub(super) async fn restore_home(&self, source: PathBuf) -> Result<HomeState, ApiError> {
         self.check_no_other_process().await?;
-        let residence = self.home_now();
-        let _one_at_a_time = self.planning.lock().await;
+        let residence = self.current_home();
+        let _one_at_a_time = self.plan_lock.lock().await;
         blocking(move || {
             let stamp = jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S").to_string();
             plan_restore(&residence, &source, octo_runtime::now(), &stamp)?;
@@ -45,8 +45,8 @@ impl Octo {
     /// Plans that the home moves at the next start.
     pub(super) async fn move_home(&self, target: PathBuf) -> Result<HomeState, ApiError> {
         self.check_no_other_process().await?;
-        let residence = self.home_now();
-        let _one_at_a_time = self.planning.lock().await;
+        let residence = self.current_home();
+        let _one_at_a_time = self.plan_lock.lock().await;
         blocking(move || {
             plan_move(&residence, &target, octo_runtime::now())?;
             state(&residence)
@@ -55,20 +55,20 @@ impl Octo {
     }
 
     pub(super) async fn cancel_home_plan(&self) -> Result<HomeState, ApiError> {
-        let residence = self.home_now();
+        let residence = self.current_home();
         blocking(move || {
-            cancel_plan(&residence).map_err(|error| changed_not(&residence.home, error))?;
+            cancel_plan(&residence).map_err(|error| change_error(&residence.home, error))?;
             state(&residence)
         })
         .await
     }
 
     pub(super) async fn drop_kept_home(&self, path: PathBuf) -> Result<OldHomeDeletion, ApiError> {
-        let residence = self.home_now();
+        let residence = self.current_home();
         blocking(move || {
             let leftover = delete_former_home(&residence, &path).map_err(|error| match error.kind() {
                 std::io::ErrorKind::NotFound => ApiError::new("home.not_kept").arg("path", path.display()),
-                _ => changed_not(&path, error),
+                _ => change_error(&path, error),
             })?;
             Ok(OldHomeDeletion { left: leftover, state: state(&residence)? })
         })
@@ -76,8 +76,8 @@ impl Octo {
     }
 
     /// Returns the home this process works in.
-    fn home_now(&self) -> HomeLocation {
-        self.base.config.settled.location.clone()
+    fn current_home(&self) -> HomeLocation {
+        self.base.config.home_at_start.location.clone()
     }
 
     /// Fails if another process works in this home: its work would be missing from the new one.
@@ -120,9 +120,14 @@ fn state(residence: &HomeLocation) -> Result<HomeState, ApiError> {
         .into_iter()
         .map(|former| OldHome { path: former.path.display().to_string(), bytes: former.bytes })
         .collect();
-    Ok(HomeState { home: residence.home.display().to_string(), move_obstacle: fixed: chosen_by, planned, kept: former })
+    Ok(HomeState {
+        home: residence.home.display().to_string(),
+        move_obstacle: chosen_by,
+        planned,
+        kept: former,
+    })
 }
 
-fn changed_not(path: &Path, error: std::io::Error) -> ApiError {
+fn change_error(path: &Path, error: std::io::Error) -> ApiError {
     ApiError::new("home.change_failed").arg("path", path.display()).detail(error)
 }
