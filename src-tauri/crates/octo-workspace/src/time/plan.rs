@@ -129,6 +129,9 @@ pub(crate) struct RestoreCandidate {
     pub(crate) at_current: FileImage,
     /// The state at the end of the target step.
     pub(crate) at_target: FileImage,
+    /// The newest state that others gave the path between the steps of the restore; see
+    /// [`super::tree::StateRecords::by_others`].
+    pub(crate) by_others: Option<FileImage>,
     /// The present state.
     pub(crate) present: FileImage,
     pub(crate) stamp: Option<PathStamp>,
@@ -139,7 +142,13 @@ pub(crate) struct RestoreCandidate {
 pub(crate) enum PathDecision {
     Nothing,
     Clean(RestoreStep),
-    Conflict(RestoreStep, ConflictSource),
+    /// The person decides about `step`. Unless they choose it, the path keeps the state that others gave it: its
+    /// present one, or the one that `to_others` restores.
+    Conflict {
+        step: RestoreStep,
+        source: ConflictSource,
+        to_others: Option<RestoreStep>,
+    },
     Impossible(UnrestorableReason),
 }
 
@@ -158,8 +167,13 @@ fn is_left_out(image: &FileImage) -> bool {
     )
 }
 
+/// Decides about a path.
+///
+/// A restore reverts the changes of steps, and never one that others made in between. It therefore ends at the
+/// newest state by others, as if every step had been undone singly, and what leads beyond is a conflict.
 pub(crate) fn decide(candidate: RestoreCandidate) -> PathDecision {
-    let RestoreCandidate { path, at_current: current, at_target: target, mut present, stamp } = candidate;
+    let RestoreCandidate { path, at_current: current, at_target: target, by_others, mut present, stamp } =
+        candidate;
     if matches!(present, FileImage::Folder { .. }) {
         if is_left_out(&target) {
             return PathDecision::Nothing;
@@ -182,7 +196,17 @@ pub(crate) fn decide(candidate: RestoreCandidate) -> PathDecision {
         if is_same_image(&current, &target) { ConflictSource::OthersOnly } else { ConflictSource::Both };
     let clean = is_same_image(&current, &present);
     let step = RestoreStep { path, from: present, to: target, stamp };
-    if clean { PathDecision::Clean(step) } else { PathDecision::Conflict(step, source) }
+    match by_others.filter(|theirs| !is_same_image(theirs, &step.to)) {
+        None if clean => PathDecision::Clean(step),
+        Some(theirs) if clean => {
+            // What was not saved cannot be restored; the present state then stays.
+            let is_restorable =
+                !matches!(theirs, FileImage::Unsaved { .. }) && !is_same_image(&theirs, &step.from);
+            let to_others = is_restorable.then(|| RestoreStep { to: theirs, ..step.clone() });
+            PathDecision::Conflict { step, source: ConflictSource::Both, to_others }
+        }
+        _ => PathDecision::Conflict { step, source, to_others: None },
+    }
 }
 
 /// The disk queries needed to arrange steps.

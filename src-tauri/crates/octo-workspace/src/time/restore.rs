@@ -135,10 +135,11 @@ impl TimeMachineInner {
                 path: path.clone(),
                 at_current: current,
                 at_target: target_state,
+                by_others: records.by_others(&leaving, &going, path).cloned(),
                 present,
                 stamp,
             });
-            let writes = matches!(verdict, PathDecision::Clean(_) | PathDecision::Conflict(..));
+            let writes = matches!(verdict, PathDecision::Clean(_) | PathDecision::Conflict { .. });
             if writes && !may_write(&roots, &records, path) {
                 plan.impossible.insert(path.clone(), UnrestorableReason::OutsideRoots);
                 continue;
@@ -146,7 +147,10 @@ impl TimeMachineInner {
             match verdict {
                 PathDecision::Nothing => {}
                 PathDecision::Clean(step) => steps.push(step),
-                PathDecision::Conflict(step, source) => plan.conflicts.push((step, source)),
+                PathDecision::Conflict { step, source, to_others } => {
+                    plan.conflicts.push((step, source));
+                    steps.extend(to_others);
+                }
                 PathDecision::Impossible(reason) => {
                     plan.impossible.insert(path.clone(), reason);
                 }
@@ -166,8 +170,11 @@ impl TimeMachineInner {
         }
         let (overwritten, remaining): (Vec<_>, Vec<_>) =
             plan.conflicts.iter().partition(|(step, _)| overwrite.contains(&step.path));
-        let mut steps = plan.steps.clone();
-        steps.extend(overwritten.into_iter().map(|(step, _)| step.clone()));
+        // A chosen step replaces the one that would have ended at the state by others.
+        let mut steps: BTreeMap<&Path, &RestoreStep> =
+            plan.steps.iter().map(|step| (step.path.as_path(), step)).collect();
+        steps.extend(overwritten.into_iter().map(|(step, _)| (step.path.as_path(), step)));
+        let steps = steps.into_values().cloned().collect();
         let (steps, more) = arrange_on_disk(steps)?;
         // A step that was possible when the plan was made is now blocked.
         if let Some(step) = plan.steps.iter().find(|step| more.contains_key(&step.path)) {

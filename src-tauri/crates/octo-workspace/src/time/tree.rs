@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::bytes::path_of;
+use super::{bytes::path_of, content::is_same_image};
 
 /// The steps of a session.
 #[derive(Clone, Debug, Default)]
@@ -183,6 +183,35 @@ impl StateRecords {
             })
             .or_else(|| states.iter().find(|state| state.side == StateMoment::Before))
             .map(|state| &state.image)
+    }
+
+    /// Returns the newest state that others gave the path between the steps of a restore, which leads from the
+    /// first step of one chain to the first of the other (nearest first). `None` if no others changed it there.
+    pub(crate) fn by_others(
+        &self,
+        leaving: &[StepNumber],
+        going: &[StepNumber],
+        path: &Path,
+    ) -> Option<&FileImage> {
+        let undone = leaving.iter().position(|number| going.contains(number)).unwrap_or(leaving.len());
+        let (undone, common) = leaving.split_at(undone);
+        (0..undone.len()).find_map(|at| self.left_by_others(leaving.get(at..)?, path)).or_else(|| {
+            // Steps that are redone began from what others had made, unless others have changed it since.
+            let theirs = self.left_by_others(common, path)?;
+            let redone = going.iter().take_while(|number| !common.contains(number));
+            let begun_from =
+                redone.filter_map(|number| self.at(path, *number, StateMoment::Before)).last()?;
+            (!is_same_image(begun_from, theirs)).then_some(theirs)
+        })
+    }
+
+    /// Returns the state in which others left the path after the first step of the chain: the one a later step
+    /// found, if it is not the one that the steps had left.
+    fn left_by_others(&self, chain: &[StepNumber], path: &Path) -> Option<&FileImage> {
+        let (number, earlier) = chain.split_first()?;
+        let found = self.at(path, *number, StateMoment::Left)?;
+        let own = self.at(path, *number, StateMoment::After).or_else(|| self.at_end(earlier, path));
+        own.is_none_or(|own| !is_same_image(own, found)).then_some(found)
     }
 }
 

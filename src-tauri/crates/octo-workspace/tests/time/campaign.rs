@@ -1,15 +1,15 @@
 //! Random trees of turns against a model that keeps a full copy of everything: every restore is exact to the
 //! byte. Seeded; a tenth of the full number unless it is a soak.
 
-use crate::world::{Home, Tree, World, cases, leftovers};
-use octo_protocol::StepNumber;
-use octo_workspace::StepId;
+use crate::world::{Home, Tree, World, cases, leftovers, none};
+use octo_protocol::{StepKind, StepNumber};
+use octo_workspace::{RestoreSelection, StepId};
 use proptest::{
     prelude::*,
     test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
 };
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     ffi::OsStr,
     fs::{self, Permissions},
     io::{Seek, Write},
@@ -69,6 +69,8 @@ enum Step {
     Undo,
     Redo,
     Switch(usize),
+    /// The person works between turns: writes these files, with content that nothing else writes.
+    Person(Vec<usize>),
 }
 
 fn content() -> impl Strategy<Value = Vec<u8>> {
@@ -104,12 +106,14 @@ fn work() -> impl Strategy<Value = TurnWork> {
     ]
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+/// Returns sequences of 2 to 8 steps, in which a person takes part with this weight.
+fn steps(person: u32) -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         5 => proptest::collection::vec(work(), 0..4).prop_map(Step::Task),
         2 => Just(Step::Undo),
         1 => Just(Step::Redo),
         2 => any::<usize>().prop_map(Step::Switch),
+        person => proptest::collection::vec(0..NAMES.len(), 1..4).prop_map(Step::Person),
     ];
     proptest::collection::vec(step, 2..9)
 }
@@ -268,6 +272,7 @@ fn sequence(home: &Home, steps: &[Step]) -> (usize, usize) {
                     model.switch(&world, numbers[number % numbers.len()]);
                 }
             }
+            Step::Person(_) => unreachable!("the exact model is of turns alone"),
         }
     }
     if model.copies.len() > 1 {
@@ -276,6 +281,152 @@ fn sequence(home: &Home, steps: &[Step]) -> (usize, usize) {
     }
     fs::remove_dir_all(&world.base).unwrap();
     (model.switches, model.files)
+}
+
+/// What a person wrote, and which of it the disk still has.
+#[derive(Default)]
+struct PersonModel {
+    written: BTreeMap<PathBuf, BTreeSet<Vec<u8>>>,
+    /// The part of it that the disk has now.
+    present: BTreeMap<PathBuf, Vec<u8>>,
+    /// The part of it that the disk had when each step began: redoing the step replaces this, and nothing newer.
+    begun_from: BTreeMap<StepNumber, BTreeMap<PathBuf, Vec<u8>>>,
+    count: usize,
+    /// How often a restore met it.
+    met: usize,
+}
+
+impl PersonModel {
+    fn write(&mut self, folder: &Path, names: &[usize]) {
+        for name in names {
+            let path = folder.join(OsStr::from_bytes(NAMES[*name]));
+            self.count += 1;
+            let content = format!("by hand {}\n", self.count).into_bytes();
+            // Not through a link, and not where a folder is: their content is another path's, or none.
+            let is_taken = fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_file());
+            let is_direct = path.parent().is_some_and(|parent| {
+                parent
+                    .ancestors()
+                    .take_while(|above| *above != folder)
+                    .all(|above| fs::symlink_metadata(above).map_or(true, |meta| meta.is_dir()))
+            });
+            if is_taken || !is_direct || fs::create_dir_all(path.parent().unwrap()).is_err() {
+                continue;
+            }
+            // As editors do, so that no other name of the file changes with it.
+            let fresh = path.with_extension("fresh");
+            if fs::write(&fresh, &content).is_ok() && fs::rename(&fresh, &path).is_ok() {
+                self.written.entry(path).or_default().insert(content);
+            }
+        }
+        self.look();
+    }
+
+    /// Notes which of the person's content the disk has now.
+    fn look(&mut self) {
+        self.present.clear();
+        for (path, contents) in &self.written {
+            let is_file = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
+            if let Some(content) = fs::read(path).ok().filter(|content| is_file && contents.contains(content))
+            {
+                self.present.insert(path.clone(), content);
+            }
+        }
+    }
+
+    /// Restores a step with nothing chosen: none of the person's content may go.
+    fn restore(&mut self, world: &World, to: StepNumber) {
+        self.look();
+        let before = self.present.clone();
+        let redone = redone(world, to);
+        let plan = world.machine.plan(world.session, to, RestoreSelection::All).unwrap();
+        world.machine.restore(&plan, &none()).unwrap();
+        self.look();
+        self.met += before.len();
+        for (path, content) in before {
+            let is_base =
+                |step| self.begun_from.get(step).is_some_and(|had| had.get(&path) == Some(&content));
+            if redone.iter().any(is_base) {
+                continue;
+            }
+            assert_eq!(self.present.get(&path), Some(&content), "{} at step {to}", path.display());
+        }
+    }
+}
+
+/// Returns the steps that a restore enters.
+fn redone(world: &World, to: StepNumber) -> Vec<StepNumber> {
+    let tree = world.machine.tree(world.session).unwrap();
+    let chain = |from: StepNumber| {
+        let parent = |number: &StepNumber| tree.tasks.iter().find(|step| step.number == *number)?.parent;
+        std::iter::successors(Some(from), parent).collect::<Vec<_>>()
+    };
+    let leaving = chain(tree.active);
+    chain(to).into_iter().take_while(|number| !leaving.contains(number)).collect()
+}
+
+fn sequence_with_person(home: &Home, steps: &[Step]) -> usize {
+    let world = home.world();
+    run(&world.folder(), &[ShellStep::Create(0, b"mine\n".to_vec()), ShellStep::Create(3, vec![0, 255, 1])]);
+    let mut model = PersonModel::default();
+    for step in steps {
+        match step {
+            Step::Task(all) => {
+                let task = world.begin();
+                model.look();
+                model.begun_from.insert(task.number, model.present.clone());
+                all.iter().for_each(|work| work_on(&world, task, work));
+                world.machine.end_step(task).unwrap();
+            }
+            Step::Undo => {
+                if let Ok(to) = world.machine.undo_target(world.session) {
+                    model.restore(&world, to);
+                }
+            }
+            Step::Redo => {
+                if let Ok(to) = world.machine.redo_target(world.session) {
+                    model.restore(&world, to);
+                }
+            }
+            Step::Switch(number) => {
+                let steps = world.machine.tree(world.session).unwrap().tasks;
+                // A safety entry is the person's own way back, to exactly what was there.
+                let known: Vec<StepNumber> = steps
+                    .iter()
+                    .filter(|step| step.kind != StepKind::Safety)
+                    .map(|step| step.number)
+                    .collect();
+                if known.len() > 1 {
+                    model.restore(&world, known[number % known.len()]);
+                }
+            }
+            Step::Person(names) => model.write(&world.folder(), names),
+        }
+    }
+    if world.machine.tree(world.session).unwrap().tasks.len() > 1 {
+        model.restore(&world, 0);
+    }
+    fs::remove_dir_all(&world.base).unwrap();
+    model.met
+}
+
+#[test]
+fn no_restore_takes_what_a_person_wrote_between_turns() {
+    let cases = cases(FULL);
+    let home = Home::new();
+    let config =
+        Config { cases: u32::try_from(cases).unwrap(), failure_persistence: None, ..Config::default() };
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[11; 32]);
+    let met = std::cell::Cell::new(0);
+    TestRunner::new_with_rng(config, rng)
+        .run(&steps(4), |steps| {
+            met.set(met.get() + sequence_with_person(&home, &steps));
+            Ok(())
+        })
+        .unwrap();
+    eprintln!("{cases} sequences, {} files of the person met by restores", met.get());
+    assert!(met.get() > cases, "{} files", met.get());
+    home.store.close();
 }
 
 #[test]
@@ -290,7 +441,7 @@ fn every_switch_is_exact_to_the_byte() {
     let (mut switches, mut files, mut run) = (0, 0, 0_usize);
     let counted = std::cell::RefCell::new((&mut switches, &mut files, &mut run));
     TestRunner::new_with_rng(config, rng)
-        .run(&steps(), |steps| {
+        .run(&steps(0), |steps| {
             let mut counted = counted.borrow_mut();
             let home = if *counted.2 % 2 == 0 { &watched } else { &unwatched };
             *counted.2 += 1;

@@ -21,8 +21,18 @@ fn an_undo_reverts_the_tasks_changes_and_not_the_persons() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
     world.switch(2);
     assert_eq!(fs::read_to_string(&path).unwrap(), "2");
-    world.switch(0);
-    assert_eq!(fs::read_to_string(&path).unwrap(), "0");
+    // Both turns at once: turn 2 is undone, and the person decides about what lies before their own change.
+    for chosen in [vec![], vec![path.clone()]] {
+        let plan = world.machine.plan(world.session, 0, RestoreSelection::All).unwrap();
+        assert_eq!(plan.conflicts().collect::<Vec<_>>(), [path.as_path()]);
+        let report = world.machine.restore(&plan, &chosen.iter().cloned().collect()).unwrap();
+        let (kept, content) = if chosen.is_empty() { (1, "mine") } else { (0, "0") };
+        assert_eq!((report.kept.len(), fs::read_to_string(&path).unwrap().as_str()), (kept, content));
+        // Back to what was there; at step 0 the person's file now differs from that step's.
+        let back = world.machine.plan(world.session, report.safety.unwrap(), RestoreSelection::All).unwrap();
+        world.machine.restore(&back, &std::iter::once(path.clone()).collect()).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "2");
+    }
     // Turn 1 shows only its own changes.
     let changes = world.machine.changes(world.session, 1).unwrap();
     assert_eq!((changes.paths[0].added, changes.paths[0].removed), (Some(1), Some(1)));
@@ -30,6 +40,29 @@ fn an_undo_reverts_the_tasks_changes_and_not_the_persons() {
     let text: String =
         compared.diff.unwrap().hunks[0].lines[1].parts.iter().map(|part| part.text.as_str()).collect();
     assert_eq!(text, "1");
+}
+
+#[test]
+fn an_undo_of_turns_one_by_one_keeps_what_the_person_changed_in_between() {
+    let home = Home::new();
+    let world = home.world();
+    let path = world.path("a");
+    fs::write(&path, "0").unwrap();
+    world.write(&path, b"1");
+    fs::write(&path, "mine").unwrap();
+    world.write(&path, b"2");
+    world.switch(1);
+    let plan = world.machine.plan(world.session, 0, RestoreSelection::All).unwrap();
+    assert_eq!(plan.preview().changes, []);
+    let report = world.machine.restore(&plan, &none()).unwrap();
+    assert_eq!((report.active, report.kept.len(), report.changed), (0, 1, 0));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
+    // And redone as it was, because turn 2 began from it.
+    for (turn, content) in [(1, "mine"), (2, "2")] {
+        let plan = world.machine.plan(world.session, turn, RestoreSelection::All).unwrap();
+        world.machine.restore(&plan, &none()).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), content, "at turn {turn}");
+    }
 }
 
 #[test]

@@ -46,6 +46,7 @@ fn every_combination_has_its_decision() {
             path: PathBuf::from("/p"),
             at_current: current.clone(),
             at_target: target.clone(),
+            by_others: None,
             present: present.clone(),
             stamp: None,
         };
@@ -58,13 +59,62 @@ fn every_combination_has_its_decision() {
         let expected = match expected {
             "nothing" => PathDecision::Nothing,
             "clean" => PathDecision::Clean(step),
-            "both" => PathDecision::Conflict(step, ConflictSource::Both),
-            "others" => PathDecision::Conflict(step, ConflictSource::OthersOnly),
+            "both" => PathDecision::Conflict { step, source: ConflictSource::Both, to_others: None },
+            "others" => PathDecision::Conflict { step, source: ConflictSource::OthersOnly, to_others: None },
             "not kept" => PathDecision::Impossible(not_kept(reason(target))),
             _ => PathDecision::Impossible(not_saved(reason(present))),
         };
         assert_eq!(decide(candidate), expected, "{current:?} {target:?} {present:?}");
     }
+}
+
+#[test]
+fn a_restore_ends_at_what_others_made_in_between() {
+    use FileImage::Absent;
+    let (a, b, c, d) = (file("a"), file("b"), file("c"), file("d"));
+    let large = unsaved(UnsavedReason::TooLarge);
+    // at the current step, at the target, by others in between, present; state it leads to unasked
+    for (current, target, theirs, present, unasked) in [
+        (&b, &a, &c, &b, Some(&c)),
+        (&b, &Absent, &c, &b, Some(&c)),
+        (&b, &a, &Absent, &b, Some(&Absent)),
+        // They made it what it is now.
+        (&c, &a, &c, &c, None),
+        // It cannot be restored, so the present state stays.
+        (&b, &a, &large, &b, None),
+        // They have changed it once more.
+        (&b, &a, &c, &d, None),
+    ] {
+        let candidate = RestoreCandidate {
+            path: PathBuf::from("/p"),
+            at_current: current.clone(),
+            at_target: target.clone(),
+            by_others: Some(theirs.clone()),
+            present: present.clone(),
+            stamp: None,
+        };
+        let to = |image: &FileImage| RestoreStep {
+            path: PathBuf::from("/p"),
+            from: present.clone(),
+            to: image.clone(),
+            stamp: None,
+        };
+        let expected = PathDecision::Conflict {
+            step: to(target),
+            source: ConflictSource::Both,
+            to_others: unasked.map(to),
+        };
+        assert_eq!(decide(candidate), expected, "{current:?} {target:?} {theirs:?} {present:?}");
+    }
+    let same = RestoreCandidate {
+        path: PathBuf::from("/p"),
+        at_current: b.clone(),
+        at_target: a.clone(),
+        by_others: Some(a.clone()),
+        present: b.clone(),
+        stamp: None,
+    };
+    assert!(matches!(decide(same), PathDecision::Clean(step) if step.to == a));
 }
 
 /// An in-memory disk.

@@ -86,6 +86,43 @@ fn the_end_of_a_task_is_the_nearest_known_state_else_the_first_before() {
     assert_eq!(records.at_end(&[0], Path::new("/p/b")), None);
 }
 
+#[test]
+fn what_others_changed_between_steps_is_known() {
+    use StateMoment::{After, Before, Left};
+    let path = Path::new("/p/a");
+    //   0 - 1 - 2        1 wrote 10, others 15, then 2 wrote 20, 3 began from 10, 4 touched nothing itself
+    //       |\- 3
+    //        \- 4 - 5
+    let records = StateRecords::new(vec![
+        state(1, Before, file(0)),
+        state(1, After, file(10)),
+        state(1, Left, file(15)),
+        state(2, Before, file(15)),
+        state(2, After, file(20)),
+        // Nothing but the step itself changed it.
+        state(2, Left, file(20)),
+        state(3, Before, file(10)),
+        state(3, After, file(30)),
+        state(4, Left, file(45)),
+    ]);
+    for (leaving, going, expected) in [
+        (&[2, 1, 0][..], &[2, 1, 0][..], None),
+        (&[2, 1, 0], &[1, 0], None),
+        (&[2, 1, 0], &[0], Some(file(15))),
+        (&[1, 0], &[0], Some(file(15))),
+        // Redone from where it began; and from elsewhere.
+        (&[1, 0], &[2, 1, 0], None),
+        (&[1, 0], &[3, 1, 0], Some(file(15))),
+        (&[2, 1, 0], &[3, 1, 0], Some(file(15))),
+        (&[4, 1, 0], &[1, 0], Some(file(45))),
+        (&[5, 4, 1, 0], &[4, 1, 0], None),
+        (&[5, 4, 1, 0], &[0], Some(file(45))),
+        (&[0], &[5, 4, 1, 0], None),
+    ] {
+        assert_eq!(records.by_others(leaving, going, path), expected.as_ref(), "{leaving:?} to {going:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
