@@ -254,6 +254,14 @@ pub enum StateMoment {
     After,
     /// When later work first changed the path, if others had changed it in between.
     Left,
+    /// During the step, when its own later work replaced what others had made of the path; the newest such
+    /// state.
+    Between,
+}
+
+impl StateMoment {
+    /// All moments.
+    pub const ALL: [Self; 4] = [Self::Before, Self::After, Self::Left, Self::Between];
 }
 
 /// How a state came to be recorded.

@@ -31,6 +31,7 @@ mod folder;
 mod git;
 mod journal;
 mod lasting;
+mod others;
 mod plan;
 mod recorder;
 mod recover;
@@ -118,6 +119,8 @@ struct TimeMachineInner {
     folders: Mutex<HashMap<PathBuf, Arc<Mutex<commands::FolderHistory>>>>,
     /// The watched folders, the longest watched first.
     watched: Mutex<VecDeque<PathBuf>>,
+    /// Locked last, and not while anything else is.
+    own: Mutex<others::OwnStates>,
 }
 
 impl TimeMachine {
@@ -135,6 +138,7 @@ impl TimeMachine {
                 sessions: Mutex::default(),
                 folders: Mutex::default(),
                 watched: Mutex::default(),
+                own: Mutex::default(),
             }),
         }
     }

@@ -17,6 +17,7 @@ impl StateMoment {
             Self::Before => 0,
             Self::After => 1,
             Self::Left => 2,
+            Self::Between => 3,
         }
     }
 
@@ -25,6 +26,7 @@ impl StateMoment {
             0 => Ok(Self::Before),
             1 => Ok(Self::After),
             2 => Ok(Self::Left),
+            3 => Ok(Self::Between),
             _ => Err(StoreError::Failed("a stored side is none".to_owned())),
         }
     }

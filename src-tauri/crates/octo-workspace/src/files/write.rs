@@ -84,6 +84,11 @@ impl Files {
         if let Ok(meta) = file.metadata() {
             self.ledger.record(&resolved, SeenFileStamp::of_hash(&meta, after.hash));
         }
+        if let Some(recorder) = &self.recorder
+            && let Err(error) = recorder.after_change(&resolved)
+        {
+            tracing::warn!(%error, "what others change of a file from here on cannot be told apart");
+        }
         Ok(WriteReport { path: resolved, before: before.map(|(state, _)| state), after, recorded })
     }
 

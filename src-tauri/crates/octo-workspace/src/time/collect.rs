@@ -92,7 +92,7 @@ impl TimeMachineInner {
         for (session, number) in tasks {
             let states = self.store.read_blocking(|reader| {
                 let mut states = Vec::new();
-                for moment in [StateMoment::Before, StateMoment::After, StateMoment::Left] {
+                for moment in StateMoment::ALL {
                     states.extend(reader.time_states_at(session, number, moment)?);
                 }
                 Ok(states)

@@ -63,6 +63,26 @@ impl FolderHistory {
     }
 }
 
+/// The author of the changes that a snapshot finds. Those of running commands always count as theirs.
+#[derive(Clone, Copy)]
+enum ChangeOwner {
+    /// Running commands; others if there are none.
+    RunningCommands,
+    /// A step that has ended its commands.
+    Step(StepId),
+    /// Others, before a step's next command.
+    OthersBefore(StepId),
+}
+
+impl ChangeOwner {
+    fn step(self) -> Option<StepId> {
+        match self {
+            Self::Step(step) => Some(step),
+            Self::RunningCommands | Self::OthersBefore(_) => None,
+        }
+    }
+}
+
 /// How much of the folder a snapshot checks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CheckExtent {
@@ -83,11 +103,12 @@ impl TimeMachine {
         let inner = &self.inner;
         let history = inner.folder_state(folder);
         let mut history = history.lock();
-        inner.record_changes(&mut history, folder, CheckExtent::Reported, None)?;
+        inner.record_changes(&mut history, folder, CheckExtent::Reported, ChangeOwner::OthersBefore(task))?;
         inner.save(&mut history, folder);
         let (StepId { session, number }, bytes) = (task, bytes_of(folder));
         let key = inner.store.write_blocking(move |tx| tx.add_time_command(session, number, &bytes))?;
         history.running.insert(key, task);
+        inner.own.lock().begin_command(folder);
         Ok(RunningCommand { key, folder: folder.to_owned() })
     }
 
@@ -101,10 +122,17 @@ impl TimeMachine {
         let inner = &self.inner;
         let history = inner.folder_state(&command.folder);
         let mut history = history.lock();
-        let changed = inner.record_changes(&mut history, &command.folder, CheckExtent::Reported, None)?;
+        let changed = inner.record_changes(
+            &mut history,
+            &command.folder,
+            CheckExtent::Reported,
+            ChangeOwner::RunningCommands,
+        )?;
         let key = command.key;
         inner.store.write_blocking(move |tx| tx.remove_time_command(key))?;
-        history.running.remove(&key);
+        if history.running.remove(&key).is_some() {
+            inner.own.lock().end_command(&command.folder);
+        }
         // No caller waits at this point; before the next command one does.
         inner.save(&mut history, &command.folder);
         Ok(changed)
@@ -139,7 +167,8 @@ impl TimeMachine {
                 let task = StepId { session: command.session, number: command.number };
                 history.running.insert(command.key, task);
             }
-            if let Err(error) = inner.record_changes(&mut history, &folder, CheckExtent::Everything, None) {
+            let owner = ChangeOwner::RunningCommands;
+            if let Err(error) = inner.record_changes(&mut history, &folder, CheckExtent::Everything, owner) {
                 // The folder may be gone for good; that must not prevent Octo from starting.
                 tracing::warn!(%error, "what an interrupted command changed cannot be seen");
             }
@@ -193,14 +222,13 @@ impl TimeMachineInner {
         }
     }
 
-    /// Takes a snapshot, and records the changes since the last one for all running commands, and for the step
-    /// `whose` if given.
+    /// Takes a snapshot, and records the changes since the last one.
     fn record_changes(
         &self,
         history: &mut FolderHistory,
         folder: &Path,
         extent: CheckExtent,
-        whose: Option<StepId>,
+        owner: ChangeOwner,
     ) -> Result<usize, TimeError> {
         self.load(history, folder);
         let picture = self.take_snapshot(history, folder, extent)?;
@@ -213,14 +241,19 @@ impl TimeMachineInner {
                 .running
                 .values()
                 .copied()
-                .chain(whose)
+                .chain(owner.step())
                 .map(|task| (task.session, task.number))
                 .collect();
             if changed > 0 && !tasks.is_empty() {
-                let found = self.images(previous, &differences)?;
+                let before = self.images(previous, &differences, |difference| difference.before)?;
                 for (session, number) in tasks {
-                    self.record_found(StepId { session, number }, found.clone())?;
+                    let step = StepId { session, number };
+                    self.record_found(step, before.clone())?;
+                    self.own.lock().note(step, present_images(previous, &differences));
                 }
+            } else if let (true, ChangeOwner::OthersBefore(step)) = (changed > 0, owner) {
+                let present = self.images(&picture, &differences, |difference| difference.after)?;
+                self.record_found_between(step, present)?;
             }
         } else {
             history.stale = true;
@@ -301,8 +334,8 @@ impl TimeMachineInner {
             return Ok(());
         }
         // Changes reported since the last command ended have another author.
-        self.record_changes(&mut history, folder, CheckExtent::Reported, None)?;
-        self.record_changes(&mut history, folder, CheckExtent::Everything, Some(task))?;
+        self.record_changes(&mut history, folder, CheckExtent::Reported, ChangeOwner::RunningCommands)?;
+        self.record_changes(&mut history, folder, CheckExtent::Everything, ChangeOwner::Step(task))?;
         self.save(&mut history, folder);
         Ok(())
     }
@@ -321,14 +354,15 @@ impl TimeMachineInner {
         Ok(())
     }
 
-    /// Returns the states of the paths in the last snapshot, with their content in blobs.
-    fn images(
+    /// Returns the states of the differing paths in one of the snapshots, with their content in blobs.
+    fn images<'a>(
         &self,
         previous: &FolderSnapshot,
-        differences: &[SnapshotDifference<'_>],
+        differences: &[SnapshotDifference<'a>],
+        side: impl Fn(&SnapshotDifference<'a>) -> Option<&'a SnapshotItem>,
     ) -> Result<Vec<(PathBuf, FileImage)>, TimeError> {
         let mut git_objects = HashMap::new();
-        for item in differences.iter().filter_map(|difference| difference.before) {
+        for item in differences.iter().filter_map(&side) {
             if let ItemContent::Git(hash, object) = item.content
                 && self.blobs.verify(&name_of(hash)).is_err()
             {
@@ -344,7 +378,7 @@ impl TimeMachineInner {
         Ok(differences
             .iter()
             .map(|difference| {
-                let image = match difference.before {
+                let image = match side(difference) {
                     None => FileImage::Absent,
                     Some(item) => item_image(item, is_lost),
                 };
@@ -378,6 +412,16 @@ impl TimeMachineInner {
                 FolderSnapshot::load_each(&file.path(), |item| item.blob().into_iter().for_each(&mut each));
         }
     }
+}
+
+/// Returns the present states of the differing paths, whose content need not be stored.
+fn present_images(
+    snapshot: &FolderSnapshot,
+    differences: &[SnapshotDifference<'_>],
+) -> Vec<(PathBuf, FileImage)> {
+    let image =
+        |item: Option<&SnapshotItem>| item.map_or(FileImage::Absent, |item| item_image(item, |_| false));
+    differences.iter().map(|difference| (snapshot.path(&difference.path), image(difference.after))).collect()
 }
 
 fn item_image(item: &SnapshotItem, is_lost: impl Fn(&[u8; 32]) -> bool) -> FileImage {

@@ -34,4 +34,13 @@ impl ChangeRecorder {
     pub fn before_change(&self, path: &Path) -> Result<RecordOutcome, super::TimeError> {
         self.machine.record_before(self.session, path)
     }
+
+    /// Notes the state in which a change left `path`, to tell it from what others make of it later.
+    ///
+    /// # Errors
+    ///
+    /// When the state cannot be read. The change then counts as anybody's.
+    pub fn after_change(&self, path: &Path) -> Result<(), super::TimeError> {
+        self.machine.note_after(self.session, path)
+    }
 }

@@ -117,7 +117,7 @@ impl TimeMachineInner {
             let tasks = steps_between(&tree, tree.active(), target);
             plan.lasting = truncate(self.store.read_blocking(|reader| reader.time_lasting(session, &tasks))?);
         }
-        let (current_chain, going) = (tree.chain(tree.active()), tree.chain(target));
+        let (current_chain, target_chain) = (tree.chain(tree.active()), tree.chain(target));
         let roots = tree.folders();
         let mut folders = FolderCache::default();
         let mut steps = Vec::new();
@@ -129,13 +129,13 @@ impl TimeMachineInner {
             }
             let state =
                 |chain: &[StepNumber]| records.at_end(chain, path).cloned().unwrap_or(FileImage::Absent);
-            let (current, target_state) = (state(&current_chain), state(&going));
+            let (current, target_state) = (state(&current_chain), state(&target_chain));
             let (present, stamp) = self.present_image(&mut folders, path)?;
             let verdict = decide(RestoreCandidate {
                 path: path.clone(),
                 at_current: current,
                 at_target: target_state,
-                by_others: records.by_others(&leaving, &going, path).cloned(),
+                by_others: records.by_others(&current_chain, &target_chain, path).cloned(),
                 present,
                 stamp,
             });

@@ -191,6 +191,8 @@ impl TimeMachine {
         let steps = self.inner.session_steps(session);
         let mut steps = steps.lock();
         let open = steps.open.as_mut().ok_or(TimeError::NoTask)?;
+        let task = StepId { session, number: open.task };
+        self.inner.record_others(task, path)?;
         if let Some(recorded) = open.recorded.get(path) {
             return Ok(*recorded);
         }
@@ -206,7 +208,6 @@ impl TimeMachine {
             }
             found.push((ancestor.to_owned(), image));
         }
-        let task = StepId { session, number: open.task };
         // Another part of the step (a command) may have recorded it already: that state counts.
         let before = self.inner.record(task, found, StateSource::Named)?;
         for (path, image) in before {
@@ -217,6 +218,13 @@ impl TimeMachine {
             open.recorded.insert(path, recorded);
         }
         Ok(open.recorded.get(path).copied().unwrap_or_default())
+    }
+
+    pub(super) fn note_after(&self, session: SessionId, path: &Path) -> Result<(), TimeError> {
+        let steps = self.inner.session_steps(session);
+        let steps = steps.lock();
+        let number = steps.open.as_ref().ok_or(TimeError::NoTask)?.task;
+        self.inner.note_own(StepId { session, number }, path)
     }
 }
 
@@ -258,11 +266,21 @@ impl TimeMachineInner {
             .into_iter()
             .map(|state| (path_of(&state.path), state.source))
             .collect();
-        let after = self.record_final_states(task, touched)?;
+        let mut after = self.record_final_states(task, touched)?;
+        // What others have changed since is not the step's end.
+        let mut left = Vec::new();
+        for state in &mut after {
+            if let Some(own) = self.own_state(task, &path_of(&state.path), &state.image) {
+                left.push(RecordedState { side: StateMoment::Left, ..state.clone() });
+                state.image = own;
+            }
+        }
+        after.extend(left);
         self.store.write_blocking(move |tx| {
             tx.record_time_states(session, &after)?;
             tx.set_time_step_running(session, number, StepActivation::Ended)
         })?;
+        self.own.lock().forget(task);
         Ok(())
     }
 

@@ -195,7 +195,11 @@ impl StateRecords {
     ) -> Option<&FileImage> {
         let undone = leaving.iter().position(|number| going.contains(number)).unwrap_or(leaving.len());
         let (undone, common) = leaving.split_at(undone);
-        (0..undone.len()).find_map(|at| self.left_by_others(leaving.get(at..)?, path)).or_else(|| {
+        let of_undone = (0..undone.len()).find_map(|at| {
+            let chain = leaving.get(at..)?;
+            self.left_by_others(chain, path).or_else(|| self.at(path, *chain.first()?, StateMoment::Between))
+        });
+        of_undone.or_else(|| {
             // Steps that are redone began from what others had made, unless others have changed it since.
             let theirs = self.left_by_others(common, path)?;
             let redone = going.iter().take_while(|number| !common.contains(number));

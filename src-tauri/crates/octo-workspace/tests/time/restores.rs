@@ -65,6 +65,57 @@ fn an_undo_of_turns_one_by_one_keeps_what_the_person_changed_in_between() {
     }
 }
 
+/// What the person changes while a turn runs, by the moment: between two of its commands, two of its tools, and
+/// after the last one.
+#[test]
+fn an_undo_keeps_what_the_person_changed_while_the_turn_ran() {
+    let home = Home::new();
+    let world = home.world();
+    let paths: Vec<_> = ["command", "tool", "mixed", "late"].map(|name| world.path(name)).into();
+    paths.iter().for_each(|path| fs::write(path, "0").unwrap());
+    let [command, tool, mixed, late] = &paths[..] else { unreachable!() };
+    let step = world.begin();
+    let run = |work: &dyn Fn()| {
+        let running = world.machine.before_command(step, &world.folder()).unwrap();
+        work();
+        world.machine.after_command(&running).unwrap();
+    };
+    let files = world.files(&[]);
+    run(&|| {
+        fs::write(command, "1").unwrap();
+        fs::write(late, "1").unwrap();
+    });
+    files.write(tool, b"1").unwrap();
+    files.write(mixed, b"1").unwrap();
+    for path in [command, tool, mixed] {
+        fs::write(path, "mine, long before").unwrap();
+        fs::write(path, "mine").unwrap();
+    }
+    run(&|| {
+        fs::write(command, "2").unwrap();
+        fs::write(mixed, "2").unwrap();
+    });
+    files.read(tool, 100).unwrap();
+    files.write(tool, b"2").unwrap();
+    fs::write(late, "mine").unwrap();
+    world.machine.end_step(step).unwrap();
+
+    let read = || paths.iter().map(|path| fs::read_to_string(path).unwrap()).collect::<Vec<_>>();
+    assert_eq!(read(), ["2", "2", "2", "mine"]);
+    let plan = world.machine.plan(world.session, 0, RestoreSelection::All).unwrap();
+    assert_eq!(plan.conflicts().count(), 4);
+    let report = world.machine.restore(&plan, &none()).unwrap();
+    assert_eq!(report.kept.len(), 4);
+    assert_eq!(read(), ["mine"; 4]);
+    // Chosen, they are all as they were before the turn.
+    let plan = world.machine.plan(world.session, report.safety.unwrap(), RestoreSelection::All).unwrap();
+    world.machine.restore(&plan, &paths.iter().cloned().collect()).unwrap();
+    assert_eq!(read(), ["2", "2", "2", "mine"]);
+    let plan = world.machine.plan(world.session, 0, RestoreSelection::All).unwrap();
+    world.machine.restore(&plan, &paths.iter().cloned().collect()).unwrap();
+    assert_eq!(read(), ["0"; 4]);
+}
+
 #[test]
 fn an_undo_can_be_undone_and_new_work_branches() {
     let home = Home::new();

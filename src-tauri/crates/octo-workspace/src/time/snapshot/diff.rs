@@ -9,6 +9,18 @@ pub(crate) struct SnapshotDifference<'a> {
     pub(crate) path: RelativePath,
     /// The item in the first snapshot; `None` if it was absent.
     pub(crate) before: Option<&'a SnapshotItem>,
+    /// The item in the second one; `None` if it is absent.
+    pub(crate) after: Option<&'a SnapshotItem>,
+}
+
+impl<'a> SnapshotDifference<'a> {
+    fn removed(path: RelativePath, item: &'a SnapshotItem) -> Self {
+        Self { path, before: Some(item), after: None }
+    }
+
+    fn created(path: RelativePath, item: &'a SnapshotItem) -> Self {
+        Self { path, before: None, after: Some(item) }
+    }
 }
 
 /// Returns all differences, folders before their content. A path unknown to either snapshot yields no
@@ -51,28 +63,28 @@ fn both<'a>(
                 let is_folder = (a.content == ItemContent::Folder, b.content == ItemContent::Folder);
                 if !is_same(a, b) {
                     let path = join(folder, &a.name);
-                    differences.push(SnapshotDifference { path, before: Some(a) });
+                    differences.push(SnapshotDifference { path, before: Some(a), after: Some(b) });
                 }
                 match is_folder {
                     (true, true) => both(before, after, &join(folder, &a.name), differences),
                     (true, false) if !is_left_out(b) => {
-                        only(before, &join(folder, &a.name), differences, Some);
+                        only(before, &join(folder, &a.name), differences, SnapshotDifference::removed);
                     }
                     (false, true) if !is_left_out(a) => {
-                        only(after, &join(folder, &b.name), differences, |_| None);
+                        only(after, &join(folder, &b.name), differences, SnapshotDifference::created);
                     }
                     _ => {}
                 }
             }
             (Some(a), None) => {
                 let path = join(folder, &a.name);
-                differences.push(SnapshotDifference { path: path.clone(), before: Some(a) });
-                only(before, &path, differences, Some);
+                differences.push(SnapshotDifference::removed(path.clone(), a));
+                only(before, &path, differences, SnapshotDifference::removed);
             }
             (None, Some(b)) => {
                 let path = join(folder, &b.name);
-                differences.push(SnapshotDifference { path: path.clone(), before: None });
-                only(after, &path, differences, |_| None);
+                differences.push(SnapshotDifference::created(path.clone(), b));
+                only(after, &path, differences, SnapshotDifference::created);
             }
             (None, None) => return,
         }
@@ -84,14 +96,14 @@ fn only<'a>(
     picture: &'a FolderSnapshot,
     folder: &RelativePath,
     differences: &mut Vec<SnapshotDifference<'a>>,
-    before: impl Fn(&'a SnapshotItem) -> Option<&'a SnapshotItem> + Copy,
+    difference: impl Fn(RelativePath, &'a SnapshotItem) -> SnapshotDifference<'a> + Copy,
 ) {
     let Some(items) = picture.folders.get(folder) else { return };
     for item in items.iter() {
         let path = join(folder, &item.name);
-        differences.push(SnapshotDifference { path: path.clone(), before: before(item) });
+        differences.push(difference(path.clone(), item));
         if item.content == ItemContent::Folder {
-            only(picture, &path, differences, before);
+            only(picture, &path, differences, difference);
         }
     }
 }
