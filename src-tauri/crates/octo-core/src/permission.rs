@@ -13,7 +13,8 @@ pub(crate) use browser::{browser_permissions, entry_permissions};
 pub(crate) use decided::{CallDecision, CommandFacts, Decision, KnownExtent, RunBasis};
 
 use octo_policy::{
-    Doubtful, LineContext, OpenPaths, PathVerdict, Policy, PolicyContext, StartupFiles, TouchedPaths, Verdict,
+    Doubtful, FileRole, LineContext, OpenPaths, PathVerdict, Policy, PolicyContext, RoleChange, StartupFiles,
+    TouchedPaths, Verdict,
 };
 use octo_protocol::{AskReason, Mode, Risk, Rule, TrashTotals};
 use octo_tools::{AsksPerson, BuiltinGrant, CommandEffect, Effects, Site, SiteDistance, SiteGrant};
@@ -134,9 +135,16 @@ pub(crate) fn decide(context: &PermissionContext, effects: &Effects) -> CallDeci
     }
 }
 
-/// Nothing becomes instructions of the agent's, or a command of the person's shells, without the person's yes.
+/// Nothing becomes instructions of the agent's in other sessions, or a command that a shell or another program runs,
+/// without the person's yes.
 fn always_asks(decision: &Decision) -> bool {
-    matches!(decision, Decision::Ask { reason: AskReason::Instructs { .. } | AskReason::Startup { .. }, .. })
+    matches!(
+        decision,
+        Decision::Ask {
+            reason: AskReason::Instructs { .. } | AskReason::Startup { .. } | AskReason::RunsLater { .. },
+            ..
+        }
+    )
 }
 
 /// Time limit of inspecting a command's folder. If a network folder hangs the call asks.
@@ -188,7 +196,9 @@ fn decide_write(context: &PermissionContext, path: &Path) -> Decision {
     if let PathVerdict::Denied(refusal) = verdict {
         return Decision::Deny { refusal, subject: path_text, part: None };
     }
-    let is_granted = !matches!(verdict, PathVerdict::Instructs | PathVerdict::Startup)
+    let always =
+        matches!(verdict, PathVerdict::Role(FileRole::Startup | FileRole::Instructs | FileRole::Code));
+    let is_granted = !always
         && !context.policy.is_strict()
         && context.rules.contains(&Rule::Write { path: path_text.clone() });
     if is_granted {
@@ -199,16 +209,28 @@ fn decide_write(context: &PermissionContext, path: &Path) -> Decision {
         PathVerdict::Secret => ask(AskReason::Secret { path: path_text }),
         PathVerdict::Outside => ask(AskReason::WritesOutside { path: path_text }),
         PathVerdict::Protected => ask(AskReason::Protected { path: path_text }),
-        PathVerdict::Instructs => {
-            Decision::Ask { reason: AskReason::Instructs { path: path_text }, rule: None }
+        PathVerdict::Role(role) => {
+            let reason = role_reason(role, path_text);
+            // Rules of a project are a matter of the mode, and "always" may cover them.
+            let rule = rule.filter(|_| role == FileRole::ProjectRules);
+            Decision::Ask { reason, rule }
         }
-        PathVerdict::Startup => Decision::Ask { reason: AskReason::Startup { path: path_text }, rule: None },
         PathVerdict::Denied(_) | PathVerdict::Open
             if !scratch && (context.mode == Mode::Ask || context.policy.is_strict()) =>
         {
             ask(AskReason::Mode)
         }
         PathVerdict::Denied(_) | PathVerdict::Open => Decision::Run(RunBasis::Policy),
+    }
+}
+
+/// Why a change of a file with a role asks.
+fn role_reason(role: FileRole, path: String) -> AskReason {
+    match role {
+        FileRole::Startup => AskReason::Startup { path },
+        FileRole::Instructs => AskReason::Instructs { path },
+        FileRole::Code => AskReason::RunsLater { path },
+        FileRole::ProjectRules => AskReason::ProjectRules { path },
     }
 }
 
@@ -228,7 +250,7 @@ fn decide_read(context: &PermissionContext, path: &Path) -> Decision {
             Decision::Ask { reason: AskReason::Secret { path: path_text }, rule: Some(exact_rule) }
         }
         PathVerdict::Open => Decision::Run(RunBasis::Policy),
-        PathVerdict::Outside | PathVerdict::Protected | PathVerdict::Instructs | PathVerdict::Startup => {
+        PathVerdict::Outside | PathVerdict::Protected | PathVerdict::Role(_) => {
             let has_rule = context.rules.iter().any(|rule| match rule {
                 Rule::Read { path: allowed } => is_inside(Path::new(allowed), path),
                 Rule::Write { .. }
@@ -321,8 +343,8 @@ fn decide_command(context: &PermissionContext, effect: &CommandEffect) -> CallDe
         Verdict::Deny { why, part } => Decision::Deny { refusal: why, subject: line.clone(), part },
         verdict => {
             let decision = decide_verdict(context, line, cwd, rules_apply, verdict);
-            match &assessment.startup {
-                Some(path) => with_startup(decision, path),
+            match assessment.change {
+                Some(change) => with_role(decision, change),
                 None => decision,
             }
         }
@@ -330,16 +352,16 @@ fn decide_command(context: &PermissionContext, effect: &CommandEffect) -> CallDe
     CallDecision { decision, rewritten: assessment.rewritten, facts }
 }
 
-/// What is done with a line that writes a start-up file of a shell. A risk says more than that; no rule covers either.
-fn with_startup(decision: Decision, path: &Path) -> Decision {
+/// What is done with a line that writes a file which something runs later. A risk says more than that; no rule covers
+/// either.
+fn with_role(decision: Decision, change: RoleChange) -> Decision {
     match decision {
         Decision::Deny { .. } => decision,
         Decision::Ask {
             reason: reason @ (AskReason::Risky { .. } | AskReason::Instructs { .. }), ..
         } => Decision::Ask { reason, rule: None },
         Decision::Run(_) | Decision::Feedback | Decision::Ask { .. } => {
-            let path = path.display().to_string();
-            Decision::Ask { reason: AskReason::Startup { path }, rule: None }
+            Decision::Ask { reason: role_reason(change.role, change.path.display().to_string()), rule: None }
         }
     }
 }

@@ -7,11 +7,12 @@
 mod git;
 
 use crate::{
-    filters,
-    options::Options,
+    found::FoundFiles,
+    grammar::{LongSpelling, OptionGrammar, Options},
     plain::{Form, Word},
-    table::{Operands, Tool},
+    programs::{self, sed},
 };
+use std::{collections::BTreeMap, sync::LazyLock};
 
 /// The effect of a command on a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +31,57 @@ pub(crate) enum Touch {
     Merge(String),
     /// Writes to the repository this folder lies in.
     Repository(String, Hooks),
+    /// Takes into the repository of this folder the files that this query of git names.
+    Record(String, Vec<String>),
+    /// Gives other contents to the files that this query of git names, in the repository of this folder.
+    Rewrite(String, Vec<String>),
+    /// Makes another commit the current one.
+    Switch,
+    /// Reads files whose names a command found.
+    Discover(FoundFiles),
+    /// Splits the names that this pattern matches: none of them may be more than one plain word.
+    Split(String),
+}
+
+impl Touch {
+    /// The paths it names.
+    pub(crate) fn paths(&self) -> Vec<&str> {
+        match self {
+            Self::Read(path)
+            | Self::Write(path)
+            | Self::Remove(path)
+            | Self::Place(path)
+            | Self::Whole(path)
+            | Self::Merge(path)
+            | Self::Repository(path, _)
+            | Self::Record(path, _)
+            | Self::Rewrite(path, _)
+            | Self::Split(path) => vec![path],
+            Self::Switch => Vec::new(),
+            Self::Discover(found) => found.roots.iter().map(String::as_str).collect(),
+        }
+    }
+
+    /// The same touch with other paths; `None` if one of them has none.
+    pub(crate) fn seen(self, from: &dyn Fn(String) -> Option<String>) -> Option<Self> {
+        Some(match self {
+            Self::Read(path) => Self::Read(from(path)?),
+            Self::Write(path) => Self::Write(from(path)?),
+            Self::Remove(path) => Self::Remove(from(path)?),
+            Self::Place(path) => Self::Place(from(path)?),
+            Self::Whole(path) => Self::Whole(from(path)?),
+            Self::Merge(path) => Self::Merge(from(path)?),
+            Self::Repository(path, hooks) => Self::Repository(from(path)?, hooks),
+            Self::Record(path, query) => Self::Record(from(path)?, query),
+            Self::Rewrite(path, query) => Self::Rewrite(from(path)?, query),
+            Self::Split(path) => Self::Split(from(path)?),
+            Self::Switch => Self::Switch,
+            Self::Discover(found) => {
+                let roots = found.roots.into_iter().map(from).collect::<Option<_>>()?;
+                Self::Discover(FoundFiles { roots, ..found })
+            }
+        })
+    }
 }
 
 /// Whether a command that runs unasked would bypass a repository's own hooks and settings.
@@ -41,40 +93,45 @@ pub(crate) enum Hooks {
     None,
 }
 
-const fn row(
-    name: &'static str,
-    flags: &'static str,
-    values: &'static str,
-    long: &'static [&'static str],
-) -> Tool {
-    Tool { name, flags, values, attached: "", files: "", long, operands: Operands::Paths }
-}
-
-/// The commands and the options they may have. Left out: what makes backups under other names, follows links out
+/// The programs and the options they may have. Left out: what makes backups under other names, follows links out
 /// of the folder, links instead of copying, or takes its target as an option.
 #[rustfmt::skip]
-const TOOLS: &[Tool] = &[
-    row("chmod", "cfvR", "", &["recursive", "verbose", "changes", "quiet", "silent"]),
-    row("cp", "afinprRTuvdPx", "", &["archive", "force", "interactive", "no-clobber", "no-dereference", "no-target-directory", "preserve?", "recursive", "update?", "verbose"]),
-    row("ln", "sfnTvr", "", &["symbolic", "force", "no-dereference", "no-target-directory", "relative", "verbose"]),
-    row("mkdir", "pv", "m", &["parents", "verbose", "mode="]),
-    row("mv", "finTuv", "", &["force", "interactive", "no-clobber", "no-target-directory", "update?", "verbose"]),
-    row("rm", "dfirRv", "", &["dir", "force", "recursive", "verbose"]),
-    row("rmdir", "pv", "", &["parents", "verbose", "ignore-fail-on-non-empty"]),
-    row("sed", "nErsuzi", "e", &["quiet", "silent", "regexp-extended", "separate", "null-data", "expression=", "in-place", "posix"]),
-    row("tee", "ai", "", &["append", "ignore-interrupts"]),
-    row("touch", "acm", "dt", &["no-create", "date=", "time="]),
-    row("truncate", "co", "s", &["no-create", "size="]),
+const ROWS: &[(&str, &str)] = &[
+    ("chmod", "-cfvR --recursive --verbose --changes --quiet --silent !--reference=FILE !--preserve-root !--no-preserve-root"),
+    ("cp", "-afinprRTuvdPx --archive --force --interactive --no-clobber --no-dereference --no-target-directory --preserve[=LIST] --recursive --update[=HOW] --verbose !-b !--backup[=HOW] !-S=TEXT !--suffix=TEXT !-t=DIR !--target-directory=DIR !-l !--link !-s !--symbolic-link !-H !-L !--dereference !--parents !--remove-destination !--reflink[=WHEN] !--sparse=WHEN !--copy-contents !--attributes-only !--strip-trailing-slashes !--one-file-system !--no-preserve=LIST"),
+    ("ln", "-sfnTvr --symbolic --force --no-dereference --no-target-directory --relative --verbose !-b !--backup[=HOW] !-t=DIR !--target-directory=DIR !-i !--interactive !-L !--logical !-P !--physical !-S=TEXT !--suffix=TEXT !-d !-F !--directory"),
+    ("mkdir", "-pv -m=MODE --parents --verbose --mode=MODE !-Z !--context[=CTX]"),
+    ("mv", "-finTuv --force --interactive --no-clobber --no-target-directory --update[=HOW] --verbose !-b !--backup[=HOW] !-t=DIR !--target-directory=DIR !-S=TEXT !--suffix=TEXT !--strip-trailing-slashes !--exchange !--no-copy !--debug !-Z !--context"),
+    ("rm", "-dfirRv --dir --force --recursive --verbose !-I !--interactive[=WHEN] !--one-file-system !--no-preserve-root !--preserve-root[=WHAT]"),
+    ("rmdir", "-pv --parents --verbose --ignore-fail-on-non-empty"),
+    ("sed", sed::IN_PLACE_OPTIONS),
+    ("tee", "-ai --append --ignore-interrupts !-p !--output-error[=MODE]"),
+    ("touch", "-acm -dt=TIME --no-create --date=TIME --time=WORD !-r=FILE !--reference=FILE !-h !--no-dereference !-f"),
 ];
+
+static PROGRAMS: LazyLock<BTreeMap<&'static str, OptionGrammar>> = LazyLock::new(|| {
+    let grammar = |spec| OptionGrammar::new(spec).spelled(LongSpelling::UniquePrefix);
+    ROWS.iter().map(|(name, spec)| (*name, grammar(spec))).collect()
+});
+
+/// Every row, and those of git's commands.
+#[cfg(test)]
+pub(crate) fn specs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ROWS.iter().chain(git::ROWS).copied()
+}
 
 /// Returns the effects of a command; `None` if they are unknown, or it may do more.
 pub(crate) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
-    if name == "git" {
-        return git::touches(arguments);
+    match name {
+        "git" => return git::touches(arguments),
+        "awk" | "gawk" | "mawk" => return awk(name, arguments),
+        _ => {}
     }
-    let tool = TOOLS.iter().find(|tool| tool.name == name)?;
-    let words: Vec<&Word> = arguments.iter().collect();
-    let options = Options::read(tool, &words)?;
+    let options = PROGRAMS.get(name)?.read(&arguments.iter().collect::<Vec<_>>())?;
+    // A separate value behind an operand is an operand to a program that stops there.
+    if !options.late_values.is_empty() {
+        return None;
+    }
     let texts: Vec<String> = options.operands.iter().map(|word| word.text.clone()).collect();
     let patterns =
         options.operands.iter().any(|word| word.form != Form::Literal) || !options.patterns.is_empty();
@@ -84,7 +141,7 @@ pub(crate) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
     }
     let all = |made: fn(String) -> Touch| Some(texts.iter().cloned().map(made).collect());
     match name {
-        "mkdir" | "touch" | "tee" | "truncate" => all(Touch::Write),
+        "mkdir" | "touch" | "tee" => all(Touch::Write),
         "rm" | "rmdir" => {
             // Everything: one question too many is safer.
             let whole = |text: &String| {
@@ -102,7 +159,7 @@ pub(crate) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
             }
             (!files.is_empty()).then(|| files.iter().cloned().map(Touch::Write).collect())
         }
-        "sed" => sed(&options, &texts, &words),
+        "sed" => in_place(&options),
         "ln" => {
             let [target, link] = texts.as_slice() else { return None };
             let seen = match link.trim_end_matches('/').rsplit_once('/') {
@@ -162,6 +219,12 @@ pub(crate) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
     }
 }
 
+/// `awk` with a program that writes files it names.
+fn awk(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
+    let (reads, writes) = programs::awk::touched(&programs::find_program(name)?.grammar, arguments)?;
+    Some(reads.into_iter().map(Touch::Read).chain(writes.into_iter().map(Touch::Write)).collect())
+}
+
 /// The name a file gets inside a folder.
 pub(crate) fn below(folder: &str, file: &str) -> String {
     let name = file.trim_end_matches('/').rsplit('/').next().unwrap_or(file);
@@ -187,27 +250,15 @@ fn is_plain_mode(mode: &str) -> bool {
 /// here as the first file is its program.
 const IN_PLACE_STANDS_ALONE: bool = !cfg!(target_os = "macos");
 
-/// `sed -i`: its files are overwritten. Without `-i` it only reads, which another row knows.
-fn sed(options: &Options<'_>, texts: &[String], words: &[&Word]) -> Option<Vec<Touch>> {
+/// `sed -i`: its files are overwritten. Without `-i` it only reads, which another table knows.
+fn in_place(options: &Options<'_>) -> Option<Vec<Touch>> {
     if !IN_PLACE_STANDS_ALONE || !options.has(&["i", "in-place"]) {
         return None;
     }
-    let given: Vec<&str> = options
-        .values
-        .iter()
-        .filter(|(option, _)| matches!(*option, "e" | "expression"))
-        .map(|(_, script)| *script)
-        .collect();
-    let (programs, files) = if given.is_empty() {
-        let (program, files) = texts.split_first()?;
-        (vec![program.as_str()], files)
-    } else {
-        (given, texts)
-    };
-    let harmless = programs.iter().all(|program| filters::sed(program)) && !files.is_empty();
-    // `-in` names a suffix for a copy.
-    let suffix = words.iter().map(|word| word.text.as_str()).any(|text| {
-        !text.starts_with("--") && text.starts_with('-') && text.trim_end_matches('i').contains('i')
-    });
-    (harmless && !suffix).then(|| files.iter().cloned().map(Touch::Write).collect())
+    // A suffix names a copy: `-in` is `-i` with the suffix `n`.
+    if options.of(&["i", "in-place"]).any(|suffix| !suffix.is_empty()) {
+        return None;
+    }
+    let files = sed::files(options).filter(|files| !files.is_empty())?;
+    Some(files.into_iter().map(Touch::Write).collect())
 }

@@ -8,11 +8,14 @@
 //! * Version managers let a folder choose which program a name like `node` starts. A folder with such a file
 //!   asks before `node --version`.
 
+pub(crate) mod contents;
+
 use crate::{
-    options::Reads,
-    plain::{PlainLine, Simple},
+    grammar::Reads,
+    judge::PlacedCommand,
+    plain::Simple,
+    programs::version::is_versioned,
     search::{self, RestrictionLookup, Search},
-    table::{self, Operands},
 };
 use std::{
     collections::BTreeSet,
@@ -44,12 +47,14 @@ pub(crate) struct FolderQueries<'a> {
     pub restriction: RestrictionLookup<'a>,
     /// A query of git.
     pub git: GitQuery,
+    /// Whether a file becomes code or instructions.
+    pub has_role: &'a dyn Fn(&Path) -> bool,
 }
 
 /// Returns everything the line would read, including names found in the folder; `None` if the folder makes it
 /// ask.
 pub(crate) fn inspect(
-    line: &PlainLine,
+    commands: &[PlacedCommand],
     reads: Reads,
     folder: &Path,
     queries: FolderQueries<'_>,
@@ -62,34 +67,42 @@ pub(crate) fn inspect(
     }
     names.extend(reads);
     let named: Vec<PathBuf> =
-        names.iter().flat_map(|name| places(name, folder)).filter(|path| path.is_dir()).collect();
-    let folders = || std::iter::once(folder).chain(named.iter().map(PathBuf::as_path));
-    if line.commands.iter().any(asks_version) && folders().any(chooses_versions) {
+        names.iter().map(|name| folder.join(name)).filter(|path| path.is_dir()).collect();
+    let placed = commands.iter().flat_map(|placed| &placed.places).map(|place| folder.join(place));
+    let mut folders: Vec<PathBuf> =
+        std::iter::once(folder.to_owned()).chain(named.clone()).chain(placed).collect();
+    folders.sort();
+    folders.dedup();
+    if commands.iter().any(|placed| asks_version(&placed.command))
+        && folders.iter().any(|folder| chooses_versions(folder))
+    {
         return None;
     }
-    if line.commands.iter().any(|command| is(command, "git")) {
-        let repositories: BTreeSet<PathBuf> =
-            folders().map(repository).collect::<Option<Vec<_>>>()?.into_iter().flatten().collect();
+    if commands.iter().any(|placed| is(&placed.command, "git")) {
+        let repositories: BTreeSet<PathBuf> = folders
+            .iter()
+            .map(|folder| repository(folder))
+            .collect::<Option<Vec<_>>>()?
+            .into_iter()
+            .flatten()
+            .collect();
         if repositories.len() > MAX_REPOSITORIES
             || !repositories.iter().all(|repository| is_harmless(repository, queries.git))
         {
             return None;
         }
+        for placed in commands.iter().filter(|placed| is(&placed.command, "git")) {
+            for place in &placed.places {
+                names.extend(contents::closed(&placed.command, &folder.join(place), queries)?);
+            }
+        }
     }
-    if let Some(search) = Search::of(&line.commands, &|word| search::is_one_of(word, &named)) {
+    let simples = commands.iter().map(|placed| &placed.command);
+    if let Some(search) = Search::of(simples, &|word| search::is_one_of(word, &named)) {
         let met = search.find_closed(&named, queries.restriction)?;
         names.extend(met.into_iter().map(|path| path.to_string_lossy().into_owned()));
     }
     Some(names)
-}
-
-/// Where a word that names a path may lie: `~` is a home, and as a word in quotes a name like any other.
-fn places(name: &str, folder: &Path) -> Vec<PathBuf> {
-    let mut places = vec![folder.join(name)];
-    if name.starts_with('~') {
-        places.extend(octo_workspace::resolve(name, folder));
-    }
-    places
 }
 
 fn is(command: &Simple, name: &str) -> bool {
@@ -97,8 +110,7 @@ fn is(command: &Simple, name: &str) -> bool {
 }
 
 fn asks_version(command: &Simple) -> bool {
-    let row = command.words.first().and_then(|name| table::find(&name.text));
-    row.is_some_and(|row| matches!(row.operands, Operands::Only(_)))
+    command.words.first().is_some_and(|name| is_versioned(&name.text))
 }
 
 fn chooses_versions(folder: &Path) -> bool {
@@ -118,8 +130,7 @@ pub(crate) fn matching(pattern: &str, folder: &Path, names: &mut Reads) -> Optio
         }
         let mut next = Vec::new();
         for above in &found {
-            let entries = places(above, folder).into_iter().filter_map(|place| fs::read_dir(place).ok());
-            for entry in entries.flatten().flatten() {
+            for entry in fs::read_dir(folder.join(above.as_str())).into_iter().flatten().flatten() {
                 let name = entry.file_name().to_string_lossy().into_owned();
                 if (part.starts_with('.') || !name.starts_with('.')) && matches(part, &name) {
                     next.push(format!("{above}{name}/"));

@@ -5,24 +5,23 @@
 //! any value is harmless. Variables are followed where nothing is left to chance: a loop over words, a plain
 //! assignment that is always made.
 
+mod command;
+mod condition;
+mod feeds;
 mod names;
 mod paths;
 mod state;
 mod values;
 
 use crate::{
-    changes::{self, Touch},
-    context::UNKNOWN,
-    judge::{seen_from, union},
-    options::{self, Reads},
-    plain::{self, Form, Join},
-    rules,
-    script::{
-        Command, Compound, Document, GroundKind, Joint, Parsed, Part, Pipeline, Plain, Script, Simple, Word,
-    },
-    table,
+    changes::Touch,
+    context::LineContext,
+    judge::{PlacedCommand, union},
+    plain, rules,
+    script::{Command, Compound, Document, GroundKind, Joint, Parsed, Part, Pipeline, Quoting, Script, Word},
 };
-use names::{HARMLESS, control, is_private, is_shown};
+use feeds::Feed;
+use names::{is_private, is_shown};
 use state::State;
 use std::ops::Range;
 use values::Value;
@@ -38,8 +37,8 @@ const MAX_PLACES: usize = 8;
 pub(crate) struct LineEffects {
     /// The touched paths, relative to the line's start.
     pub touched: Vec<Touch>,
-    /// The commands with their values, for the look at the folder.
-    pub commands: Vec<plain::Simple>,
+    /// The commands with their values and places, for the look at the folder.
+    pub commands: Vec<PlacedCommand>,
     /// Whether a rule of the person's was needed.
     pub ruled: bool,
 }
@@ -52,18 +51,28 @@ pub(crate) struct Stop(pub Range<usize>);
 pub(crate) type Covers<'a> = &'a dyn Fn(&plain::Simple) -> bool;
 
 /// Follows a line.
-pub(crate) fn follow(parsed: &Parsed, covers: Covers<'_>) -> Result<LineEffects, Stop> {
-    let mut follower =
-        Follower { documents: &parsed.documents, covers, found: LineEffects::default(), strict: false };
-    let mut state = State::default();
-    follower.script(&parsed.script, &mut state, Course::Sure)?;
-    if follower.found.ruled {
-        // With a rule the line runs in the person's own environment, where patterns may become options.
-        follower =
-            Follower { documents: &parsed.documents, covers, found: LineEffects::default(), strict: true };
-        follower.script(&parsed.script, &mut State::default(), Course::Sure)?;
+pub(crate) fn follow(
+    parsed: &Parsed,
+    context: &LineContext,
+    covers: Covers<'_>,
+) -> Result<LineEffects, Stop> {
+    let follower = |strict| Follower {
+        documents: &parsed.documents,
+        context,
+        covers,
+        effects: LineEffects::default(),
+        strict,
+        feed: None,
+    };
+    let mut first = follower(false);
+    first.script(&parsed.script, &mut State::default(), Course::Sure)?;
+    if !first.effects.ruled {
+        return Ok(first.effects);
     }
-    Ok(follower.found)
+    // With a rule the line runs in the person's own environment, where patterns may become options.
+    let mut strict = follower(true);
+    strict.script(&parsed.script, &mut State::default(), Course::Sure)?;
+    Ok(strict.effects)
 }
 
 /// Whether a command surely runs once, or perhaps.
@@ -75,10 +84,13 @@ enum Course {
 
 struct Follower<'a> {
     documents: &'a [Document],
+    context: &'a LineContext,
     covers: Covers<'a>,
-    found: LineEffects,
+    effects: LineEffects,
     /// Whether the line runs in an environment where only literal words mean what they say.
     strict: bool,
+    /// The names that the command being followed reads from a pipe.
+    feed: Option<Feed>,
 }
 
 type Step = Result<(), Stop>;
@@ -136,10 +148,14 @@ impl Follower<'_> {
             }
             stages => {
                 // Each stage is a shell of its own: nothing of it lasts.
+                let mut feed = None;
                 for stage in stages {
                     let mut inner = state.clone();
                     inner.set_places(here.clone());
+                    self.feed = feed.take();
+                    feed = self.names_from(stage, state);
                     self.command(stage, &mut inner, Course::Perhaps)?;
+                    self.feed = None;
                     if union(&inner.success, &inner.failure) != here {
                         return Err(stop_at_line());
                     }
@@ -192,14 +208,20 @@ impl Follower<'_> {
                 let mut values = Vec::new();
                 for word in words {
                     self.inner(word, state)?;
-                    values.extend(self.loop_values(word, state));
+                    values.extend(self.loop_values(word, state).ok_or_else(stop_at_line)?);
                 }
                 // A value that is not known makes the variable one.
-                if values.len() <= MAX_FORMS && values.iter().all(Option::is_some) {
-                    state.variables.insert(name.clone(), values.into_iter().flatten().collect());
-                } else {
-                    state.variables.insert(name.clone(), vec![Value::Any]);
+                let known: Option<Vec<Value>> = values.into_iter().collect();
+                let known = known.filter(|known| known.len() <= MAX_FORMS);
+                if uses_bare(body, name) {
+                    let here = union(&state.success, &state.failure);
+                    for value in known.iter().flatten() {
+                        if let Value::Match(pattern) = value {
+                            self.touch(&here, Touch::Split(pattern.clone()))?;
+                        }
+                    }
                 }
+                state.variables.insert(name.clone(), known.unwrap_or_else(|| vec![Value::Any]));
                 self.branch(body, state)?;
                 state.variables.remove(name);
                 Ok(())
@@ -238,8 +260,8 @@ impl Follower<'_> {
         for script in scripts {
             script.each(&mut |command| match command {
                 Command::Simple(simple) => {
-                    for assignment in &simple.assignments {
-                        state.variables.insert(assignment.name.clone(), vec![Value::Any]);
+                    for name in names::set_by(simple) {
+                        state.variables.insert(name, vec![Value::Any]);
                     }
                 }
                 Command::Compound { what: Compound::For { name, .. }, .. } => {
@@ -254,13 +276,12 @@ impl Follower<'_> {
     fn inner(&mut self, word: &Word, state: &State) -> Step {
         for part in &word.parts {
             match part {
-                Part::Command(script, _) => {
+                Part::Command(script, _) | Part::Process(script) => {
                     let mut inner = state.clone();
                     let here = union(&state.success, &state.failure);
                     inner.set_places(here);
                     self.script(script, &mut inner, Course::Perhaps)?;
                 }
-                Part::Process(_) => return Err(stop_at_line()),
                 Part::Opaque(..) => return Err(stop_at_line()),
                 // What the environment holds may be a key.
                 Part::Variable(name, _) | Part::Derived(name, _) if !is_shown(name, state) => {
@@ -271,178 +292,26 @@ impl Follower<'_> {
         }
         Ok(())
     }
+}
 
-    fn test(&mut self, words: &[Word], state: &State) -> Step {
-        const FILES: &[&str] = &["-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h"];
-        const NUMBERS: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
-        let here = union(&state.success, &state.failure);
-        let texts: Vec<Option<String>> = words.iter().map(Word::literal).collect();
-        let numeric = texts.iter().flatten().any(|text| NUMBERS.contains(&text.as_str()));
-        for (at, word) in words.iter().enumerate() {
-            self.inner(word, state)?;
-            let number = word.parts.iter().all(|part| matches!(part, Part::Number));
-            let text = texts.get(at).cloned().flatten();
-            if let Some(text) = &text
-                && text.starts_with('-')
-                && !FILES.contains(&text.as_str())
-                && !NUMBERS.contains(&text.as_str())
-                && !matches!(text.as_str(), "-z" | "-n")
-            {
-                return Err(stop_at_line());
+/// Whether a script uses a variable outside quotes, where its value is split and matched against names.
+fn uses_bare(script: &Script, name: &str) -> bool {
+    let is_use = |part: &Part| matches!(part, Part::Variable(used, Quoting::Bare) if used == name);
+    let mut found = false;
+    script.each(&mut |command| {
+        let words: Vec<&Word> = match command {
+            Command::Simple(simple) => {
+                let targets = simple.redirects.iter().map(|redirect| &redirect.target);
+                simple.words.iter().chain(targets).collect()
             }
-            let digits = |text: &str| NUMBERS.contains(&text) || text.chars().all(|c| c.is_ascii_digit());
-            if numeric && !number && !text.as_deref().is_some_and(digits) {
-                return Err(stop_at_line());
+            Command::Compound { what, redirects } => {
+                what.words().into_iter().chain(redirects.iter().map(|redirect| &redirect.target)).collect()
             }
-            let before = at.checked_sub(1).and_then(|at| texts.get(at)).cloned().flatten();
-            if before.is_some_and(|before| FILES.contains(&before.as_str())) {
-                for word in self.one(word, state)? {
-                    self.read(&here, &word.text)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The values of a word that must be one word.
-    fn one(&self, word: &Word, state: &State) -> Result<Vec<plain::Word>, Stop> {
-        let forms = self.values(word, state);
-        let mut words = Vec::new();
-        for form in forms {
-            match <[plain::Word; 1]>::try_from(form) {
-                Ok([word]) if !matches!(word.form, Form::Unknown | Form::Split) => words.push(word),
-                _ => return Err(stop_at_line()),
-            }
-        }
-        if words.is_empty() { Err(stop_at_line()) } else { Ok(words) }
-    }
-
-    fn simple(&mut self, simple: &Simple, state: &mut State, course: Course) -> Step {
-        let here = union(&state.success, &state.failure);
-        for assignment in &simple.assignments {
-            self.inner(&assignment.value, state)?;
-        }
-        for word in &simple.words {
-            self.inner(word, state)?;
-        }
-        self.redirects(&simple.redirects, state, &here)?;
-        if simple.words.is_empty() {
-            return self.assign(simple, state, course);
-        }
-        for assignment in &simple.assignments {
-            let value = assignment.value.literal();
-            let harmless = value.is_some_and(|value| {
-                !value.starts_with(['/', ':', '.'])
-                    && value.chars().all(|c| c.is_ascii_alphanumeric() || "._-/+".contains(c))
-            });
-            if assignment.plain == Plain::No || !HARMLESS.contains(&assignment.name.as_str()) || !harmless {
-                return Err(stop_at_line());
-            }
-        }
-        let forms = self.forms(&simple.words, state).ok_or_else(stop_at_line)?;
-        let mut arrived = Vec::new();
-        for words in forms {
-            if self.strict && words.iter().any(|word| word.form == Form::Pattern) {
-                return Err(stop_at_line());
-            }
-            let command = plain::Simple {
-                join: Join::Sequence,
-                words,
-                redirects: Vec::new(),
-                span: simple.span.clone(),
-            };
-            arrived = union(&arrived, &self.run(command, &here, simple)?);
-        }
-        if arrived != here {
-            state.failure = here;
-            state.success = arrived;
-        }
-        Ok(())
-    }
-
-    /// A line's own variables.
-    fn assign(&self, simple: &Simple, state: &mut State, course: Course) -> Step {
-        for assignment in &simple.assignments {
-            if assignment.plain == Plain::No || !is_private(&assignment.name) {
-                return Err(stop_at_line());
-            }
-            let known = match (course, self.assigned(&assignment.value, state)) {
-                (Course::Sure, Some(value)) => vec![value],
-                _ => vec![Value::Any],
-            };
-            state.variables.insert(assignment.name.clone(), known);
-        }
-        Ok(())
-    }
-
-    /// Follows one command with its values; returns the line's directory afterwards if it succeeds.
-    fn run(
-        &mut self,
-        command: plain::Simple,
-        here: &[String],
-        written: &Simple,
-    ) -> Result<Vec<String>, Stop> {
-        let mut words = command.words.as_slice();
-        // Programs that do nothing but start another one.
-        loop {
-            let Some(name) = words.first().filter(|name| name.form == Form::Literal) else {
-                return Err(stop_at_line());
-            };
-            let next = |at: usize| {
-                words.get(at).filter(|word| word.form == Form::Literal).map(|word| word.text.as_str())
-            };
-            let skip = match (name.text.as_str(), next(1)) {
-                ("command", Some(word)) if !word.starts_with('-') => 1,
-                ("command", Some("-v" | "-V")) => {
-                    return if words.iter().all(|word| word.form == Form::Literal) {
-                        Ok(here.to_vec())
-                    } else {
-                        Err(stop_at_line())
-                    };
-                }
-                ("time", Some(word)) if !word.starts_with('-') => 1,
-                ("nice", Some(word)) if !word.starts_with('-') => 1,
-                ("timeout", Some(word)) if word.starts_with(|c: char| c.is_ascii_digit()) => 2,
-                _ => break,
-            };
-            words = words.get(skip..).unwrap_or_default();
-        }
-        let (name, arguments) = words.split_first().ok_or_else(stop_at_line)?;
-        let command = plain::Simple { words: words.to_vec(), ..command.clone() };
-        if let Some(()) = control(&name.text, arguments) {
-            return Ok(here.to_vec());
-        }
-        let mut arrived = here.to_vec();
-        let reads = table::find(&name.text).and_then(|tool| options::reads(tool, arguments));
-        if let Some(reads) = reads {
-            if name.text == "cd" {
-                let folder: Reads = reads.last().cloned().into_iter().collect();
-                arrived = match folder.first() {
-                    Some(home) if home.starts_with('~') => folder,
-                    Some(text) if !text.contains(UNKNOWN) => {
-                        seen_from(here, &folder).ok_or_else(stop_at_line)?
-                    }
-                    _ => return Err(stop_at_line()),
-                };
-            }
-            for read in reads {
-                self.read(here, &read)?;
-            }
-        } else if let Some(touched) = changes::touches(&name.text, arguments) {
-            for touch in touched {
-                self.touch(here, touch)?;
-            }
-        } else if written.assignments.is_empty()
-            && command.words.iter().all(|word| word.form == Form::Literal)
-            && (self.covers)(&command)
-        {
-            self.found.ruled = true;
-        } else {
-            return Err(stop_at_line());
-        }
-        self.found.commands.push(command);
-        Ok(arrived)
-    }
+            Command::Function { .. } => Vec::new(),
+        };
+        found |= words.iter().flat_map(|word| &word.parts).any(is_use);
+    });
+    found
 }
 
 /// Whether a rule made of words covers a command.

@@ -4,7 +4,7 @@
 //! depends on nothing but the line itself: simple commands of literal words and file patterns, joined by `;`,
 //! line ends, `&&`, `||` and `|`, with redirections that only read or discard. Two parsers must agree on it:
 //! [`crate::plain`], our own strict one, and [`crate::tree`], the bash grammar of tree-sitter. Every command must then be in
-//! the table ([`crate::table`], [`crate::git`], [`crate::find`]), with only the options the table lists. Everything else asks:
+//! the tables ([`crate::programs`]), with only the options they list. Everything else asks:
 //! expansions, substitutions, here-documents, assignments, background commands, functions, groups, braces,
 //! comments, history, tildes.
 //!
@@ -12,11 +12,18 @@
 
 use crate::{
     folder::{self, FolderQueries},
-    options::{self, Reads},
+    grammar::Reads,
     plain::{self, Join, PlainLine, RedirectKind, Simple},
-    rules, table, tree,
+    programs, rules, tree,
 };
 use std::path::Path;
+
+/// A command, and where it may run, as paths from where its line begins.
+#[derive(Clone, Debug)]
+pub(crate) struct PlacedCommand {
+    pub command: Simple,
+    pub places: Vec<String>,
+}
 
 /// The judgement about a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,59 +96,58 @@ pub(crate) fn judge_at(
     folder: &Path,
     queries: FolderQueries<'_>,
 ) -> Judgement {
-    match judge(line, env) {
-        Judgement::ReadOnly { reads } => {
-            match plain::read(line).ok().and_then(|plain| folder::inspect(&plain, reads, folder, queries)) {
-                Some(reads) => Judgement::ReadOnly { reads },
-                None => Judgement::Ask { part: None, rule: None },
-            }
-        }
-        other => other,
+    let judgement = judge(line, env);
+    let Judgement::ReadOnly { .. } = judgement else { return judgement };
+    let inspected = plain::read(line).ok().and_then(|plain| match walk(&plain, &[]) {
+        Walk::Reads { reads, commands, .. } => folder::inspect(&commands, reads, folder, queries),
+        Walk::Unknown(_) => None,
+    });
+    match inspected {
+        Some(reads) => Judgement::ReadOnly { reads },
+        None => Judgement::Ask { part: None, rule: None },
     }
 }
 
 /// Whether rules cover a line: every simple command of it only reads or begins with a rule's words, under the
 /// restrictions of [`judge`]; patterns are not covered, for a file's name could pass for an option.
+#[cfg(test)]
 pub(crate) fn allowed_by(line: &str, rules: &[Vec<String>]) -> LinePermission {
-    let (Ok(plain), Some(outline)) = (plain::read(line), tree::outline(line)) else {
-        return LinePermission::No;
-    };
-    if !outline.agrees(&plain) {
-        return LinePermission::No;
-    }
-    let literal = plain
-        .commands
-        .iter()
-        .flat_map(|command| &command.words)
-        .all(|word| word.form == plain::Form::Literal);
-    match walk(&plain, rules) {
-        Walk::Reads { reads, ruled: RuleCoverage::Some } if literal => LinePermission::Yes { reads },
-        Walk::Reads { .. } | Walk::Unknown(_) => LinePermission::No,
+    match ruled(line, rules) {
+        Some((_, reads)) => LinePermission::Yes { reads },
+        None => LinePermission::No,
     }
 }
 
-/// [`allowed_by`] with the look at the folder of [`judge_at`], for the commands that only read.
+/// The commands of a line that rules cover, and what those that only read would read.
+fn ruled(line: &str, rules: &[Vec<String>]) -> Option<(Vec<PlacedCommand>, Reads)> {
+    let plain = plain::read(line).ok()?;
+    if !tree::outline(line)?.agrees(&plain) {
+        return None;
+    }
+    let words = plain.commands.iter().flat_map(|command| &command.words);
+    let literal = words.into_iter().all(|word| word.form == plain::Form::Literal);
+    match walk(&plain, rules) {
+        Walk::Reads { reads, commands, ruled: RuleCoverage::Some } if literal => Some((commands, reads)),
+        Walk::Reads { .. } | Walk::Unknown(_) => None,
+    }
+}
+
+/// Whether rules cover a line, with the look at the folder of [`judge_at`], for the commands that only read.
 pub(crate) fn allowed_at(
     line: &str,
     rules: &[Vec<String>],
     folder: &Path,
     queries: FolderQueries<'_>,
 ) -> LinePermission {
-    match allowed_by(line, rules) {
-        LinePermission::Yes { reads } => {
-            match plain::read(line).ok().and_then(|plain| folder::inspect(&plain, reads, folder, queries)) {
-                Some(reads) => LinePermission::Yes { reads },
-                None => LinePermission::No,
-            }
-        }
-        LinePermission::No => LinePermission::No,
-    }
+    let reads =
+        ruled(line, rules).and_then(|(commands, reads)| folder::inspect(&commands, reads, folder, queries));
+    reads.map_or(LinePermission::No, |reads| LinePermission::Yes { reads })
 }
 
 /// The result of following a line's commands.
 enum Walk {
     /// All are known to only read or covered by a rule.
-    Reads { reads: Reads, ruled: RuleCoverage },
+    Reads { reads: Reads, commands: Vec<PlacedCommand>, ruled: RuleCoverage },
     /// The command with this index is neither.
     Unknown(usize),
 }
@@ -164,6 +170,7 @@ fn walk(line: &PlainLine, rules: &[Vec<String>]) -> Walk {
     let mut places = Places { after_success: vec![".".to_owned()], after_failure: Vec::new() };
     let mut here: Vec<String> = Vec::new();
     let (mut reads, mut ruled) = (Reads::new(), RuleCoverage::None);
+    let mut commands = Vec::new();
     for (at, command) in line.commands.iter().enumerate() {
         let piped = line.commands.get(at + 1).is_some_and(|next| next.join == Join::Pipe);
         here = match command.join {
@@ -196,6 +203,7 @@ fn walk(line: &PlainLine, rules: &[Vec<String>]) -> Walk {
             here.clone()
         };
         reads.extend(seen);
+        commands.push(PlacedCommand { command: command.clone(), places: here.clone() });
         places = match command.join {
             Join::And => {
                 Places { after_success: arrived, after_failure: union(&places.after_failure, &here) }
@@ -211,7 +219,7 @@ fn walk(line: &PlainLine, rules: &[Vec<String>]) -> Walk {
     }
     reads.sort();
     reads.dedup();
-    Walk::Reads { reads, ruled }
+    Walk::Reads { reads, commands, ruled }
 }
 
 pub(crate) fn union(one: &[String], other: &[String]) -> Vec<String> {
@@ -226,9 +234,8 @@ fn command_reads(command: &Simple) -> Option<Reads> {
     if name.form == plain::Form::Pattern {
         return None;
     }
-    let tool = table::find(&name.text)?;
     let mut reads = redirect_reads(command);
-    reads.extend(options::reads(tool, arguments)?);
+    reads.extend(programs::reads(&name.text, arguments)?);
     Some(reads)
 }
 
@@ -237,7 +244,7 @@ fn redirect_reads(command: &Simple) -> Reads {
     read.map(|redirect| redirect.target.text.clone()).collect()
 }
 
-/// Returns paths relative to the line's start. `None` if `..` makes that a guess: after a link, `a/..` is not
+/// Returns paths relative to the line's start. A `~` is a name here: bash has replaced those that mean a home. `None` if `..` makes that a guess: after a link, `a/..` is not
 /// the apparent folder.
 pub(crate) fn seen_from(places: &[String], paths: &[String]) -> Option<Reads> {
     let mut seen = Reads::new();
@@ -250,7 +257,7 @@ pub(crate) fn seen_from(places: &[String], paths: &[String]) -> Option<Reads> {
             named |= !matches!(part, "" | "." | "..");
         }
         for place in places {
-            if path.starts_with('/') || place == "." {
+            if path.starts_with('/') || (place == "." && !path.starts_with('~')) {
                 seen.push(path.clone());
             } else if path == ".." || path.starts_with("../") || path.starts_with("./..") {
                 return None;

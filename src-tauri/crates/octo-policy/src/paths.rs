@@ -3,6 +3,7 @@
 use crate::{
     context::LineContext,
     file::{Policy, RulePath},
+    roles::{self, FileRole},
     startup::StartupFiles,
 };
 use octo_protocol::Refusal;
@@ -36,10 +37,8 @@ pub enum PathVerdict {
     Outside,
     /// It can make later commands run something else.
     Protected,
-    /// Its content instructs the agent, in every session.
-    Instructs,
-    /// A shell runs it at its start.
-    Startup,
+    /// It becomes code or instructions.
+    Role(FileRole),
     /// It is never touched.
     Denied(Refusal),
 }
@@ -144,22 +143,21 @@ pub fn write_path(
     if let Some(refused) = refused(path, context, policy) {
         return refused;
     }
-    if startup.include(path, context) {
-        return PathVerdict::Startup;
+    // What the session was given to write is its own, even in Octo's home.
+    let besides = open.writable.iter().any(|folder| is_inside(folder, path));
+    let role = roles::role(path, context, startup).filter(|role| !besides || *role != FileRole::Code);
+    if let Some(role @ (FileRole::Startup | FileRole::Instructs | FileRole::Code)) = role {
+        return PathVerdict::Role(role);
     }
     if is_secret(path) || policy.is_secret(path) {
         return PathVerdict::Secret;
     }
-    if context.instructs(path) {
-        return PathVerdict::Instructs;
-    }
-    let besides = open.writable.iter().any(|folder| is_inside(folder, path));
     if !besides && !is_inside(open.folder, path) {
         return PathVerdict::Outside;
     }
-    // A repository's hooks and settings.
+    // A repository's own data.
     if path.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git")) {
         return PathVerdict::Protected;
     }
-    PathVerdict::Open
+    role.map_or(PathVerdict::Open, PathVerdict::Role)
 }

@@ -81,6 +81,12 @@ pub(crate) enum Form {
     Unknown,
     /// It may be any number of words (`$x`).
     Split,
+    /// It is one word that holds a number which is not known (`$?`).
+    Number,
+    /// It is the name of a pipe that bash makes (`<(…)`).
+    Pipe,
+    /// It is the name of a file that a command finds; see [`crate::found`].
+    Found,
 }
 
 /// Why a line is not plain.

@@ -184,7 +184,7 @@ pub(crate) enum Part {
     Variable(String, Quoting),
     /// `$(…)`, backticks.
     Command(Script, Quoting),
-    /// `<(…)`, `>(…)`.
+    /// `<(…)`.
     Process(Script),
     /// `{a,b}`, `{1..3}` with nothing but text in it.
     Braces(Vec<String>),

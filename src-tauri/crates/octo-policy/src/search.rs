@@ -4,9 +4,9 @@
 //! like an option narrows nothing.
 
 use crate::{
-    options::Options,
+    grammar::Options,
     plain::{Form, Simple, Word},
-    table,
+    programs,
 };
 use octo_workspace::PathRestriction;
 use std::{
@@ -54,8 +54,11 @@ impl Search {
 
     /// The search a line's commands make together; none when none of them reads the content of whole folders.
     /// `is_folder` says whether an operand may be a folder.
-    pub(crate) fn of(commands: &[Simple], is_folder: &dyn Fn(&Word) -> bool) -> Option<Self> {
-        let mut searches = commands.iter().filter_map(|command| Self::of_one(command, is_folder));
+    pub(crate) fn of<'a>(
+        commands: impl IntoIterator<Item = &'a Simple>,
+        is_folder: &dyn Fn(&Word) -> bool,
+    ) -> Option<Self> {
+        let mut searches = commands.into_iter().filter_map(|command| Self::of_one(command, is_folder));
         let first = searches.next()?;
         // With several their filters cannot be told apart here.
         Some(searches.fold(first, |one, other| Self {
@@ -70,7 +73,7 @@ impl Search {
         let (name, words) = command.words.split_first()?;
         let kind = Kind::of(&name.text)?;
         let words: Vec<&Word> = words.iter().collect();
-        let read = table::find(&name.text).and_then(|tool| Options::read(tool, &words));
+        let read = programs::find_program(&name.text).and_then(|program| program.options(&words));
         // A rule lets it run with options the table does not know.
         let Some(options) = read else { return Some(Self::EVERYTHING) };
         match kind {
@@ -102,9 +105,20 @@ impl Search {
 
     fn ripgrep(options: &Options<'_>) -> Self {
         // A kind of file is searched for hidden or not, as a pattern is.
-        let all = options.has(&["u", ".", "g", "t", "hidden", "unrestricted", "glob", "iglob", "type"]);
-        let hidden = if all { Hidden::Searched } else { Hidden::Skipped };
-        Self { hidden, links: Links::Passed, ..Self::EVERYTHING }
+        let chosen = options.has(&["g", "t", "glob", "type"]);
+        let all = options.has(&["u", ".", "hidden", "unrestricted", "iglob"]);
+        let hidden = if all || chosen { Hidden::Searched } else { Hidden::Skipped };
+        let globs =
+            options.of(&["g", "glob"]).map(|glob| is_name_pattern(glob).then(|| vec![glob.to_owned()]));
+        let kinds = options.of(&["t", "type"]).map(names_of_kind);
+        let include: Option<Vec<Vec<String>>> = globs.chain(kinds).collect();
+        let include = if all { None } else { include };
+        Self {
+            hidden,
+            links: Links::Passed,
+            include: include.unwrap_or_default().into_iter().flatten().collect(),
+            ..Self::EVERYTHING
+        }
     }
 
     /// Two folders are compared file by file, with `-r` those below them too.
@@ -182,6 +196,33 @@ fn reincludes(folder: &Path) -> bool {
     })
 }
 
+/// Whether a pattern is one of names alone, without signs that are not interpreted here.
+fn is_name_pattern(pattern: &str) -> bool {
+    !pattern.is_empty() && pattern.chars().all(|c| c.is_ascii_alphanumeric() || "._-*?".contains(c))
+}
+
+/// The names of the files of a kind, as `rg` knows it; `None` for a kind that is not listed here.
+fn names_of_kind(kind: &str) -> Option<Vec<String>> {
+    let names: &[&str] = match kind {
+        "c" => &["*.c", "*.h", "*.cats", "*.H"],
+        "cpp" => &[
+            "*.cpp", "*.hpp", "*.cc", "*.hh", "*.cxx", "*.hxx", "*.C", "*.H", "*.h", "*.inl", "*.hpp.in",
+            "*.cpp.in",
+        ],
+        "css" => &["*.css", "*.scss"],
+        "go" => &["*.go"],
+        "html" => &["*.htm", "*.html", "*.ejs"],
+        "java" => &["*.java", "*.jsp", "*.jspx", "*.properties"],
+        "js" => &["*.js", "*.jsx", "*.vue", "*.cjs", "*.mjs"],
+        "md" | "markdown" => &["*.md", "*.markdown", "*.mdown", "*.mdwn", "*.mkd", "*.mkdn", "*.mdx"],
+        "py" | "python" => &["*.py", "*.pyi"],
+        "rust" => &["*.rs"],
+        "ts" | "typescript" => &["*.ts", "*.tsx", "*.cts", "*.mts"],
+        _ => return None,
+    };
+    Some(names.iter().map(|name| (*name).to_owned()).collect())
+}
+
 /// Which program searches.
 #[derive(Clone, Copy)]
 enum Kind {
@@ -206,7 +247,8 @@ pub(crate) fn is_one_of(word: &Word, folders: &[PathBuf]) -> bool {
     // The line's directory at that point is part of the folder's name and not of the word.
     let named: PathBuf =
         Path::new(&word.text).components().filter(|part| matches!(part, Component::Normal(_))).collect();
-    word.form != Form::Literal
-        || word.text.starts_with('~')
-        || folders.iter().any(|folder| folder.ends_with(&named))
+    if word.form == Form::Pipe {
+        return false;
+    }
+    word.form != Form::Literal || folders.iter().any(|folder| folder.ends_with(&named))
 }

@@ -6,12 +6,7 @@ mod login;
 
 pub use login::login_startup_files;
 
-use crate::{
-    context::LineContext,
-    environment::Variables,
-    scan::{Call, Scan},
-    script::RedirectKind,
-};
+use crate::{context::LineContext, environment::Variables};
 use std::{
     ffi::OsStr,
     path::{Path, PathBuf},
@@ -60,12 +55,16 @@ const MACHINE_FILES: &[&str] = &[
 /// Variables that name start-up files or, like `ZDOTDIR`, their folder.
 const STARTUP_VARIABLES: &[&str] = &["ZDOTDIR", "BASH_ENV", "ENV"];
 
-/// The start-up files of the person's shells and of the machine, looked up on the disk once.
+/// The start-up files of the person's shells and of the machine, and the folders of their programs, looked up on the
+/// disk once.
 #[derive(Clone, Debug, Default)]
 pub struct StartupFiles {
     /// The values of [`STARTUP_VARIABLES`].
     variables: Variables,
     files: OnceLock<Vec<PathBuf>>,
+    /// The folders of the path.
+    path: String,
+    folders: OnceLock<Vec<PathBuf>>,
 }
 
 impl StartupFiles {
@@ -75,7 +74,18 @@ impl StartupFiles {
         Self {
             variables: named.map(|(name, value)| (name.clone(), value.clone())).collect(),
             files: OnceLock::new(),
+            path: variables.get("PATH").cloned().unwrap_or_default(),
+            folders: OnceLock::new(),
         }
+    }
+
+    /// Returns whether a real path lies in a folder in which the person's shells look for programs.
+    pub(crate) fn is_on_path(&self, path: &Path) -> bool {
+        let folders = self.folders.get_or_init(|| {
+            let entries = std::env::split_paths(&self.path).filter(|entry| entry.is_absolute());
+            entries.map(|entry| octo_workspace::resolve_links(&entry).unwrap_or(entry)).collect()
+        });
+        folders.iter().any(|folder| is_below(folder, path))
     }
 
     /// Returns whether creating, changing or removing a real path changes the commands a shell runs at its
@@ -84,18 +94,6 @@ impl StartupFiles {
         self.files.get_or_init(|| self.look_up(context)).iter().any(|file| {
             // A replacement of a parent folder also replaces the file; a new file in a parent folder does not.
             is_below(file, path) || (is_below(path, file) && !path.is_dir())
-        })
-    }
-
-    /// Returns the first start-up file that a line would write, judging by its words.
-    pub(crate) fn written(&self, scan: &Scan, context: &LineContext) -> Option<PathBuf> {
-        scan.calls.iter().find_map(|call| {
-            let targets = targets(call);
-            let places = targets
-                .iter()
-                .flat_map(|text| call.bases.iter().filter_map(|base| context.locate(text, base)))
-                .filter_map(|place| octo_workspace::resolve_links(&place).ok());
-            places.into_iter().find(|place| self.include(place, context))
         })
     }
 
@@ -139,49 +137,6 @@ fn is_below(above: &Path, path: &Path) -> bool {
     let mut parts = path.components();
     above.components().all(|part| {
         parts.next().is_some_and(|other| OsStr::eq_ignore_ascii_case(part.as_os_str(), other.as_os_str()))
-    })
-}
-
-/// Returns the targets a call writes, read from the words of common writing programs.
-fn targets(call: &Call) -> Vec<String> {
-    let written = call.redirects.iter().filter(|(kind, _)| *kind == RedirectKind::Write);
-    let mut all: Vec<String> = written.map(|(_, target)| target.clone()).collect();
-    let operands = call.operands();
-    match call.name().as_str() {
-        "tee" | "sponge" | "truncate" | "touch" | "ed" | "ex" | "patch" | "vi" | "vim" | "nvim" | "nano" => {
-            all.extend(operands.iter().map(|text| (*text).to_owned()));
-        }
-        "sed" | "gsed" | "perl" | "ruby" if call.has(Some('i'), "in-place") => {
-            all.extend(operands.iter().map(|text| (*text).to_owned()));
-        }
-        "cp" | "mv" | "ln" | "install" | "rsync" | "scp" => {
-            // The target is the last word, or the value of `-t`, which is among the words too.
-            let folders = operands.last().copied().into_iter().chain(target_folder(call));
-            for folder in folders {
-                all.push(folder.to_owned());
-                all.extend(operands.iter().map(|source| crate::changes::below(folder, source)));
-            }
-        }
-        "dd" => all.extend(call.arguments().filter_map(|text| text.strip_prefix("of=")).map(str::to_owned)),
-        "curl" | "wget" => {
-            let words: Vec<&str> = call.arguments().collect();
-            let named = words.windows(2).filter_map(|pair| match pair {
-                ["-o" | "--output" | "-O" | "--output-document", file] => Some((*file).to_owned()),
-                _ => None,
-            });
-            all.extend(named);
-        }
-        _ => {}
-    }
-    all
-}
-
-/// Returns the value of `-t` or `--target-directory`.
-fn target_folder(call: &Call) -> Option<&str> {
-    let mut words = call.arguments();
-    words.find_map(|text| text.strip_prefix("--target-directory=")).or_else(|| {
-        let mut words = call.arguments().skip_while(|text| !matches!(*text, "-t" | "--target-directory"));
-        words.nth(1)
     })
 }
 

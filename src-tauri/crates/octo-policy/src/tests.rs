@@ -8,6 +8,7 @@ mod attacks;
 mod bash;
 mod everyday;
 mod folders;
+mod languages;
 mod lasting;
 #[cfg(unix)]
 mod sed;
@@ -74,9 +75,9 @@ fn what_is_read_is_told_as_seen_from_where_the_line_runs() {
         ("git diff -pU /etc/passwd a", "/etc/passwd a"),
         ("git diff --unified /etc/passwd a", "/etc/passwd a"),
         ("git diff -U5 --unified=3 a", "a"),
-        ("git log -p -U HEAD:.env", "HEAD:.env"),
-        ("git show -U HEAD:.env", "HEAD:.env"),
-        ("git show --pretty HEAD:.env", "HEAD:.env"),
+        ("git log -p -U HEAD:.env", ".env HEAD:.env"),
+        ("git show -U HEAD:.env", ".env HEAD:.env"),
+        ("git show --pretty HEAD:.env", ".env HEAD:.env"),
         ("git show --pretty=oneline HEAD", "HEAD"),
         ("git log --max-parents .env", ".env"),
         ("git diff -S x -G y a", "a"),
@@ -252,7 +253,7 @@ fn very_long_and_odd_lines_are_answered() {
 #[test]
 fn a_folder_that_cannot_be_read_is_no_reason_to_fail() {
     let says = |_: &Path| octo_workspace::PathRestriction::No;
-    let queries = FolderQueries { restriction: &says, git: octo_testkit::git_answer };
+    let queries = FolderQueries { restriction: &says, git: octo_testkit::git_answer, has_role: &|_| false };
     let looked = judge_at("ls a*", &[], Path::new("/no/such/folder"), queries);
     assert!(matches!(looked, Judgement::ReadOnly { .. }));
     assert_eq!(judge_at("rm x", &[], Path::new("/"), queries), judge("rm x", &[]));

@@ -2,10 +2,12 @@
 
 use crate::{
     changes::{Hooks, Touch},
-    folder::{self, FolderQueries, GitQuery},
+    folder::{self, FolderQueries, GitQuery, contents},
     follow::LineEffects,
-    options::Reads,
-    plain,
+    found::{Splitting, is_plain_word},
+    grammar::Reads,
+    plain::Simple,
+    programs::git::shown_contents,
     search::RestrictionLookup,
 };
 use octo_workspace::PathRestriction;
@@ -39,6 +41,7 @@ pub(crate) fn inspect(
 ) -> Option<TouchedPaths> {
     let mut known = TouchedPaths::default();
     let mut placed: Vec<PathBuf> = Vec::new();
+    let is_placed = |placed: &[PathBuf], path: &Path| placed.iter().any(|placed| path.starts_with(placed));
     for touch in &followed.touched {
         let (text, list) = match touch {
             Touch::Read(text) => (text, &mut known.reads),
@@ -70,25 +73,80 @@ pub(crate) fn inspect(
                 known.repositories.extend(repository(&folder, *hooks, queries.git)?);
                 continue;
             }
+            Touch::Rewrite(text, query) => {
+                let folder = octo_workspace::resolve(text, place).ok()?;
+                if let Some((root, names)) = contents::answer(queries.git, &folder, query)? {
+                    let names = names.split(['\0', '\n']).filter(|name| !name.is_empty());
+                    let with_role = names.map(|name| root.join(name)).filter(|path| (queries.has_role)(path));
+                    known.writes.extend(with_role.map(|path| path.to_string_lossy().into_owned()));
+                }
+                continue;
+            }
+            Touch::Switch => {
+                // What another commit holds is not known yet.
+                if followed.commands.iter().any(|placed| shows_contents(&placed.command)) {
+                    return None;
+                }
+                continue;
+            }
+            Touch::Record(text, query) => {
+                let folder = octo_workspace::resolve(text, place).ok()?;
+                let ignores =
+                    |path: &String| path.ends_with(".gitignore") || path.ends_with(".gitattributes");
+                let changes = known.writes.iter().chain(&known.removes).any(ignores);
+                // With other rules about what is ignored the answer would be another one.
+                if changes || is_placed(&placed, &folder) {
+                    return None;
+                }
+                if let Some((root, names)) = contents::answer(queries.git, &folder, query)? {
+                    known.reads.extend(contents::closed_names(&names, &root, &folder, queries.restriction));
+                }
+                continue;
+            }
+            Touch::Discover(found) => {
+                let splits = found.splitting == Splitting::AtBlanks;
+                if !placed.is_empty() || (splits && !(known.writes.is_empty())) {
+                    return None;
+                }
+                known.reads.extend(found.closed(place, queries.restriction, queries.git)?);
+                continue;
+            }
+            Touch::Split(text) => {
+                let mut names = Reads::new();
+                if text.contains(['*', '?', '[']) {
+                    folder::matching(text, place, &mut names)?;
+                }
+                // A name that the line makes itself is not there to be looked at.
+                if !known.writes.is_empty()
+                    || !placed.is_empty()
+                    || !names.iter().all(|name| is_plain_word(name))
+                {
+                    return None;
+                }
+                continue;
+            }
         };
         let from = list.len();
         expand(text, place, list)?;
         // Below a path that an earlier command of the line puts in place, the disk will not be as it is now.
         for name in list.iter().skip(from).filter(|_| !placed.is_empty()) {
             let path = octo_workspace::resolve(name, place).ok()?;
-            if placed.iter().any(|placed| path.starts_with(placed)) && !is_same_command(touch, followed, text)
-            {
+            if is_placed(&placed, &path) && !is_same_command(touch, followed, text) {
                 return None;
             }
         }
     }
-    let line = plain::PlainLine { commands: followed.commands.clone(), operators: Vec::new() };
-    known.reads = folder::inspect(&line, std::mem::take(&mut known.reads), place, queries)?;
+    known.reads = folder::inspect(&followed.commands, std::mem::take(&mut known.reads), place, queries)?;
     for list in [&mut known.reads, &mut known.writes, &mut known.removes] {
         list.sort();
         list.dedup();
     }
     Some(known)
+}
+
+fn shows_contents(command: &Simple) -> bool {
+    let is_git = command.words.first().is_some_and(|name| name.text == "git");
+    is_git && shown_contents(command.words.get(1..).unwrap_or_default()).is_some()
 }
 
 /// Returns whether a touch belongs to the same command as the placing of `text`: a command's touches come

@@ -11,16 +11,17 @@ use crate::{
     language::Language,
     lasting::{self, LastingPart},
     paths::PolicyPaths,
-    rewrite, risk, rules,
+    rewrite, risk, roles, rules,
     scan::{self, Scan},
     script::Parsed,
     startup::StartupFiles,
+    targets::{RoleChange, changed_role},
     touched::{self, TouchedPaths},
     tree,
 };
 use octo_protocol::{Refusal, Risk};
 use octo_workspace::{ClosedPaths, PathRestriction, is_secret};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What the policy says about a line. A refusal is stricter than a question, a question than leave to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +33,9 @@ pub struct Assessment {
     pub rewritten: Option<String>,
     /// Its lasting effects outside files, inferred from its words.
     pub lasting: Vec<LastingPart>,
-    /// A start-up file of a shell it would write, as far as its words tell; also where what it does is not known.
-    pub startup: Option<PathBuf>,
+    /// A file it would write that a shell or another program runs, as far as its words tell; also where what it does
+    /// is not known.
+    pub change: Option<RoleChange>,
 }
 
 /// The verdict on a line.
@@ -127,19 +129,19 @@ pub fn assess(line: &str, env: &[(String, String)], policy_context: PolicyContex
             verdict: Verdict::Deny { why: refused.why, part: part(refused.span) },
             rewritten: None,
             lasting: Vec::new(),
-            startup: None,
+            change: None,
         };
     }
     if let Some(call) = policy.denied(&words.scan.calls) {
         let verdict = Verdict::Deny { why: Refusal::Ruled, part: part(call.span.clone()) };
-        return Assessment { verdict, rewritten: None, lasting: Vec::new(), startup: None };
+        return Assessment { verdict, rewritten: None, lasting: Vec::new(), change: None };
     }
     let lasting = lasting::of(line, &words.scan);
-    let startup = policy_context.startup.written(&words.scan, context);
+    let change = changed_role(&words.scan, context, policy_context.startup);
     // Read as bash's it would be misread: nothing in another language is known, and nothing is put in its place.
     if context.language != Language::Bash {
         let verdict = Verdict::Ask { why: Doubtful::Unparsed, part: None, rule: None };
-        return Assessment { verdict, rewritten: None, lasting, startup };
+        return Assessment { verdict, rewritten: None, lasting, change };
     }
     let rewritten =
         words.parsed.as_ref().and_then(|parsed| rewrite::rewrite(line, parsed, &words.scan.calls));
@@ -148,9 +150,10 @@ pub fn assess(line: &str, env: &[(String, String)], policy_context: PolicyContex
         let why = Doubtful::Risky { risk: Risk::Ruled, instead: None };
         Verdict::Ask { why, part: part(call.span.clone()), rule: None }
     } else {
-        harmless(runs, env, policy_context).unwrap_or_else(|stop| question(runs, env, &words, stop.as_ref()))
+        harmless(runs, env, policy_context)
+            .unwrap_or_else(|stop| question(runs, env, &words, context, stop.as_ref()))
     };
-    Assessment { verdict, rewritten, lasting, startup }
+    Assessment { verdict, rewritten, lasting, change }
 }
 
 /// Returns the paths a line touches, if everything in it is known.
@@ -159,7 +162,7 @@ fn harmless(
     env: &[(String, String)],
     policy_context: PolicyContext<'_>,
 ) -> Result<Verdict, Option<Stop>> {
-    let PolicyContext { context, policy, rules, git, .. } = policy_context;
+    let PolicyContext { context, policy, rules, startup, git } = policy_context;
     if !env.is_empty() {
         return Err(None);
     }
@@ -168,7 +171,10 @@ fn harmless(
         PathRestriction::No if is_secret(path) => PathRestriction::Secret,
         other => other,
     };
-    let queries = FolderQueries { restriction: &restriction, git };
+    let has_role = |path: &Path| {
+        octo_workspace::resolve_links(path).is_ok_and(|path| roles::role(&path, context, startup).is_some())
+    };
+    let queries = FolderQueries { restriction: &restriction, git, has_role: &has_role };
     // Lines without any construct take the short way: a third and stricter reader must see the same in them.
     if let Judgement::ReadOnly { reads } = judge_at(line, env, &context.folder, queries) {
         return Ok(Verdict::Known(TouchedPaths { reads, ..TouchedPaths::default() }));
@@ -186,13 +192,19 @@ fn harmless(
     let covers = |command: &crate::plain::Simple| {
         !policy.is_strict() && (follow::covered_by(rules, command) || policy.allows(command))
     };
-    let followed = follow::follow(&parsed, &covers).map_err(Some)?;
+    let followed = follow::follow(&parsed, context, &covers).map_err(Some)?;
     let known = touched::inspect(&followed, &context.folder, queries).ok_or(None)?;
     Ok(if followed.ruled { Verdict::Ruled(known) } else { Verdict::Known(known) })
 }
 
 /// Returns the kind of question a line asks.
-fn question(line: &str, env: &[(String, String)], words: &LineWords, stop: Option<&Stop>) -> Verdict {
+fn question(
+    line: &str,
+    env: &[(String, String)],
+    words: &LineWords,
+    context: &LineContext,
+    stop: Option<&Stop>,
+) -> Verdict {
     let calls = &words.scan.calls;
     if let Some((risk, span)) = calls.iter().find_map(|call| Some((risk::of(call)?, call.span.clone()))) {
         let instead = (risk == Risk::RunsDownload).then(|| risk::download_only(calls)).flatten();
@@ -204,7 +216,7 @@ fn question(line: &str, env: &[(String, String)], words: &LineWords, stop: Optio
     let (part, rule) = plain_question(line, env);
     let stopped =
         stop.filter(|stop| !stop.0.is_empty()).and_then(|stop| line.get(stop.0.clone())).map(shortened);
-    let rule = rule.or_else(|| stop.and_then(|stop| stopped_rule(line, stop)));
+    let rule = rule.or_else(|| stop.and_then(|stop| stopped_rule(line, context, stop)));
     Verdict::Ask {
         why: if unread { Doubtful::Unparsed } else { Doubtful::Unknown },
         part: stopped.or(part),
@@ -220,12 +232,12 @@ fn plain_question(line: &str, env: &[(String, String)]) -> (Option<String>, Opti
 }
 
 /// The rule for the one command a line with constructs stopped at, if with it the line would go on.
-fn stopped_rule(line: &str, stop: &Stop) -> Option<Vec<String>> {
+fn stopped_rule(line: &str, context: &LineContext, stop: &Stop) -> Option<Vec<String>> {
     let part = line.get(stop.0.clone())?;
     let simple = crate::plain::read(part).ok()?;
     let [command] = simple.commands.as_slice() else { return None };
     let rule = rules::words(command)?;
     let parsed = bash::parse(line).ok().filter(|parsed| parsed.doubts.is_empty())?;
     let covers = |command: &crate::plain::Simple| follow::covered_by(std::slice::from_ref(&rule), command);
-    follow::follow(&parsed, &covers).is_ok().then_some(rule)
+    follow::follow(&parsed, context, &covers).is_ok().then_some(rule)
 }

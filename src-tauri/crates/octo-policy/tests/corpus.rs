@@ -312,7 +312,8 @@ fn a_home_is_looked_at_where_it_lies() {
         return;
     };
     let folder = std::path::PathBuf::from(folder);
-    let context = LineContext { folder: folder.clone(), ..place().context };
+    let home = std::env::home_dir();
+    let context = LineContext { folder: folder.clone(), home, ..place().context };
     assert_eq!(verdict("grep -rh . ~/project", &context, &[]), "allow");
     assert_eq!(verdict("cd ~/project/src && git status", &context, &[]), "allow");
     fs::write(folder.join("id_rsa"), "x\n").expect("a file");

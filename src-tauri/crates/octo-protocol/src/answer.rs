@@ -85,6 +85,17 @@ pub enum AskReason {
         /// The path.
         path: String,
     },
+    /// The call changes a file that a program other than a shell runs, or whose settings name what it runs. Octo asks
+    /// in every mode.
+    RunsLater {
+        /// The path.
+        path: String,
+    },
+    /// The call changes a file that agents in its folder are told to follow.
+    ProjectRules {
+        /// The path.
+        path: String,
+    },
     /// The command is not known to be read-only.
     Command {
         /// The part that is not known to be read-only, if one part can be named.

@@ -30,7 +30,7 @@ export function ruleWords(rule: Rule, home: string): string {
  */
 export function requiresClick(reason: AskReason): boolean {
   if (reason.type === "library") return reason.change === "install_skills" || reason.change === "write_persona";
-  return ["page", "empties_trash", "instructs", "startup"].includes(reason.type);
+  return ["page", "empties_trash", "instructs", "startup", "runs_later"].includes(reason.type);
 }
 
 /** How long a question must have been visible before a key may answer it, in milliseconds. */
@@ -53,6 +53,10 @@ export function askReasonWords(reason: AskReason): string {
       return t("ask.why.instructs");
     case "startup":
       return t("ask.why.startup");
+    case "runs_later":
+      return t("ask.why.runs_later");
+    case "project_rules":
+      return t("ask.why.project_rules");
     case "command":
       return reason.part === null ? t("ask.why.command") : t("ask.why.command_part");
     case "unparsed":

@@ -304,10 +304,12 @@ fn concerns_closed_path(reason: &AskReason) -> bool {
         AskReason::ReadsOutside { .. }
         | AskReason::WritesOutside { .. }
         | AskReason::Secret { .. }
-        | AskReason::Startup { .. } => true,
+        | AskReason::Startup { .. }
+        | AskReason::RunsLater { .. } => true,
         AskReason::Mode
         | AskReason::Protected { .. }
         | AskReason::Instructs { .. }
+        | AskReason::ProjectRules { .. }
         | AskReason::Command { .. }
         | AskReason::Unparsed
         | AskReason::Risky { .. }

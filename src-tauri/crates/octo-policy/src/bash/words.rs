@@ -17,7 +17,11 @@ impl Reader {
                 '<' | '>' if self.ahead(1) == Some('(') => {
                     self.at += 2;
                     let script = self.closed_script(")")?;
-                    word.parts.push(Part::Process(script));
+                    // What is written to a command is not followed.
+                    word.parts.push(match c {
+                        '<' => Part::Process(script),
+                        _ => Part::Opaque(vec![script], Quoting::Bare),
+                    });
                 }
                 _ if is_meta(c) => break,
                 '\'' => {
@@ -431,10 +435,14 @@ fn alternatives(content: &str) -> Option<Vec<String>> {
         return (words.len() <= MAX_BRACES).then_some(words);
     }
     let (from, to) = content.split_once("..")?;
+    // Bash pads every number to the width of one that begins with a zero: `{1..01}` is `01`.
+    let digits =
+        |text: &str| text.chars().all(|c| c.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+    if !digits(from) || !digits(to) {
+        return None;
+    }
     let (from, to): (i64, i64) = (from.parse().ok()?, to.parse().ok()?);
-    let plain = |number: i64, text: i64| number == text;
-    // `{01..10}` is padded.
-    if !plain(from, from) || content.starts_with('0') && from != 0 || from < 0 || to < from {
+    if to < from {
         return None;
     }
     let count = usize::try_from(to - from).ok()?;

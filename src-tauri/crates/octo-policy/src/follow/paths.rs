@@ -4,6 +4,8 @@ use super::{Follower, State, Step, names::is_shown, stop_at_line};
 use crate::{
     changes::Touch,
     context::UNKNOWN,
+    found::FOUND,
+    grammar::Reads,
     judge::seen_from,
     plain::Form,
     script::{Part, Redirect, RedirectKind},
@@ -16,33 +18,16 @@ impl Follower<'_> {
 
     /// Notes a touch, seen from where the line begins.
     pub(super) fn touch(&mut self, here: &[String], touch: Touch) -> Step {
-        let text = match &touch {
-            Touch::Read(text)
-            | Touch::Write(text)
-            | Touch::Remove(text)
-            | Touch::Place(text)
-            | Touch::Whole(text)
-            | Touch::Merge(text)
-            | Touch::Repository(text, _) => text.clone(),
-        };
-        if text.contains(UNKNOWN) || text.is_empty() {
-            return Err(stop_at_line());
+        for text in touch.paths() {
+            if text.contains([UNKNOWN]) || text.contains(FOUND) || text.is_empty() {
+                return Err(stop_at_line());
+            }
         }
-        // A home is a place of its own; so is a word that only looks like one, to be on the safe side.
-        let seen = if text.starts_with('~') {
-            vec![text]
-        } else {
-            seen_from(here, &[text]).ok_or_else(stop_at_line)?
-        };
-        self.found.touched.extend(seen.into_iter().map(|text| match &touch {
-            Touch::Read(_) => Touch::Read(text),
-            Touch::Write(_) => Touch::Write(text),
-            Touch::Remove(_) => Touch::Remove(text),
-            Touch::Place(_) => Touch::Place(text),
-            Touch::Whole(_) => Touch::Whole(text),
-            Touch::Merge(_) => Touch::Merge(text),
-            Touch::Repository(_, hooks) => Touch::Repository(text, *hooks),
-        }));
+        for place in here {
+            let place = std::slice::from_ref(place);
+            let seen = touch.clone().seen(&|text| seen_from(place, &[text])?.pop());
+            self.effects.touched.push(seen.ok_or_else(stop_at_line)?);
+        }
         Ok(())
     }
 
@@ -52,7 +37,13 @@ impl Follower<'_> {
             match redirect.kind {
                 RedirectKind::Read | RedirectKind::Write => {
                     for word in self.one(&redirect.target, state)? {
-                        if word.form != Form::Literal {
+                        if word.form == Form::Pipe && redirect.kind == RedirectKind::Read {
+                            continue;
+                        }
+                        // A pattern that matches one file names it; several make an error.
+                        if word.form != Form::Literal
+                            && (word.form != Form::Pattern || redirect.kind != RedirectKind::Read)
+                        {
                             return Err(stop_at_line());
                         }
                         if matches!(
@@ -82,4 +73,36 @@ impl Follower<'_> {
         }
         Ok(())
     }
+}
+
+/// Where `cd` leads, from each of these places. Bash takes `..` off the name it came by, so no link misleads it; above
+/// the line's own folder the name is not known.
+pub(super) fn arrival(here: &[String], folder: &Reads) -> Option<Vec<String>> {
+    let [folder] = folder.as_slice() else { return None };
+    if folder.contains(UNKNOWN) || folder.contains(FOUND) {
+        return None;
+    }
+    here.iter().map(|place| joined(place, folder)).collect()
+}
+
+fn joined(place: &str, folder: &str) -> Option<String> {
+    let (root, start) = if folder.starts_with('/') {
+        ("/", "")
+    } else if place.starts_with('/') {
+        ("/", place)
+    } else {
+        ("", place)
+    };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in start.split('/').chain(folder.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    let path = format!("{root}{}", parts.join("/"));
+    Some(if path.is_empty() { ".".to_owned() } else { path })
 }

@@ -29,6 +29,11 @@ impl State {
         }
     }
 
+    /// Takes the values of variables for unknown from here on.
+    pub(super) fn forget(&mut self, names: Vec<String>) {
+        self.variables.extend(names.into_iter().map(|name| (name, vec![Value::Any])));
+    }
+
     pub(super) fn set_places(&mut self, places: Vec<String>) {
         self.failure.clone_from(&places);
         self.success = places;

@@ -4,8 +4,7 @@ use super::is_read_only;
 use crate::{
     environment,
     plain::{self, Join},
-    table::TOOLS,
-    tree,
+    programs, tree,
 };
 use proptest::{
     prelude::*,
@@ -201,7 +200,7 @@ const NOT_RUN: &[&str] = &["date", "hostname", "docker"];
 
 fn known_command() -> impl Strategy<Value = String> {
     let tools: Vec<&'static str> =
-        TOOLS.iter().map(|tool| tool.name).filter(|name| !NOT_RUN.contains(name)).collect();
+        programs::rows().map(|(name, ..)| name).filter(|name| !NOT_RUN.contains(name)).collect();
     let subcommands = [
         "status",
         "log",

@@ -10,7 +10,8 @@ fn says(path: &Path) -> PathRestriction {
     if is_secret(path) { PathRestriction::Secret } else { PathRestriction::No }
 }
 
-const QUERIES: FolderQueries<'static> = FolderQueries { restriction: &says, git: octo_testkit::git_answer };
+const QUERIES: FolderQueries<'static> =
+    FolderQueries { restriction: &says, git: octo_testkit::git_answer, has_role: &|_| false };
 
 fn reads_at(line: &str, folder: &Path) -> Option<Vec<String>> {
     match judge_at(line, &[], folder, QUERIES) {

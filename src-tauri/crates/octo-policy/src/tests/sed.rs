@@ -1,6 +1,6 @@
 //! Programs known to only print, against the real `sed`.
 
-use crate::filters;
+use crate::programs::sed;
 use proptest::{
     prelude::*,
     sample::select,
@@ -41,7 +41,7 @@ fn sed_finds_nothing_to_run_or_write_in_a_program_that_is_known() {
     };
     let reason = refused.rsplit(": ").next().unwrap();
     let known: Vec<String> =
-        programs(20_000).into_iter().filter(|program| filters::sed(program)).take(600).collect();
+        programs(20_000).into_iter().filter(|program| sed::only_prints(program)).take(600).collect();
     assert!(known.len() > 300, "only {}", known.len());
     for program in &known {
         let said = objection(program).unwrap();

@@ -1,7 +1,8 @@
 //! Start-up files of shells, in a home with a dotfiles repository that it links to.
 
 use crate::{
-    Language, LineContext, OpenPaths, PathVerdict, Policy, PolicyContext, StartupFiles, assess, write_path,
+    FileRole, Language, LineContext, OpenPaths, PathVerdict, Policy, PolicyContext, StartupFiles, assess,
+    write_path,
 };
 use std::{fs, os::unix::fs::symlink, path::PathBuf};
 
@@ -46,7 +47,7 @@ impl Home {
             startup: &startup,
             git: octo_testkit::git_answer,
         };
-        let written = assess(line, &[], policy_context).startup?;
+        let written = assess(line, &[], policy_context).change?.path;
         Some(written.strip_prefix(&self.context.folder).unwrap_or(&written).to_owned())
     }
 }
@@ -81,7 +82,7 @@ fn what_a_shell_runs_at_its_start_is_known_by_its_place() {
         ".config/nushell",
         "/etc/profile.d/new.sh",
     ] {
-        assert_eq!(home.verdict(path), PathVerdict::Startup, "{path}");
+        assert_eq!(home.verdict(path), PathVerdict::Role(FileRole::Startup), "{path}");
     }
     for path in [
         "project/.bashrc",

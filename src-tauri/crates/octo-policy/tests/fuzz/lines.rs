@@ -210,7 +210,7 @@ const BAD: &[&str] = &[
     "sudo ls",
     "sh -c ls",
     "python3 -c 1",
-    "xargs ls",
+    "xargs tripwire",
     "env ls",
     "tar x",
     "npm test",

@@ -404,6 +404,14 @@ path: string, } | { "type": "startup",
 /**
  * The path.
  */
+path: string, } | { "type": "runs_later", 
+/**
+ * The path.
+ */
+path: string, } | { "type": "project_rules", 
+/**
+ * The path.
+ */
 path: string, } | { "type": "command", 
 /**
  * The part that is not known to be read-only, if one part can be named.

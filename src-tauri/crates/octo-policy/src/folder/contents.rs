@@ -1,0 +1,89 @@
+//! Contents that git would print without a name in the line: git is asked for the names first.
+
+use super::{FolderQueries, GitQuery, repository};
+use crate::{
+    grammar::Reads,
+    plain::Simple,
+    programs::git::{Contents, shown_contents},
+    search::RestrictionLookup,
+};
+use octo_workspace::PathRestriction;
+use std::path::{Path, PathBuf};
+
+/// Closed files told to the caller; one is enough to ask.
+const MAX_CLOSED: usize = 3;
+
+/// Returns the closed files whose contents a command of git would print in a folder; `None` if they cannot be told.
+pub(crate) fn closed(command: &Simple, folder: &Path, queries: FolderQueries<'_>) -> Option<Reads> {
+    let arguments = command.words.get(1..).unwrap_or_default();
+    let Some(shown) = shown_contents(arguments) else { return Some(Reads::new()) };
+    let folder = &shown.folder.as_ref().map_or_else(|| folder.to_owned(), |inner| folder.join(inner));
+    // Outside a repository git prints nothing.
+    let Some(root) = repository(folder)? else { return Some(Reads::new()) };
+    for object in &shown.objects {
+        // A blob has no name, so nobody can say what it holds.
+        if queries.ask(folder, &["cat-file", "-t", object]).is_some_and(|kind| kind.trim() == "blob") {
+            return None;
+        }
+    }
+    let answer = match &shown.contents {
+        None => return Some(Reads::new()),
+        Some(Contents::Named(query)) => match ask(queries.git, folder, query) {
+            Some(names) => names,
+            // Before the first commit, and without a stash, there is nothing to show.
+            None if queries.ask(folder, &["rev-parse", "-q", "--verify", "HEAD"]).is_none() => String::new(),
+            None if query.iter().any(|word| word == "stash")
+                && queries.ask(folder, &["rev-parse", "-q", "--verify", "refs/stash"]).is_none() =>
+            {
+                String::new()
+            }
+            None => return None,
+        },
+        Some(Contents::Matching(query, all)) => {
+            ask(queries.git, folder, query).or_else(|| ask(queries.git, folder, all))?
+        }
+    };
+    Some(closed_names(&answer, &root, folder, queries.restriction))
+}
+
+/// The closed files among those that a query of git in a folder names. A name counts as it is: what git prints of a
+/// link is where it leads.
+pub(crate) fn closed_names(
+    answer: &str,
+    root: &Path,
+    folder: &Path,
+    restriction: RestrictionLookup<'_>,
+) -> Reads {
+    answer
+        .split(['\0', '\n'])
+        .map(|name| name.rsplit_once(':').map_or(name, |(_, path)| path))
+        .filter(|name| !name.is_empty())
+        .flat_map(|name| [root.join(name), folder.join(name)])
+        .filter(|path| restriction(path) != PathRestriction::No)
+        .take(MAX_CLOSED)
+        .map(|path| path.to_string_lossy().into_owned())
+        .collect()
+}
+
+/// Asks git in the repository a folder lies in; returns that repository and the answer, which is empty if git fails: it
+/// then says why the command fails too. `Some(None)` outside a repository; `None` if asking could start a program.
+#[expect(clippy::option_option, reason = "no repository and an unusable one are different answers")]
+pub(crate) fn answer(git: GitQuery, folder: &Path, query: &[String]) -> Option<Option<(PathBuf, String)>> {
+    let Some(root) = repository(folder)? else { return Some(None) };
+    if !super::is_harmless(&root, git) {
+        return None;
+    }
+    let answer = ask(git, folder, query).unwrap_or_default();
+    Some(Some((root, answer)))
+}
+
+/// Asks git with words that were put together.
+fn ask(git: GitQuery, folder: &Path, words: &[String]) -> Option<String> {
+    git(folder, &words.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+impl FolderQueries<'_> {
+    fn ask(&self, folder: &Path, words: &[&str]) -> Option<String> {
+        (self.git)(folder, words)
+    }
+}

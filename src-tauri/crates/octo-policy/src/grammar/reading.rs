@@ -1,0 +1,169 @@
+//! Reading a command's words by a grammar.
+
+use super::{Attachment, Clusters, OptionGrammar, OptionRule, Standing, ValueKind};
+use crate::plain::{Form, Word};
+
+/// Words that may name a path to read.
+pub(crate) type Reads = Vec<String>;
+
+/// Returns the words that bash replaces by names of files: looking for them reads folders.
+pub(crate) fn patterns(words: &[Word]) -> Reads {
+    words.iter().filter(|word| word.form == Form::Pattern).map(|word| word.text.clone()).collect()
+}
+
+/// A command's words, told apart.
+#[derive(Debug, Default)]
+pub(crate) struct Options<'a> {
+    /// Options by name (`n`, `lines`), in order; abbreviations in full.
+    pub given: Vec<&'a str>,
+    /// Words that are neither options nor their values.
+    pub operands: Vec<&'a Word>,
+    /// Values of options that are paths.
+    pub files: Reads,
+    /// Values of options, by option.
+    pub values: Vec<(&'a str, &'a str)>,
+    /// Values that are words of their own and patterns.
+    pub patterns: Reads,
+    /// Separate values behind an operand. A program that stops at its first operand takes them for operands too.
+    pub late_values: Reads,
+    /// Whether an option came after an operand.
+    pub late: bool,
+    /// The operands behind `--`.
+    pub after_end: usize,
+}
+
+impl OptionGrammar {
+    /// Tells the words apart; `None` if one of them is no option of this grammar, or might be an option.
+    pub(crate) fn read<'a>(&self, arguments: &[&'a Word]) -> Option<Options<'a>> {
+        let mut options = Options::default();
+        let mut words = arguments.iter().copied();
+        while let Some(word) = words.next() {
+            let text = word.text.as_str();
+            if matches!(word.form, Form::Unknown | Form::Split | Form::Number) {
+                // It could be an option.
+                return None;
+            } else if word.form == Form::Pipe {
+                options.operands.push(word);
+            } else if text == "--" {
+                for word in words.by_ref() {
+                    if word.form == Form::Split {
+                        return None;
+                    }
+                    options.operands.push(word);
+                    options.after_end += 1;
+                }
+            } else if let Some(long) = text.strip_prefix("--") {
+                options.late |= !options.operands.is_empty();
+                self.read_long(&mut options, long, &mut words)?;
+            } else if let Some(short) = text.strip_prefix('-').filter(|rest| !rest.is_empty()) {
+                options.late |= !options.operands.is_empty();
+                self.read_short(&mut options, short, &mut words)?;
+            } else {
+                options.operands.push(word);
+            }
+        }
+        Some(options)
+    }
+
+    fn read_long<'a>(
+        &self,
+        options: &mut Options<'a>,
+        text: &'a str,
+        words: &mut impl Iterator<Item = &'a Word>,
+    ) -> Option<()> {
+        let (written, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (text, None),
+        };
+        let (name, rule) = self.long(written).filter(|(_, rule)| rule.standing == Standing::Allowed)?;
+        options.given.push(name);
+        match (rule.attachment, value) {
+            (Attachment::None, Some(_)) => return None,
+            (Attachment::Required | Attachment::Optional, Some(value)) => options.value(name, value, rule),
+            (Attachment::Required, None) => options.separate(name, rule, words)?,
+            (Attachment::None | Attachment::Optional, None) => {}
+        }
+        Some(())
+    }
+
+    fn read_short<'a>(
+        &self,
+        options: &mut Options<'a>,
+        text: &'a str,
+        words: &mut impl Iterator<Item = &'a Word>,
+    ) -> Option<()> {
+        if self.numbers && text.chars().all(|c| c.is_ascii_digit()) {
+            options.given.push(text);
+            return Some(());
+        }
+        let mut rest = text;
+        while let Some(letter) = rest.chars().next() {
+            let name = rest.get(..letter.len_utf8())?;
+            rest = rest.get(letter.len_utf8()..)?;
+            let rule = self.short(letter).filter(|rule| rule.standing == Standing::Allowed)?;
+            options.given.push(name);
+            match rule.attachment {
+                Attachment::None if self.clusters == Clusters::FirstLetter && !rest.is_empty() => {
+                    return None;
+                }
+                Attachment::None => continue,
+                Attachment::Required if rest.is_empty() => options.separate(name, rule, words)?,
+                Attachment::Required | Attachment::Optional => options.value(name, rest, rule),
+            }
+            return Some(());
+        }
+        Some(())
+    }
+}
+
+impl<'a> Options<'a> {
+    /// Takes the next word for the value of an option.
+    fn separate(
+        &mut self,
+        name: &'a str,
+        rule: OptionRule,
+        words: &mut impl Iterator<Item = &'a Word>,
+    ) -> Option<()> {
+        let word = words.next().filter(|word| word.form != Form::Split)?;
+        if word.form == Form::Pattern {
+            self.patterns.push(word.text.clone());
+        }
+        if !self.operands.is_empty() {
+            self.late_values.push(word.text.clone());
+        }
+        self.value(name, &word.text, rule);
+        Some(())
+    }
+
+    fn value(&mut self, name: &'a str, value: &'a str, rule: OptionRule) {
+        self.values.push((name, value));
+        if rule.value == ValueKind::File && !value.is_empty() {
+            self.files.push(value.to_owned());
+        }
+    }
+
+    /// Whether an option was given, by any of its names.
+    pub(crate) fn has(&self, names: &[&str]) -> bool {
+        self.given.iter().any(|given| names.contains(given))
+    }
+
+    /// The values of an option, by any of its names.
+    pub(crate) fn of<'b>(&'b self, names: &'b [&str]) -> impl Iterator<Item = &'a str> + 'b {
+        self.values.iter().filter(|(name, _)| names.contains(name)).map(|(_, value)| *value)
+    }
+
+    /// The operands that name paths: a pipe that bash makes is none.
+    pub(crate) fn paths(&self) -> Reads {
+        self.operands.iter().filter(|word| word.form != Form::Pipe).map(|word| word.text.clone()).collect()
+    }
+
+    /// Every path the options themselves name.
+    pub(crate) fn option_reads(&self) -> Reads {
+        self.files.iter().chain(&self.patterns).chain(&self.late_values).cloned().collect()
+    }
+
+    /// Whether bash replaces an operand or a value by names of files.
+    pub(crate) fn has_pattern(&self) -> bool {
+        self.operands.iter().any(|word| word.form == Form::Pattern) || !self.patterns.is_empty()
+    }
+}

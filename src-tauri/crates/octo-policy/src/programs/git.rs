@@ -1,0 +1,258 @@
+//! The commands of git that only read.
+//!
+//! Git runs programs named in the repository's own settings: a file-system monitor, filters, text converters,
+//! external diffs. The environment switches off those it can ([`crate::unattended`]); a repository whose settings
+//! name the rest asks (see [`crate::folder`]). Here only words are judged; which contents a command would print is
+//! a matter of the repository, see [`contents`].
+
+mod contents;
+mod format;
+
+pub(crate) use contents::{Contents, shown_contents};
+
+use crate::{
+    context::UNKNOWN,
+    grammar::{LongSpelling, OptionGrammar, Options, Reads},
+    plain::{Form, Word},
+};
+use std::{collections::BTreeMap, sync::LazyLock};
+
+/// Options of everything that shows differences. `--output` writes, `--ext-diff` and `--textconv` start programs,
+/// `--no-index` compares any two files, `-O` takes a file.
+macro_rules! diff_options {
+    () => {
+        "-abBpRsuwWMCDz -GS=TEXT -U[NUM] --abbrev[=NUM] --binary --check --color-moved[=MODE] --color-words[=TEXT] \
+         --color[=WHEN] --compact-summary --cumulative --diff-filter=TEXT --dirstat[=TEXT] --exit-code \
+         --find-copies[=NUM] --find-renames[=NUM] --full-index --function-context --histogram --ignore-all-space \
+         --ignore-blank-lines --ignore-space-at-eol --ignore-space-change --inter-hunk-context=NUM --minimal \
+         --name-only --name-status --no-color --no-ext-diff --no-patch --no-prefix --no-renames --no-textconv \
+         --numstat --patch --patch-with-stat --patience --quiet --raw --relative[=PATH] --shortstat --stat[=TEXT] \
+         --summary --text --unified[=NUM] --word-diff[=MODE] --word-diff-regex=TEXT !--output=FILE !--ext-diff \
+         !--textconv !--no-index !-O=FILE !--submodule[=FORMAT] "
+    };
+}
+
+/// Options that choose commits.
+macro_rules! commit_options {
+    () => {
+        "-# -n=NUM --after=TEXT --all --author=TEXT --before=TEXT --branches[=TEXT] --committer=TEXT --count \
+         --first-parent --grep=TEXT --left-right --max-count=NUM --merges --no-merges --remotes[=TEXT] --reverse \
+         --since=TEXT --skip=NUM --tags[=TEXT] --until=TEXT --abbrev-commit "
+    };
+}
+
+const LOG: &str = concat!(
+    diff_options!(),
+    commit_options!(),
+    "-cgim -L=TEXT --cherry-pick --date-order --date=TEXT --decorate[=HOW] --follow --format[=TEXT] --full-history \
+     --graph --max-parents[=NUM] --min-parents[=NUM] --name-rev --no-abbrev-commit --no-decorate --no-notes --no-walk \
+     --oneline --parents --pickaxe-all --pickaxe-regex --pretty[=TEXT] --regexp-ignore-case --relative-date \
+     --simplify-by-decoration --source --topo-order !--show-signature !--exec=TEXT"
+);
+
+const BLAME: &str = "-belnstwCM -L=TEXT --color-by-age --color-lines --date=TEXT --line-porcelain --porcelain --root \
+    --show-email --show-name --show-number !--contents=FILE !-S=FILE !--ignore-revs-file=FILE";
+
+/// The subcommands, with their options in the notation of [`crate::grammar`].
+#[rustfmt::skip]
+pub(crate) const ROWS: &[(&str, &str)] = &[
+    ("annotate", BLAME),
+    ("blame", BLAME),
+    ("branch", "-alrvi --all --contains=REV --format=TEXT --ignore-case --list --merged[=REV] --no-color --no-contains=REV --no-merged[=REV] --points-at=REV --remotes --show-current --sort=KEY --verbose"),
+    ("cat-file", "-tsep"),
+    ("cherry", "-v --verbose --abbrev[=NUM]"),
+    ("check-ignore", "-nqvz --quiet --verbose --non-matching --no-index"),
+    ("config", "-lz --get --get-all --list --show-origin --show-scope --name-only --local --global --system"),
+    ("count-objects", "-vH --verbose --human-readable"),
+    // `--dirty` refreshes the index, which the environment keeps it from writing.
+    ("describe", "--abbrev[=NUM] --all --always --candidates=NUM --contains --exact-match --exclude=TEXT --first-parent --long --match=TEXT --tags --dirty[=TEXT] !--broken[=TEXT]"),
+    ("diff", concat!(diff_options!(), "--cached --merge-base --staged")),
+    ("diff-tree", concat!(diff_options!(), "-rt --no-commit-id --root --always")),
+    ("for-each-ref", "--count=NUM --format=TEXT --sort=KEY --points-at=REV --merged[=REV] --no-merged[=REV] --contains[=REV] --no-contains[=REV] --ignore-case"),
+    // `-O` starts a pager, `-f` takes patterns from a file, the rest searches what git does not track.
+    ("grep", "-# -aciEFGhHIlLnopPqvwWz -ABCem=TEXT --after-context=NUM --before-context=NUM --basic-regexp --break --cached --color[=WHEN] --column --context=NUM --count --extended-regexp --files-with-matches --files-without-match --fixed-strings --function-context --heading --ignore-case --invert-match --line-number --max-depth=NUM --name-only --no-color --null --only-matching --perl-regexp --quiet --show-function --text --word-regexp !-O[PAGER] !--open-files-in-pager[=PAGER] !-f=FILE !--no-index !--untracked !--textconv !--ext-grep !--recurse-submodules"),
+    ("log", LOG),
+    ("ls-files", "-cdikmostuvz --cached --deleted --directory --eol --error-unmatch --exclude-standard --full-name --ignored --killed --modified --no-empty-directory --others --stage --unmerged"),
+    ("ls-tree", "-drtlz --abbrev[=NUM] --full-name --full-tree --long --name-only --name-status --object-only"),
+    ("merge-base", "-a --all --fork-point --independent --is-ancestor --octopus"),
+    ("name-rev", "--all --always --name-only --no-undefined --refs=TEXT --tags --exclude=TEXT"),
+    ("reflog", LOG),
+    ("remote", "-v --verbose"),
+    ("rev-list", concat!(commit_options!(), "--parents --objects-edge")),
+    ("rev-parse", "-q --abbrev-ref[=MODE] --absolute-git-dir --git-common-dir --git-dir --is-bare-repository --is-inside-git-dir --is-inside-work-tree --is-shallow-repository --quiet --short[=NUM] --show-cdup --show-prefix --show-superproject-working-tree --show-toplevel --symbolic-full-name --verify"),
+    ("shortlog", "-censz --after=TEXT --all --author=TEXT --before=TEXT --email --no-merges --numbered --since=TEXT --summary --until=TEXT"),
+    ("show", LOG),
+    ("show-branch", "-ar --all --color[=WHEN] --current --list --merge-base --more[=NUM] --no-color --no-name --remotes --sha1-name --topo-order"),
+    ("show-ref", "-dqs --abbrev[=NUM] --branches --dereference --hash[=NUM] --head --heads --quiet --tags --verify"),
+    ("stash", "-# -p -n=NUM --max-count=NUM --name-only --name-status --oneline --patch --stat"),
+    // `-u` and `--untracked-files` take their mode attached.
+    ("status", "-bsvz -u[MODE] --ahead-behind --branch --column[=TEXT] --ignored[=MODE] --long --no-ahead-behind --no-renames --porcelain[=VERSION] --renames --short --show-stash --untracked-files[=MODE]"),
+    ("symbolic-ref", "-q --quiet --short"),
+    ("tag", "-li -n[NUM] --contains=REV --format=TEXT --ignore-case --list --merged[=REV] --no-contains=REV --no-merged[=REV] --points-at=REV --sort=KEY"),
+    ("var", ""),
+    ("whatchanged", LOG),
+    ("worktree", "-vz --porcelain --verbose"),
+];
+
+static COMMANDS: LazyLock<BTreeMap<&'static str, OptionGrammar>> = LazyLock::new(|| {
+    let grammar = |spec| OptionGrammar::new(spec).spelled(LongSpelling::Exact);
+    ROWS.iter().map(|(name, spec)| (*name, grammar(spec))).collect()
+});
+
+/// Options that make `git branch` and `git tag` a listing.
+const LISTING: &[&str] = &["list", "contains", "no-contains", "merged", "no-merged", "points-at"];
+
+/// A command of git that only reads, its words told apart.
+struct GitCommand<'a> {
+    name: &'a str,
+    options: Options<'a>,
+    /// The folder it goes to first (`-C`).
+    folder: Option<&'a str>,
+}
+
+impl<'a> GitCommand<'a> {
+    fn read(arguments: &'a [Word]) -> Option<Self> {
+        let arguments = match arguments {
+            [first, rest @ ..] if first.text == "--no-pager" => rest,
+            all => all,
+        };
+        let (folder, arguments) = match arguments {
+            [first, folder, rest @ ..] if first.text == "-C" && folder.form == Form::Literal => {
+                (Some(folder.text.as_str()).filter(|folder| !folder.is_empty()), rest)
+            }
+            all => (None, all),
+        };
+        let (name, rest) = arguments.split_first()?;
+        let grammar = COMMANDS.get(name.text.as_str()).filter(|_| name.form == Form::Literal)?;
+        let options = grammar.read(&rest.iter().collect::<Vec<_>>())?;
+        Some(Self { name: name.text.as_str(), options, folder })
+    }
+
+    /// A path as seen from where git was started.
+    fn seen(&self, path: String) -> String {
+        match self.folder {
+            Some(folder) if !path.starts_with('/') => format!("{}/{path}", folder.trim_end_matches('/')),
+            _ => path,
+        }
+    }
+
+    fn operands(&self) -> Vec<&'a str> {
+        self.options.operands.iter().map(|word| word.text.as_str()).collect()
+    }
+}
+
+/// Returns the paths this `git` would read; `None` if it may do more. Revisions count as paths too: as names they
+/// lie inside the folder, and a path outside makes `git diff` compare files.
+pub(crate) fn reads(arguments: &[Word]) -> Option<Reads> {
+    if let [only] = arguments
+        && only.text == "--version"
+    {
+        return Some(Reads::new());
+    }
+    let command = GitCommand::read(arguments)?;
+    let options = &command.options;
+    let operands = command.operands();
+    let piped = options.operands.iter().any(|word| word.form == Form::Pipe);
+    if piped || options.values.iter().any(|(_, value)| value.contains(UNKNOWN)) {
+        return None;
+    }
+    let formats = options.of(&["format", "pretty"]);
+    if !formats.into_iter().all(format::is_harmless) || !is_listing(&command, &operands) {
+        return None;
+    }
+    let mut reads = options.option_reads();
+    match command.name {
+        // `-L 1,2:file` prints lines of that file.
+        "log" | "show" | "reflog" | "whatchanged" => {
+            for range in options.of(&["L"]) {
+                reads.push(range.rsplit_once(':')?.1.to_owned());
+            }
+        }
+        _ => {}
+    }
+    const NAMES_ONLY: &[&str] = &[
+        "branch",
+        "cherry",
+        "config",
+        "grep",
+        "remote",
+        "show-branch",
+        "show-ref",
+        "stash",
+        "tag",
+        "var",
+        "worktree",
+    ];
+    if !NAMES_ONLY.contains(&command.name) {
+        reads.extend(operands.iter().flat_map(|operand| names(operand)));
+    }
+    let mut reads: Reads = reads.into_iter().map(|path| command.seen(path)).collect();
+    reads.extend(command.folder.map(str::to_owned));
+    Some(reads)
+}
+
+/// The paths a revision or path may name: `HEAD:a` prints `a`, and so does `:0:a`.
+fn names(operand: &str) -> Reads {
+    let mut names = vec![operand.to_owned()];
+    if let Some((_, path)) = operand.split_once(':') {
+        let path = path.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(':');
+        names.extend((!path.is_empty()).then(|| path.to_owned()));
+        names.extend(
+            operand.rsplit_once(':').map(|(_, last)| last.to_owned()).filter(|last| !last.is_empty()),
+        );
+    }
+    names
+}
+
+/// Whether a command with these operands lists and changes nothing.
+fn is_listing(command: &GitCommand<'_>, operands: &[&str]) -> bool {
+    let options = &command.options;
+    let pattern = options.operands.iter().any(|word| word.form == Form::Pattern);
+    match command.name {
+        // Unless an option makes it a listing, an operand makes a branch or a tag. The `-l` of `git branch` does not
+        // count: old versions took it for something else.
+        "tag" if options.has(&["l"]) => !pattern,
+        "branch" | "tag" => operands.is_empty() || (options.has(LISTING) && !pattern),
+        "cat-file" => operands.len() == 1 && !pattern && options.given.len() == 1,
+        "check-ignore" => !operands.is_empty(),
+        "config" => shows_setting(options, operands) && !pattern,
+        "remote" => matches!(operands, [] | ["get-url", _]) && !pattern,
+        // `expire` and `delete` lose entries.
+        "reflog" => matches!(operands, [] | ["show", ..]) && !pattern && !contents::shows_patches(options),
+        "stash" => matches!(operands, ["list"] | ["show"] | ["show", _]) && !pattern,
+        "symbolic-ref" => operands.len() == 1 && !pattern,
+        // `GIT_EDITOR` and `GIT_PAGER` only name programs; a list shows every setting.
+        "var" => operands.len() == 1 && !options.has(&["l"]) && !pattern,
+        "worktree" => operands == ["list"],
+        "log" | "show" | "whatchanged" => options.of(&["L"]).all(is_line_range),
+        _ => true,
+    }
+}
+
+/// A range of lines, without a function's name, which is a pattern the repository's attributes choose.
+fn is_line_range(range: &str) -> bool {
+    range.split_once(':').is_some_and(|(lines, path)| {
+        !path.contains(':') && lines.chars().all(|c| c.is_ascii_digit() || ",+".contains(c))
+    })
+}
+
+/// Whether `git config` shows one setting that holds no secret. The headers of a remote may hold one.
+fn shows_setting(options: &Options<'_>, operands: &[&str]) -> bool {
+    const SECTIONS: &[&str] = &[
+        "branch", "color", "commit", "core", "diff", "fetch", "init", "merge", "pull", "push", "rebase",
+        "user",
+    ];
+    let [name] = operands else { return false };
+    // Behind the name an option is the value to set.
+    if options.late {
+        return false;
+    }
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "._-/".contains(c));
+    let section = name.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    // `git remote -v` shows it too.
+    let is_address = name.starts_with("remote.") && name.ends_with(".url");
+    !options.has(&["l", "list"])
+        && plain
+        && name.contains('.')
+        && (SECTIONS.contains(&section.as_str()) || is_address)
+}

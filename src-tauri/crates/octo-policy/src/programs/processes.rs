@@ -1,0 +1,64 @@
+//! Programs that show processes and variables, some of which are secret.
+
+use crate::{
+    grammar::Reads,
+    plain::{Form, Word},
+};
+
+/// Variables of the environment that are no secret.
+pub(crate) const PUBLIC_VARIABLES: &[&str] = &[
+    "BASH_VERSION",
+    "EUID",
+    "HOME",
+    "HOSTNAME",
+    "LANG",
+    "LINENO",
+    "LOGNAME",
+    "OLDPWD",
+    "OSTYPE",
+    "PATH",
+    "PPID",
+    "PWD",
+    "RANDOM",
+    "SECONDS",
+    "SHELL",
+    "TERM",
+    "TMPDIR",
+    "UID",
+    "USER",
+];
+
+/// `printenv` of named variables that are no secret. Without a name it prints all of them, keys among them.
+pub(crate) fn printenv(arguments: &[Word]) -> Option<Reads> {
+    let public = |word: &Word| word.form == Form::Literal && PUBLIC_VARIABLES.contains(&word.text.as_str());
+    (!arguments.is_empty() && arguments.iter().all(public)).then(Reads::new)
+}
+
+/// `ps` of the columns it shows by itself. Another letter or column may print environments: `ps e`, `-o environ`.
+pub(crate) fn ps(arguments: &[Word]) -> Option<Reads> {
+    const COLUMNS: &[&str] = &[
+        "args", "cmd", "comm", "cputime", "etime", "gid", "group", "lstart", "nice", "pcpu", "%cpu", "pgid",
+        "pid", "pmem", "%mem", "ppid", "pri", "rss", "sid", "stat", "state", "tid", "time", "tty", "uid",
+        "user", "vsz",
+    ];
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        if word.form != Form::Literal {
+            return None;
+        }
+        let known = match word.text.strip_prefix('-') {
+            Some("o") | Some("eo") | Some("axo") => {
+                let columns = words.next().filter(|word| word.form == Form::Literal)?;
+                columns.text.split(',').all(|column| COLUMNS.contains(&column.trim_end_matches('=')))
+            }
+            Some("p") => words.next()?.text.chars().all(|c| c.is_ascii_digit() || c == ','),
+            // With a dash `e` means all processes.
+            Some(letters) => !letters.is_empty() && letters.chars().all(|c| "AaefFlHT".contains(c)),
+            None => word.text.chars().all(|c| "auxwfl".contains(c)),
+        };
+        if !known {
+            return None;
+        }
+    }
+    Some(Reads::new())
+}

@@ -1,0 +1,155 @@
+//! Files that become code or instructions.
+//!
+//! A change to one of them is more than a change to a file: a shell, git, an editor, the desktop or an agent runs what
+//! it says, later and outside the limits of the session. The file tools and the shell ask the same question here.
+//!
+//! Build files, scripts and CI files are not among them. They are the project's own code: a person runs them knowing
+//! so, a command that runs them asks, and CI runs them on another machine after a push, which asks.
+
+use crate::{context::LineContext, startup::StartupFiles};
+use octo_workspace::is_inside;
+use std::path::{Component, Path};
+
+/// What a file becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileRole {
+    /// A shell runs it at its start.
+    Startup,
+    /// It instructs Octo in every session: a skill, a memory, a task.
+    Instructs,
+    /// A program runs it, or what it names: git's hooks and settings, editors' tasks, units, programs on the path.
+    Code,
+    /// Agents that work in its folder are told to follow it.
+    ProjectRules,
+}
+
+/// Where a file lies, for [`LISTED`].
+#[derive(Clone, Copy)]
+enum FileBase {
+    /// In any folder.
+    Anywhere,
+    /// Directly in the person's home.
+    Home,
+    /// At the root of the file system.
+    Root,
+}
+
+use {FileBase::*, FileRole::*};
+
+/// Files and folders by their names, in lower case. A folder includes everything below it. Of two rows that fit, the
+/// first one counts.
+#[rustfmt::skip]
+const LISTED: &[(FileBase, FileRole, &[&str])] = &[
+    // Git runs hooks, and what its settings name.
+    (Anywhere, Code, &[".git/hooks", ".git/config", ".git/config.worktree", ".git/modules", ".husky", ".githooks"]),
+    (Home, Code, &[".gitconfig", ".config/git", ".hgrc", ".config/hg"]),
+    // Editors run tasks, and some of them the settings of a folder.
+    (Anywhere, Code, &[
+        ".dir-locals.el", ".devcontainer", ".exrc", ".fleet", ".gvimrc", ".idea", ".lvimrc", ".nvim", ".nvim.lua", ".nvimrc",
+        ".vimrc", ".vscode/launch.json", ".vscode/mcp.json", ".vscode/settings.json", ".vscode/tasks.json", ".vscode",
+        ".zed",
+    ]),
+    (Home, Code, &[
+        ".config/code", ".config/emacs", ".config/helix", ".config/nvim", ".config/vim", ".config/zed", ".emacs",
+        ".emacs.d", ".vim", "library/application support/code",
+    ]),
+    // Agents run hooks and servers of tools; the rest of their folders instructs them.
+    (Anywhere, Code, &[
+        ".claude/hooks", ".claude/settings.json", ".claude/settings.local.json", ".codex/config.toml",
+        ".cursor/environment.json", ".cursor/hooks.json", ".cursor/mcp.json", ".gemini/settings.json", ".kiro/settings",
+        ".mcp.json", ".roo/mcp.json", ".aider.conf.yml",
+    ]),
+    (Anywhere, ProjectRules, &[
+        ".agents", ".amazonq/rules", ".claude", ".clinerules", ".codex", ".continue", ".cursor", ".cursorrules", ".gemini",
+        ".github/agents", ".github/chatmodes", ".github/copilot-instructions.md", ".github/instructions",
+        ".github/prompts", ".goosehints", ".junie", ".kilocode", ".kiro", ".octorules", ".roo", ".roomodes", ".roorules",
+        ".rules", ".windsurf", ".windsurfrules", "agents.md", "agents.override.md", "claude.local.md", "claude.md",
+        "crush.md", "gemini.md", "qwen.md", "warp.md",
+    ]),
+    // The desktop and the system start these.
+    (Home, Code, &[
+        ".config/autostart", ".config/hypr", ".config/i3", ".config/plasma-workspace", ".config/sway",
+        ".config/systemd", ".local/share/applications", ".local/share/dbus-1", ".local/share/gnome-shell",
+        ".local/share/systemd", ".xinitrc", ".xsession", ".xmonad", "library/launchagents",
+    ]),
+    // Programs that a name on the path may mean, and settings that name programs.
+    (Home, Code, &[
+        ".cargo/bin", ".cargo/config", ".cargo/config.toml", ".config/pip", ".config/tmux", ".curlrc", ".gdbinit",
+        ".irbrc", ".lesskey", ".lessfilter", ".lldbinit", ".local/bin", ".mailcap", ".pdbrc", ".procmailrc", ".psqlrc",
+        ".pythonrc.py", ".rprofile", ".screenrc", ".sqliterc", ".ssh", ".tmux.conf", ".wgetrc", ".yarnrc", ".yarnrc.yml",
+        "bin",
+    ]),
+    (Root, Code, &[
+        "etc/cron.d", "etc/cron.daily", "etc/cron.hourly", "etc/cron.monthly", "etc/cron.weekly", "etc/crontab",
+        "etc/gitconfig", "etc/ld.so.conf.d", "etc/ld.so.preload", "etc/sudoers", "etc/sudoers.d", "etc/systemd",
+        "etc/xdg/autostart", "library/launchagents", "library/launchdaemons", "usr/lib/systemd", "var/spool/cron",
+    ]),
+];
+
+/// Endings of files that an editor opens as a project with tasks of its own.
+const ENDINGS: &[(&str, FileRole)] = &[(".code-workspace", Code), (".sublime-project", Code)];
+
+/// Returns what a real path becomes, if it is more than a file.
+pub(crate) fn role(path: &Path, context: &LineContext, startup: &StartupFiles) -> Option<FileRole> {
+    if startup.include(path, context) {
+        return Some(Startup);
+    }
+    if context.instructs(path) {
+        return Some(Instructs);
+    }
+    if context.is_in_octo_home(path) || startup.is_on_path(path) {
+        return Some(Code);
+    }
+    listed(path, context.home.as_deref())
+}
+
+fn listed(path: &Path, home: Option<&Path>) -> Option<FileRole> {
+    let names = names(path);
+    let below_home = home.and_then(|home| {
+        let home = self::names(home);
+        names.strip_prefix(home.as_slice())
+    });
+    let last = names.last()?;
+    let row = LISTED.iter().find(|(base, _, listed)| {
+        listed.iter().any(|listed| {
+            let listed: Vec<&str> = listed.split('/').collect();
+            match base {
+                Anywhere => has_run(&names, &listed),
+                Home => below_home.is_some_and(|names| begins_with(names, &listed)),
+                Root => begins_with(&names, &listed),
+            }
+        })
+    });
+    let ending = || ENDINGS.iter().find(|(ending, _)| last.ends_with(ending)).map(|(_, role)| *role);
+    row.map(|(_, role, _)| *role).or_else(ending)
+}
+
+/// The names of a path in lower case, because many file systems ignore it.
+fn names(path: &Path) -> Vec<String> {
+    path.components()
+        .filter_map(|part| match part {
+            Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
+            _ => None,
+        })
+        .collect()
+}
+
+fn begins_with(names: &[String], listed: &[&str]) -> bool {
+    names.len() >= listed.len() && names.iter().zip(listed).all(|(name, listed)| name == listed)
+}
+
+fn has_run(names: &[String], listed: &[&str]) -> bool {
+    names.windows(listed.len()).any(|run| begins_with(run, listed))
+}
+
+impl LineContext {
+    /// Whether a path lies in Octo's own home.
+    fn is_in_octo_home(&self, path: &Path) -> bool {
+        let default = self.home.as_ref().map(|home| home.join(".octo"));
+        let mut homes = [&self.octo_home].into_iter().chain(&self.octo_others).chain(&default);
+        homes.any(|home| is_inside(home, path))
+    }
+}
+
+#[cfg(test)]
+mod tests;
