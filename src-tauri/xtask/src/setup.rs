@@ -39,7 +39,8 @@ const APP_PACKAGES: &[&str] = &[
 
 /// Additional packages for the tests: a private desktop with a keychain, a driver for the real webview, the
 /// library for tray icons, a browser for the page's own tests and for attaching to, with framed windows and
-/// simulated input to answer its questions, and the fonts used in screenshots.
+/// simulated input to answer its questions, the fonts used in screenshots, and what the policy is compared with:
+/// other versions of the programs it knows, and a tracer.
 const TEST_PACKAGES: &[&str] = &[
     "webkit2gtk-driver",
     "libayatana-appindicator3-1",
@@ -50,6 +51,11 @@ const TEST_PACKAGES: &[&str] = &[
     "openbox",
     "xdotool",
     "python3-pip",
+    "strace",
+    "busybox",
+    "gawk",
+    "tree",
+    "jq",
     "fonts-inter",
     "fonts-jetbrains-mono",
     "fonts-noto-cjk",

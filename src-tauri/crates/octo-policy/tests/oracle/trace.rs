@@ -1,0 +1,95 @@
+//! Reading what `strace` wrote.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+/// The beginning of a file's name that is not there: the script opens it before each line.
+pub const MARKER: &str = "/oracle-line-";
+
+/// The calls that are watched.
+pub const CALLS: &str = "trace=open,openat,openat2,creat,execve,execveat,connect,sendto,unlink,unlinkat,rename,\
+    renameat,renameat2,mkdir,mkdirat,rmdir,symlink,symlinkat,link,linkat,truncate,ftruncate,chmod,fchmod,fchmodat,\
+    chown,fchown,fchownat,lchown,utimensat,mknod,mknodat,setxattr,mount";
+
+/// Something that a line did.
+#[derive(Debug)]
+pub enum Event {
+    /// It opened a file for reading.
+    Reads(PathBuf),
+    /// It opened a file for writing.
+    Writes(PathBuf),
+    /// It started a program.
+    Starts(PathBuf),
+    /// It changed what is there in another way.
+    Changes(String),
+    /// It spoke to something else than a local socket of the system.
+    Connects(String),
+}
+
+/// Returns what happened, in order, each with the number of the line it belongs to.
+pub fn events(trace: &str) -> Vec<(String, Event)> {
+    let mut begun: BTreeMap<&str, String> = BTreeMap::new();
+    let mut marker = String::new();
+    let mut found = Vec::new();
+    for line in trace.lines() {
+        let Some((process, rest)) = line.split_once(' ') else { continue };
+        let rest = rest.trim_start();
+        let call = if let Some(start) = rest.strip_suffix(" <unfinished ...>") {
+            begun.insert(process, start.to_owned());
+            // A program that is started does not come back with the same words.
+            continue;
+        } else if let Some(resumed) = rest.strip_prefix("<... ") {
+            let Some((_, end)) = resumed.split_once(" resumed>") else { continue };
+            format!("{}{end}", begun.remove(process).unwrap_or_default())
+        } else {
+            rest.to_owned()
+        };
+        if let Some((_, number)) = call.split_once(MARKER) {
+            marker = number.chars().take_while(char::is_ascii_alphanumeric).collect();
+            continue;
+        }
+        if let Some(event) = event(&call) {
+            found.push((marker.clone(), event));
+        }
+    }
+    found
+}
+
+fn event(call: &str) -> Option<Event> {
+    let (name, rest) = call.split_once('(')?;
+    let (arguments, result) = rest.rsplit_once(" = ")?;
+    if result.starts_with('-') || result.starts_with('?') {
+        return None;
+    }
+    match name {
+        "open" | "openat" | "openat2" | "creat" => {
+            // With `-y` the result shows the real path: `3</home/ada/x>`.
+            let path = PathBuf::from(result.split_once('<')?.1.strip_suffix('>')?);
+            // A program's own temporary file: new, so it is nobody else's.
+            if arguments.contains("O_EXCL") && is_temporary(&path) {
+                return None;
+            }
+            let writes =
+                ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC"].iter().any(|flag| arguments.contains(flag));
+            Some(if writes || name == "creat" { Event::Writes(path) } else { Event::Reads(path) })
+        }
+        "execve" | "execveat" => Some(Event::Starts(PathBuf::from(arguments.split('"').nth(1)?))),
+        "connect" | "sendto" if arguments.contains("AF_UNIX") || !arguments.contains("sa_family") => None,
+        "connect" | "sendto" => Some(Event::Connects(call.to_owned())),
+        // Of a pipe or a terminal, not of a file.
+        "ftruncate" | "fchmod" | "fchown" if !arguments.contains("</") => None,
+        "unlink" | "unlinkat"
+            if arguments.split('"').nth(1).is_some_and(|path| is_temporary(Path::new(path))) =>
+        {
+            None
+        }
+        _ => Some(Event::Changes(call.to_owned())),
+    }
+}
+
+/// Whether a path lies directly in the system's temporary folder, where only programs' own files are.
+fn is_temporary(path: &Path) -> bool {
+    path.parent() == Some(std::env::temp_dir().as_path())
+}
