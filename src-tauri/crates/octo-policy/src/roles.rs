@@ -143,11 +143,17 @@ fn has_run(names: &[String], listed: &[&str]) -> bool {
 }
 
 impl LineContext {
-    /// Whether a path lies in Octo's own home.
+    /// Whether a path lies in Octo's own home, and not in the part that sessions write their notes and files to. The
+    /// folder of the line itself is a session's own if it lies there.
     fn is_in_octo_home(&self, path: &Path) -> bool {
+        const OF_SESSIONS: &[&str] = &["scratch", "received"];
         let default = self.home.as_ref().map(|home| home.join(".octo"));
         let mut homes = [&self.octo_home].into_iter().chain(&self.octo_others).chain(&default);
-        homes.any(|home| is_inside(home, path))
+        homes.any(|home| {
+            let of_session = OF_SESSIONS.iter().any(|name| is_inside(&home.join(name), path))
+                || (self.folder != *home && is_inside(home, &self.folder) && is_inside(&self.folder, path));
+            is_inside(home, path) && !of_session
+        })
     }
 }
 

@@ -107,6 +107,25 @@ fn what_becomes_instructions_is_asked_about_in_every_mode_and_every_folder() {
 }
 
 #[test]
+fn what_a_program_runs_later_is_asked_about_in_every_mode() {
+    let (_keep, folder) = work();
+    for name in [".git/hooks/pre-commit", ".vscode/tasks.json", ".mcp.json"] {
+        let path = folder.join(name).display().to_string();
+        let asks = Some(AskReason::RunsLater { path: path.clone() });
+        for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
+            let rules = vec![Rule::Write { path: path.clone() }];
+            let ground = PermissionContext { rules, ..ground(mode, &folder) };
+            assert_eq!(reason(&ground, &writes(&path)), asks, "{mode:?}");
+            for line in [format!("echo x > {name}"), format!("make; echo x > {name}")] {
+                assert_eq!(reason(&ground, &command(&line)), asks, "{mode:?} {line}");
+            }
+        }
+    }
+    let rules = folder.join("AGENTS.md").display().to_string();
+    assert_eq!(reason(&ground(Mode::Autonomous, &folder), &writes(&rules)), None);
+}
+
+#[test]
 fn a_start_up_file_of_a_shell_is_asked_about_in_every_mode_and_every_folder() {
     let (_keep, elsewhere) = work();
     let home = octo_workspace::resolve_links(&std::env::home_dir().unwrap()).unwrap();
@@ -198,16 +217,22 @@ fn ask_risky_table() {
     let outside_reason = |path: &str| AskReason::WritesOutside { path: path.into() };
     let cases: Vec<(Effects, AskReason)> = vec![
         (writes("/etc/hosts"), outside_reason("/etc/hosts")),
-        (writes("/octo-home/logs/octo.log"), outside_reason("/octo-home/logs/octo.log")),
+        (
+            writes("/octo-home/logs/octo.log"),
+            AskReason::RunsLater { path: "/octo-home/logs/octo.log".into() },
+        ),
         (writes(&path_in_folder(".env")), AskReason::Secret { path: path_in_folder(".env") }),
         (
             writes(&path_in_folder(".git/hooks/pre-commit")),
-            AskReason::Protected { path: path_in_folder(".git/hooks/pre-commit") },
+            AskReason::RunsLater { path: path_in_folder(".git/hooks/pre-commit") },
         ),
         (
             writes(&path_in_folder(".GIT/config")),
-            AskReason::Protected { path: path_in_folder(".GIT/config") },
+            AskReason::RunsLater { path: path_in_folder(".GIT/config") },
         ),
+        (writes(&path_in_folder(".git/index")), AskReason::Protected { path: path_in_folder(".git/index") }),
+        (writes(&path_in_folder("AGENTS.md")), AskReason::ProjectRules { path: path_in_folder("AGENTS.md") }),
+        (command("echo x > AGENTS.md"), AskReason::ProjectRules { path: path_in_folder("AGENTS.md") }),
         (reads("/etc/hosts"), AskReason::ReadsOutside { path: "/etc/hosts".into() }),
         (reads(&path_in_folder(".env")), AskReason::Secret { path: path_in_folder(".env") }),
         (command("cat /etc/hosts"), AskReason::ReadsOutside { path: "/etc/hosts".into() }),

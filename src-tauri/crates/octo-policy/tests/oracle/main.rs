@@ -85,7 +85,10 @@ fn watch(project: &Project, family: &Family, lines: &[String]) -> Vec<String> {
     let mut text = "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned();
     for (number, line) in lines.iter().enumerate() {
         let quoted = line.replace('\'', "'\\''");
-        text.push_str(&format!(": < {}{number}\n( builtin eval -- '{quoted}' )\n", trace::MARKER));
+        text.push_str(&format!(
+            ": < {}{number}\n( builtin ulimit -t 2; builtin eval -- '{quoted}' )\n",
+            trace::MARKER
+        ));
     }
     text.push_str(&format!(": < {}end\n", trace::MARKER));
     fs::write(&script, text).expect("a script");
@@ -146,7 +149,7 @@ fn surprise(project: &Project, line: &str, event: &Event) -> Option<String> {
             let ours = path.starts_with(&project.root) && *path != project.root.join("script");
             let private =
                 path.ends_with("environ") || path.starts_with("/etc/shadow") || path.starts_with("/root");
-            // Git's own settings.
+            // Git's own settings, which name what `rg` ignores too.
             let settings = [".gitconfig", ".config/git"]
                 .iter()
                 .any(|name| line.contains("git") && path.starts_with(project.root.join("home").join(name)));
