@@ -153,7 +153,7 @@ impl Follower<'_> {
                     let mut inner = state.clone();
                     inner.set_places(here.clone());
                     self.feed = feed.take();
-                    feed = self.names_from(stage, state);
+                    feed = self.names_from(stage, state, &here);
                     self.command(stage, &mut inner, Course::Perhaps)?;
                     self.feed = None;
                     if union(&inner.success, &inner.failure) != here {

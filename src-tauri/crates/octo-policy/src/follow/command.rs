@@ -117,7 +117,7 @@ impl Follower<'_> {
                 }
             }
             "xargs" => {
-                let started = self.fed(arguments).ok_or_else(stop_at_line)?;
+                let started = self.fed(arguments, here).ok_or_else(stop_at_line)?;
                 self.start(started, here, written)?;
             }
             "find" => self.find(arguments, here, written)?,

@@ -13,6 +13,8 @@ use crate::{
 pub(super) struct Feed {
     names: Names,
     ending: Ending,
+    /// Where they are printed: elsewhere they would mean other files.
+    places: Vec<String>,
 }
 
 /// Names that stand in the line, or that a command finds.
@@ -31,7 +33,7 @@ enum Ending {
 
 impl Follower<'_> {
     /// Returns the names a stage of a pipeline prints, if it prints nothing else.
-    pub(super) fn names_from(&self, stage: &Command, state: &State) -> Option<Feed> {
+    pub(super) fn names_from(&self, stage: &Command, state: &State, here: &[String]) -> Option<Feed> {
         let Command::Simple(simple) = stage else { return None };
         if !simple.assignments.is_empty() {
             return None;
@@ -39,7 +41,7 @@ impl Follower<'_> {
         let forms = self.forms(&simple.words, state)?;
         let [words] = forms.as_slice() else { return None };
         let (name, arguments) = words.split_first()?;
-        match name.text.as_str() {
+        let feed = match name.text.as_str() {
             "echo" => written_names(arguments),
             "find" => find_names(arguments),
             "git" => git_names(arguments),
@@ -50,12 +52,13 @@ impl Follower<'_> {
                 passes_lines(&name.text, arguments).then_some(feed)
             }
             _ => None,
-        }
+        };
+        feed.map(|feed| Feed { places: here.to_vec(), ..feed })
     }
 
     /// The command that `xargs` starts with the names it is given.
-    pub(super) fn fed(&self, arguments: &[Word]) -> Option<(Vec<Word>, Option<FoundFiles>)> {
-        let feed = self.feed.clone()?;
+    pub(super) fn fed(&self, arguments: &[Word], here: &[String]) -> Option<(Vec<Word>, Option<FoundFiles>)> {
+        let feed = self.feed.clone().filter(|feed| feed.places == here)?;
         let mut words = arguments.iter();
         let mut ending = Ending::Line;
         let mut started: Vec<Word> = Vec::new();
@@ -102,7 +105,7 @@ impl Follower<'_> {
 fn written_names(arguments: &[Word]) -> Option<Feed> {
     let plain = |word: &Word| word.form == Form::Literal && is_plain_word(&word.text);
     let names = Names::Literal(arguments.to_vec());
-    arguments.iter().all(plain).then_some(Feed { names, ending: Ending::Line })
+    arguments.iter().all(plain).then_some(Feed { names, ending: Ending::Line, places: Vec::new() })
 }
 
 fn find_names(arguments: &[Word]) -> Option<Feed> {
@@ -117,7 +120,7 @@ fn find_names(arguments: &[Word]) -> Option<Feed> {
         (true, false) => Ending::Nul,
         (false, _) => Ending::Line,
     };
-    Some(Feed { names: Names::Search(find.found(Splitting::AtBlanks)), ending })
+    Some(Feed { names: Names::Search(find.found(Splitting::AtBlanks)), ending, places: Vec::new() })
 }
 
 fn git_names(arguments: &[Word]) -> Option<Feed> {
@@ -142,7 +145,7 @@ fn git_names(arguments: &[Word]) -> Option<Feed> {
         source: FoundSource::Git(query),
         splitting: Splitting::AtBlanks,
     };
-    Some(Feed { names: Names::Search(found), ending })
+    Some(Feed { names: Names::Search(found), ending, places: Vec::new() })
 }
 
 /// `rg -l` and `rg --files` print files below where they search.
@@ -161,7 +164,7 @@ fn ripgrep_names(arguments: &[Word]) -> Option<Feed> {
         roots.push(".".to_owned());
     }
     let found = FoundFiles { roots, source: FoundSource::Tree(Vec::new()), splitting: Splitting::AtBlanks };
-    Some(Feed { names: Names::Search(found), ending: Ending::Line })
+    Some(Feed { names: Names::Search(found), ending: Ending::Line, places: Vec::new() })
 }
 
 /// Whether a filter passes lines on whole and reads nothing but its input.

@@ -57,8 +57,10 @@ impl FindCommand {
             find.reads.push(word.text.clone());
             find.starts.push(word.text.clone());
         }
+        let mut acted = false;
         while let Some(word) = words.next() {
             let text = word.text.as_str();
+            acted |= ["-exec", "-print", "-ls"].iter().any(|action| text.starts_with(action));
             if matches!(text, "-exec" | "-execdir") {
                 let command = command(words.by_ref(), text == "-execdir")?;
                 find.started.push(command);
@@ -85,7 +87,7 @@ impl FindCommand {
                 find.reads.push(value.text.clone());
             }
             // A test behind an action does not hold for what the action was given.
-            if text == "-name" && value.form == Form::Literal && find.started.is_empty() {
+            if text == "-name" && value.form == Form::Literal && !acted {
                 find.names.push(value.text.clone());
             }
         }
