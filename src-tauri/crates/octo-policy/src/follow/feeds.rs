@@ -69,12 +69,13 @@ impl Follower<'_> {
             match word.text.as_str() {
                 "-0" | "--null" => ending = Ending::Nul,
                 "-r" | "--no-run-if-empty" => {}
+                "-0r" | "-r0" => ending = Ending::Nul,
                 "-n" | "-P" | "-L" => {
-                    words.next().filter(|number| number.text.chars().all(|c| c.is_ascii_digit()))?;
+                    words.next().filter(|number| is_number(&number.text))?;
                 }
-                "-n1" | "-P4" | "-0r" | "-r0" => {
-                    ending = if word.text.contains('0') { Ending::Nul } else { ending };
-                }
+                text if ["-n", "-P", "-L"]
+                    .iter()
+                    .any(|option| text.strip_prefix(option).is_some_and(is_number)) => {}
                 text if text.starts_with('-') => return None,
                 _ => {
                     started.push(word.clone());
@@ -99,6 +100,10 @@ impl Follower<'_> {
             }
         }
     }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
 }
 
 /// `echo` of words that mean themselves.

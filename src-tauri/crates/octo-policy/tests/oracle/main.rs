@@ -150,9 +150,10 @@ fn surprise(project: &Project, line: &str, event: &Event) -> Option<String> {
             let private =
                 path.ends_with("environ") || path.starts_with("/etc/shadow") || path.starts_with("/root");
             // Git's own settings, which name what `rg` ignores too.
+            let asks_git = line.contains("git") || line.contains("rg");
             let settings = [".gitconfig", ".config/git"]
                 .iter()
-                .any(|name| line.contains("git") && path.starts_with(project.root.join("home").join(name)));
+                .any(|name| asks_git && path.starts_with(project.root.join("home").join(name)));
             let open = !(ours || private) || settings || project.may_read(path);
             (!open).then(|| format!("reads {}", path.display()))
         }
