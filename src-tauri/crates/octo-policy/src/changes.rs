@@ -31,6 +31,8 @@ pub(crate) enum Touch {
     Merge(String),
     /// Writes to the repository this folder lies in.
     Repository(String, Hooks),
+    /// Gives the working tree of the repository this folder lies in other files, links among them.
+    Tree(String),
     /// Takes into the repository of this folder the files that this query of git names.
     Record(String, Vec<String>),
     /// Gives other contents to the files that this query of git names, in the repository of this folder.
@@ -54,6 +56,7 @@ impl Touch {
             | Self::Whole(path)
             | Self::Merge(path)
             | Self::Repository(path, _)
+            | Self::Tree(path)
             | Self::Record(path, _)
             | Self::Rewrite(path, _)
             | Self::Split(path) => vec![path],
@@ -72,6 +75,7 @@ impl Touch {
             Self::Whole(path) => Self::Whole(from(path)?),
             Self::Merge(path) => Self::Merge(from(path)?),
             Self::Repository(path, hooks) => Self::Repository(from(path)?, hooks),
+            Self::Tree(path) => Self::Tree(from(path)?),
             Self::Record(path, query) => Self::Record(from(path)?, query),
             Self::Rewrite(path, query) => Self::Rewrite(from(path)?, query),
             Self::Split(path) => Self::Split(from(path)?),

@@ -51,6 +51,14 @@ pub(crate) fn inspect(
                 placed.push(octo_workspace::resolve(text, place).ok()?);
                 continue;
             }
+            Touch::Tree(text) => {
+                let folder = octo_workspace::resolve(text, place).ok()?;
+                if let Some(root) = folder::repository(&folder)? {
+                    known.writes.push(root.to_string_lossy().into_owned());
+                    placed.push(root);
+                }
+                continue;
+            }
             Touch::Whole(text) => {
                 let mut names = Reads::new();
                 expand(text, place, &mut names)?;

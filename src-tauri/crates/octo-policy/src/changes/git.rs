@@ -30,6 +30,9 @@ pub(super) const ROWS: &[(&str, &str)] = &[
 static COMMANDS: LazyLock<BTreeMap<&'static str, OptionGrammar>> =
     LazyLock::new(|| ROWS.iter().map(|(name, spec)| (*name, OptionGrammar::new(spec))).collect());
 
+/// To git, all paths of a repository.
+const ALL: &str = ":/";
+
 /// What this `git` does; none when it may do more than change the folder and its repository.
 pub(super) fn touches(arguments: &[Word]) -> Option<Vec<Touch>> {
     let arguments = match arguments {
@@ -47,14 +50,7 @@ pub(super) fn touches(arguments: &[Word]) -> Option<Vec<Touch>> {
     }
     let given = |names: &[&str]| options.has(names);
     let repository = |hooks| vec![Touch::Repository(".".to_owned(), hooks)];
-    // The working tree gets other files, links among them.
-    let tree = || {
-        vec![
-            Touch::Repository(".".to_owned(), Hooks::Run),
-            Touch::Write(".".to_owned()),
-            Touch::Place(".".to_owned()),
-        ]
-    };
+    let tree = || vec![Touch::Repository(".".to_owned(), Hooks::Run), Touch::Tree(".".to_owned())];
     let switch = |target: &str| {
         let query = ["diff", "--name-only", "-z", "--no-renames", "HEAD", target, "--"];
         let mut touched = vec![Touch::Rewrite(".".to_owned(), query.map(str::to_owned).to_vec())];
@@ -80,11 +76,15 @@ pub(super) fn touches(arguments: &[Word]) -> Option<Vec<Touch>> {
         "add" => {
             let mut touched = repository(Hooks::None);
             touched.extend(operands.iter().map(|path| Touch::Read((*path).to_owned())));
-            let mut query = vec!["ls-files", "-z", "-m"];
+            let mut query = vec!["ls-files", "-z", "--full-name", "-m"];
             if !given(&["u", "update"]) {
                 query.extend(["-o", "--exclude-standard"]);
             }
             query.push("--");
+            // Without a path it takes all of the repository, wherever it runs.
+            if operands.is_empty() {
+                query.push(ALL);
+            }
             query.extend(&operands);
             touched.push(recorded(&query));
             touched
@@ -94,11 +94,11 @@ pub(super) fn touches(arguments: &[Word]) -> Option<Vec<Touch>> {
             let mut touched = repository(Hooks::Run);
             touched.push(recorded(&["diff", "--cached", "--name-only", "-z", "--no-renames"]));
             if given(&["a", "all"]) {
-                touched.push(recorded(&["ls-files", "-z", "-m"]));
+                touched.push(recorded(&["ls-files", "-z", "--full-name", "-m", "--", ALL]));
             }
             if !operands.is_empty() {
                 touched.extend(operands.iter().map(|path| Touch::Read((*path).to_owned())));
-                let mut query = vec!["ls-files", "-z", "-m", "--"];
+                let mut query = vec!["ls-files", "-z", "--full-name", "-m", "--"];
                 query.extend(&operands);
                 touched.push(recorded(&query));
             }
@@ -128,10 +128,11 @@ pub(super) fn touches(arguments: &[Word]) -> Option<Vec<Touch>> {
         "reset" if matches!(operands.as_slice(), [] | ["HEAD", ..]) => unstaged(),
         "stash" => match operands.as_slice() {
             [] | ["push" | "save"] => {
-                let mut query = vec!["ls-files", "-z", "-m"];
+                let mut query = vec!["ls-files", "-z", "--full-name", "-m"];
                 if given(&["u", "include-untracked"]) {
                     query.extend(["-o", "--exclude-standard"]);
                 }
+                query.extend(["--", ALL]);
                 let mut touched = vec![recorded(&query)];
                 touched.extend(tree());
                 touched
