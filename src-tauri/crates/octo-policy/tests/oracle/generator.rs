@@ -210,6 +210,57 @@ const GIT_WORDS: &[&str] = &[
     "-v",
     "-z",
 ];
+/// Commands that change files; `@` is a word.
+const CHANGES: &[&str] = &[
+    "cp @ @",
+    "cp -r @ @",
+    "cp -a @ new",
+    "mv @ @",
+    "mv @ new",
+    "mkdir -p @",
+    "mkdir new new/x",
+    "touch @",
+    "tee @ < notes.txt",
+    "rm @",
+    "rm -r @",
+    "rmdir @",
+    "ln -s @ new",
+    "ln @ new",
+    "ln -sf @ @",
+    "sed -i s/a/b/ @",
+    "sed -ni p @",
+    "echo x > @",
+    "echo x >> @",
+    "cat @ > new",
+    "awk '{print > \"new\"}' @",
+    "awk '{print > \"src/new\"}' @",
+    "git add @",
+    "git add -A @",
+    "git add -u",
+    "git commit -qm x",
+    "git commit -qam x",
+    "git stash",
+    "git checkout -q @",
+    "git checkout -q -- @",
+    "git restore @",
+    "git reset -q",
+    "git mv @ new",
+    "git switch -q @",
+    "git branch new",
+    "git tag new",
+    "git rm @",
+    "chmod +x @",
+    "chmod -R 755 @",
+    "truncate -s 0 @",
+    "cd src && touch @",
+    "for f in *.txt; do cp \"$f\" \"$f.new\"; done",
+    "sort @ > new && mv new @",
+    "mkdir new && cp @ new",
+    "git init new",
+    "touch @ && git add @",
+    "x=@; echo x > \"$x\"",
+];
+
 /// What a line may be put into.
 const AROUND: &[&str] = &[
     "@",
@@ -273,6 +324,16 @@ impl Generator {
     }
 
     fn command(&mut self) -> String {
+        if self.roll(20) == 0 {
+            let mut line = String::new();
+            for (number, piece) in self.pick(CHANGES).split('@').enumerate() {
+                if number > 0 {
+                    line.push_str(self.pick(WORDS));
+                }
+                line.push_str(piece);
+            }
+            return line;
+        }
         let names: Vec<&'static str> = self.options.keys().copied().collect();
         match self.roll(10) {
             0 => {

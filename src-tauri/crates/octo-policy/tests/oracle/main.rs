@@ -16,9 +16,14 @@ mod trace;
 
 use family::Family;
 use generator::Generator;
-use octo_policy::{Variables, unattended};
+use octo_policy::{TouchedPaths, Variables, unattended};
 use project::Project;
-use std::{collections::BTreeMap, fs, process::Command};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 use trace::{Event, events};
 
 /// Lines of the gate's run.
@@ -47,16 +52,13 @@ fn what_runs_unasked_does_what_the_policy_believes() {
             while batch.len() < BATCH && lines < total / families.len() {
                 let line = generator.line();
                 lines += 1;
-                let only_reads = |known: &octo_policy::TouchedPaths| {
-                    known.writes.is_empty() && known.removes.is_empty() && known.repositories.is_empty()
-                };
-                if project.unasked(&line).as_ref().is_some_and(only_reads) {
+                if let Some(known) = project.unasked(&line) {
                     for name in octo_policy::known_programs()
                         .filter(|name| line.split([' ', '(']).any(|word| word == *name))
                     {
                         *programs.entry(name.to_owned()).or_default() += 1;
                     }
-                    batch.push(line);
+                    batch.push((line, known));
                 }
             }
             ran += batch.len();
@@ -79,16 +81,29 @@ fn works(program: &str, arguments: &[&str]) -> bool {
 }
 
 /// Runs lines and returns what they did beyond what the policy believed.
-fn watch(project: &Project, family: &Family, lines: &[String]) -> Vec<String> {
+fn watch(project: &Project, family: &Family, lines: &[(String, TouchedPaths)]) -> Vec<String> {
     let script = project.root.join("script");
     let written = project.root.join("trace");
     let mut text = "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned();
-    for (number, line) in lines.iter().enumerate() {
+    let (folder, whole) = (&project.context.folder, project.root.join("whole"));
+    if !whole.exists() {
+        let copied = Command::new("cp").arg("-a").arg(folder).arg(&whole).status().expect("cp");
+        assert!(copied.success());
+    }
+    for (number, (line, known)) in lines.iter().enumerate() {
         let quoted = line.replace('\'', "'\\''");
         text.push_str(&format!(
             ": < {}{number}\n( builtin ulimit -t 2; builtin eval -- '{quoted}' )\n",
             trace::MARKER
         ));
+        if !only_reads(known) {
+            // What the next line was judged by.
+            let (folder, whole) = (folder.display(), whole.display());
+            text.push_str(&format!(
+                ": < {}restored\ncd /; /bin/rm -rf {folder}; /bin/cp -a {whole} {folder}; cd {folder}\n",
+                trace::MARKER
+            ));
+        }
     }
     text.push_str(&format!(": < {}end\n", trace::MARKER));
     fs::write(&script, text).expect("a script");
@@ -127,11 +142,11 @@ fn watch(project: &Project, family: &Family, lines: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     let mut ended = false;
     for (marker, event) in events(&trace) {
-        let Some(line) = marker.parse::<usize>().ok().and_then(|number| lines.get(number)) else {
+        let Some((line, known)) = marker.parse::<usize>().ok().and_then(|number| lines.get(number)) else {
             ended |= marker == "end";
             continue;
         };
-        if let Some(surprise) = surprise(project, line, &event) {
+        if let Some(surprise) = surprise(project, line, known, &event) {
             found.push(format!("{line:?}: {surprise}"));
         }
     }
@@ -142,8 +157,50 @@ fn watch(project: &Project, family: &Family, lines: &[String]) -> Vec<String> {
     found
 }
 
-/// What an event does that the policy did not believe of a line that only reads.
-fn surprise(project: &Project, line: &str, event: &Event) -> Option<String> {
+fn only_reads(known: &TouchedPaths) -> bool {
+    known.writes.is_empty() && known.removes.is_empty() && known.repositories.is_empty()
+}
+
+/// Whether the policy believed that a line changes a path, or something above it.
+fn is_believed(project: &Project, known: &TouchedPaths, path: &Path) -> bool {
+    let folder = &project.context.folder;
+    let in_repository = path.starts_with(folder.join(".git"));
+    if in_repository && !known.repositories.is_empty() {
+        return !path.starts_with(folder.join(".git/hooks")) && !path.starts_with(folder.join(".git/config"));
+    }
+    let believed: Vec<PathBuf> = known
+        .writes
+        .iter()
+        .chain(&known.removes)
+        .filter_map(|text| octo_workspace::resolve(text, folder).ok())
+        .collect();
+    // `sed -i` writes a new file beside the one it replaces.
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let beside = |other: &PathBuf| {
+        let other_name = other.file_name().unwrap_or_default().to_string_lossy();
+        other.parent() == path.parent() && (name.starts_with("sed") || name.starts_with(&*other_name))
+    };
+    if believed.iter().any(beside) {
+        return true;
+    }
+    if path.is_relative() {
+        // A new file of `sed -i`: that of GNU's and that of busybox's for `.`.
+        if name.starts_with("sed") || (name.starts_with('.') && name.len() == 7) {
+            return true;
+        }
+        let above = |believed: &PathBuf| {
+            path.ancestors().any(|above| above != Path::new("") && believed.ends_with(above))
+        };
+        return !known.repositories.is_empty() || believed.iter().any(above);
+    }
+    // A link is changed itself where it is removed or replaced.
+    believed.iter().any(|believed| {
+        path.starts_with(believed) && (!in_repository || believed.starts_with(folder.join(".git")))
+    }) || known.removes.iter().any(|text| path.starts_with(folder.join(text)))
+}
+
+/// What an event does that the policy did not believe of a line.
+fn surprise(project: &Project, line: &str, known: &TouchedPaths, event: &Event) -> Option<String> {
     match event {
         Event::Reads(path) => {
             let ours = path.starts_with(&project.root) && *path != project.root.join("script");
@@ -159,7 +216,7 @@ fn surprise(project: &Project, line: &str, event: &Event) -> Option<String> {
         }
         Event::Writes(path) => {
             let device = path.starts_with("/dev") || path.starts_with("/proc");
-            (!device).then(|| format!("writes {}", path.display()))
+            (!device && !is_believed(project, known, path)).then(|| format!("writes {}", path.display()))
         }
         Event::Starts(path) => {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -168,7 +225,10 @@ fn surprise(project: &Project, line: &str, event: &Event) -> Option<String> {
             let named = line.contains(name.as_str()) || gits || name == "busybox";
             (!named).then(|| format!("starts {}", path.display()))
         }
-        Event::Changes(call) => Some(format!("changes: {call}")),
+        Event::Changes(paths) => paths
+            .iter()
+            .find(|path| !is_believed(project, known, path))
+            .map(|path| format!("changes {}", path.display())),
         Event::Connects(call) => Some(format!("connects: {call}")),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 /// The beginning of a file's name that is not there: the script opens it before each line.
@@ -22,8 +22,8 @@ pub enum Event {
     Writes(PathBuf),
     /// It started a program.
     Starts(PathBuf),
-    /// It changed what is there in another way.
-    Changes(String),
+    /// It changed these paths in another way: it removed, renamed or made them, or changed their mode or time.
+    Changes(Vec<PathBuf>),
     /// It spoke to something else than a local socket of the system.
     Connects(String),
 }
@@ -80,13 +80,54 @@ fn event(call: &str) -> Option<Event> {
         "connect" | "sendto" => Some(Event::Connects(call.to_owned())),
         // Of a pipe or a terminal, not of a file.
         "ftruncate" | "fchmod" | "fchown" if !arguments.contains("</") => None,
-        "unlink" | "unlinkat"
-            if arguments.split('"').nth(1).is_some_and(|path| is_temporary(Path::new(path))) =>
-        {
-            None
+        _ => {
+            let mut paths = paths(arguments);
+            // The text of a link is no path that changes.
+            if name.starts_with("symlink") {
+                paths.drain(..paths.len().saturating_sub(1));
+            }
+            paths.retain(|path| !is_temporary(path) && !path.starts_with("/dev"));
+            (!paths.is_empty()).then_some(Event::Changes(paths))
         }
-        _ => Some(Event::Changes(call.to_owned())),
     }
+}
+
+/// The paths among the arguments of a call: `AT_FDCWD</home/ada>, "x"`, or `3</home/ada/x>` where there is no name. A
+/// relative one is seen from a folder that the call does not say.
+fn paths(arguments: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folder = None;
+    let mut rest = arguments;
+    while let Some(at) = rest.find(['"', '<']) {
+        let (_, from) = rest.split_at(at);
+        let close = if from.starts_with('"') { '"' } else { '>' };
+        let Some((text, after)) = from.get(1..).and_then(|from| from.split_once(close)) else { break };
+        match (close, &folder) {
+            ('"', Some(folder)) => found.push(plain(&Path::new(folder).join(text))),
+            ('"', None) => found.push(plain(Path::new(text))),
+            _ => folder = Some(text),
+        }
+        rest = after;
+    }
+    if found.is_empty() {
+        found.extend(folder.map(PathBuf::from));
+    }
+    found
+}
+
+/// A path without `.` and `..`.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
 }
 
 /// Whether a path lies directly in the system's temporary folder, where only programs' own files are.
