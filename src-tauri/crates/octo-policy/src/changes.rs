@@ -161,7 +161,15 @@ pub(crate) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
             if !is_plain_mode(mode) || options.operands.first()?.form != Form::Literal {
                 return None;
             }
-            (!files.is_empty()).then(|| files.iter().cloned().map(Touch::Write).collect())
+            if files.is_empty() {
+                return None;
+            }
+            let mut touched: Vec<Touch> = files.iter().cloned().map(Touch::Write).collect();
+            // Below them it may make hooks of a repository executable.
+            if options.has(&["R", "recursive"]) {
+                touched.extend(files.iter().cloned().map(Touch::Whole));
+            }
+            Some(touched)
         }
         "sed" => in_place(&options),
         "ln" => {
