@@ -1,0 +1,17 @@
+//! The keeper: Octo's side ([`client`], [`tree`]), and that of its processes ([`keeping`], [`reaper`]).
+
+mod client;
+mod keeping;
+mod reaper;
+mod sweep;
+mod system;
+mod tree;
+mod wire;
+
+pub use client::{Keeper, KeeperProgram};
+pub use keeping::serve;
+pub use tree::{ProcessTree, ProgramEnd};
+pub use wire::{ProgramStart, StandardStreams};
+
+#[cfg(test)]
+mod tests;

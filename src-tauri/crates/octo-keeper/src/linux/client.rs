@@ -1,0 +1,244 @@
+//! Octo's side of the keeper.
+
+use super::{
+    tree::ProcessTree,
+    wire::{Description, ProgramStart, REPORT_BYTES, Report, StandardStreams},
+};
+use crate::supervision::KEEP;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use parking_lot::Mutex;
+use rustix::net::{
+    AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, sendmsg,
+    socketpair,
+};
+use std::{
+    env,
+    ffi::OsString,
+    io::{self, IoSlice, Read, Write},
+    mem::MaybeUninit,
+    os::{
+        fd::{AsFd, BorrowedFd, OwnedFd},
+        unix::{net::UnixStream, process::CommandExt},
+    },
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    sync::{Arc, LazyLock},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// How long a keeper may take to start and fork: the desktop's executable needs a tenth of a second on an idle
+/// machine.
+const READY_WAIT: Duration = Duration::from_secs(30);
+
+/// How long a program may take to start; its executable may be on a slow network.
+const START_WAIT: Duration = Duration::from_secs(120);
+
+/// How long a keeper may take to end after its socket was closed.
+const END_WAIT: Duration = Duration::from_secs(4);
+
+/// How often to check whether it has ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
+
+/// The only variable the keeper gets: an AppImage finds its libraries by it.
+const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
+
+/// The program that runs as the keeper.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeeperProgram {
+    /// Its path.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+}
+
+/// A keeper, started with its first program. Clones share it; when the last one is dropped, all its programs
+/// are killed.
+#[derive(Clone, Debug)]
+pub struct Keeper(Arc<KeeperState>);
+
+#[derive(Debug)]
+struct KeeperState {
+    program: KeeperProgram,
+    running: Mutex<Option<KeeperConnection>>,
+}
+
+/// A started keeper.
+#[derive(Debug)]
+struct KeeperConnection {
+    /// `None` once it is being ended.
+    control: Option<OwnedFd>,
+    process: Child,
+}
+
+impl Keeper {
+    /// Creates a keeper that runs another program; it must call [`crate::serve`].
+    pub fn new(program: KeeperProgram) -> Self {
+        Self(Arc::new(KeeperState { program, running: Mutex::default() }))
+    }
+
+    /// Returns the keeper of this process, which runs this program's own file, even if it was replaced
+    /// meanwhile.
+    pub fn of_this_program() -> Self {
+        static KEEPER: LazyLock<Keeper> = LazyLock::new(|| {
+            Keeper::new(KeeperProgram { program: "/proc/self/exe".into(), arguments: vec![KEEP.into()] })
+        });
+        KEEPER.clone()
+    }
+
+    /// Returns the keeper's process, if it was started.
+    pub fn pid(&self) -> Option<u32> {
+        self.0.running.lock().as_ref().map(|running| running.process.id())
+    }
+
+    /// Starts a program. Blocks until its executable is loaded.
+    ///
+    /// # Errors
+    ///
+    /// When the keeper or the program cannot be started, or the program cannot be confined. Nothing runs then.
+    pub fn start(&self, start: ProgramStart) -> io::Result<ProcessTree> {
+        let ProgramStart { program, arguments, environment, folder, grants, streams } = start;
+        let has_terminal = matches!(streams, StandardStreams::Terminal(_));
+        let description =
+            Description { program, arguments, environment, folder, grants, has_terminal }.encode()?;
+        let (mut socket, reaper) = match self.reaper(&streams) {
+            Ok(ready) => ready,
+            // It was killed, or does not answer. It has received no program.
+            Err(NoReaper { error, keeper }) => {
+                tracing::warn!(%error, "the keeper is replaced");
+                self.abandon(keeper);
+                self.reaper(&streams).map_err(|failure| failure.error)?
+            }
+        };
+        // Only the program has them open from here on.
+        drop(streams);
+        socket.write_all(&description)?;
+        match read_report(&mut socket, START_WAIT)? {
+            Report::Started { pid, started } => ProcessTree::new(socket, reaper, pid, started),
+            Report::NotStarted { error } => Err(io::Error::from_raw_os_error(error)),
+            Report::NotConfined { error } => {
+                Err(io::Error::other(format!("the system refused the confinement (error {error})")))
+            }
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+
+    /// Returns the socket of a new reaper that waits for its program, and its process.
+    fn reaper(&self, streams: &StandardStreams) -> Result<(UnixStream, i32), NoReaper> {
+        let unsent = |error| NoReaper { error, keeper: None };
+        let (mut socket, reaper) = UnixStream::pair().map_err(unsent)?;
+        let keeper = self.send(&reaper, streams)?;
+        drop(reaper);
+        let ready = read_report(&mut socket, READY_WAIT).and_then(|report| match report {
+            Report::Ready { reaper } => {
+                socket.set_read_timeout(None)?;
+                socket.set_write_timeout(Some(START_WAIT))?;
+                Ok(reaper)
+            }
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        });
+        match ready {
+            Ok(reaper) => Ok((socket, reaper)),
+            Err(error) => Err(NoReaper { error, keeper: Some(keeper) }),
+        }
+    }
+
+    /// Sends the keeper a reaper's descriptors; starts it if necessary. Returns its process.
+    fn send(&self, reaper: &UnixStream, streams: &StandardStreams) -> Result<u32, NoReaper> {
+        let [input, output, errors] = match streams {
+            StandardStreams::Terminal(terminal) => [terminal.as_fd(); 3],
+            StandardStreams::Separate(streams) => streams.each_ref().map(AsFd::as_fd),
+        };
+        let descriptors = [reaper.as_fd(), input, output, errors];
+        let mut running = self.0.running.lock();
+        let connection = match running.take() {
+            Some(connection) => connection,
+            None => {
+                KeeperConnection::start(&self.0.program).map_err(|error| NoReaper { error, keeper: None })?
+            }
+        };
+        let keeper = connection.process.id();
+        let sent = connection.send(&descriptors);
+        *running = Some(connection);
+        sent.map(|()| keeper).map_err(|error| NoReaper { error, keeper: Some(keeper) })
+    }
+
+    /// Kills a keeper that does not work, unless another thread has replaced it. Its reapers continue.
+    fn abandon(&self, keeper: Option<u32>) {
+        let mut running = self.0.running.lock();
+        if running.as_ref().is_some_and(|running| Some(running.process.id()) == keeper)
+            && let Some(mut connection) = running.take()
+        {
+            // Killed first: at the end of its socket it would end the programs of its reapers.
+            let _ = connection.process.kill();
+        }
+    }
+}
+
+/// Why there is no reaper.
+struct NoReaper {
+    error: io::Error,
+    /// The keeper that did not make one.
+    keeper: Option<u32>,
+}
+
+impl KeeperConnection {
+    fn start(program: &KeeperProgram) -> io::Result<Self> {
+        let (control, theirs) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+        rustix::net::sockopt::set_socket_timeout(
+            &control,
+            rustix::net::sockopt::Timeout::Send,
+            Some(READY_WAIT),
+        )?;
+        let mut command = Command::new(&program.program);
+        command.arg0("octo").args(&program.arguments).env_clear().current_dir("/");
+        if let Some(path) = env::var_os(LIBRARY_PATH) {
+            command.env(LIBRARY_PATH, path);
+        }
+        command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
+        let process = command.spawn()?;
+        Ok(Self { control: Some(control), process })
+    }
+
+    fn send(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(super::wire::DESCRIPTORS))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
+        let control = self.control.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        sendmsg(control, &[IoSlice::new(b"+")], &mut ancillary, SendFlags::NOSIGNAL)?;
+        Ok(())
+    }
+}
+
+impl Drop for KeeperConnection {
+    fn drop(&mut self) {
+        drop(self.control.take());
+        let deadline = Instant::now() + END_WAIT;
+        while Instant::now() < deadline {
+            if !matches!(self.process.try_wait(), Ok(None)) {
+                return;
+            }
+            thread::sleep(POLL_INTERVAL);
+        }
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Waits until a socket is readable or closed. Without a timeout, waits indefinitely.
+pub(super) fn wait_readable(socket: BorrowedFd<'_>, timeout: Option<Duration>) {
+    let timeout = timeout.map_or(PollTimeout::NONE, |time| {
+        // A millisecond more: timeouts are rounded down.
+        PollTimeout::try_from(time + Duration::from_millis(1)).unwrap_or(PollTimeout::MAX)
+    });
+    // After an interruption the caller looks again.
+    let _ = poll(&mut [PollFd::new(socket, PollFlags::POLLIN)], timeout);
+}
+
+fn read_report(socket: &mut UnixStream, timeout: Duration) -> io::Result<Report> {
+    socket.set_read_timeout(Some(timeout))?;
+    let mut bytes = [0; REPORT_BYTES];
+    socket.read_exact(&mut bytes)?;
+    Report::decode(&bytes)
+}

@@ -1,0 +1,152 @@
+//! The keeper's process: it forks a reaper for each program, and ends the descendants of killed reapers.
+
+use super::{
+    reaper,
+    sweep::{self, EndedChildren},
+    system,
+    wire::DESCRIPTORS,
+};
+use nix::{
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+    sys::signalfd::SignalFd,
+};
+use rustix::{
+    fs::{Mode, OFlags, open},
+    io::{DupFlags, dup3},
+    net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg},
+    process::{Pid, PidfdFlags, getpid, pidfd_open, set_child_subreaper, setsid},
+    stdio::dup2_stdin,
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::{self, IoSliceMut},
+    mem::MaybeUninit,
+    os::fd::{AsFd, OwnedFd},
+    process::ExitCode,
+};
+
+/// The keeper's own state.
+struct KeeperProcess {
+    /// The socket to Octo.
+    control: OwnedFd,
+    /// For the reapers: readable when a child has ended.
+    signals: SignalFd,
+    /// The reapers that have not been collected, each with a descriptor that is readable when it has ended
+    /// (from Linux 5.3). A signal would not do: a thread that a library started before `main` could receive it.
+    reapers: BTreeMap<i32, Option<OwnedFd>>,
+}
+
+/// A packet from Octo.
+enum Packet {
+    /// The descriptors of a new reaper.
+    Program([OwnedFd; DESCRIPTORS]),
+    /// Anything else.
+    Unknown,
+    /// Octo is gone.
+    Closed,
+}
+
+/// Runs as the keeper until Octo closes the socket, which is the standard input; ends all processes then. The
+/// process must have a single thread.
+pub fn serve() -> ExitCode {
+    match KeeperProcess::set_up() {
+        Ok(mut keeper) => {
+            keeper.run();
+            ExitCode::SUCCESS
+        }
+        Err(_) => ExitCode::from(2),
+    }
+}
+
+impl KeeperProcess {
+    fn set_up() -> io::Result<Self> {
+        system::close_inherited_in_programs();
+        system::reset_signals();
+        system::ignore_requests_to_end();
+        let signals = system::block_signals()?;
+        set_child_subreaper(Some(getpid()))?;
+        // It fails for the leader of a group, which has no terminal to lose.
+        let _ = setsid();
+        let control = io::stdin().as_fd().try_clone_to_owned()?;
+        dup2_stdin(open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)?;
+        Ok(Self { control, signals, reapers: BTreeMap::new() })
+    }
+
+    fn run(&mut self) {
+        loop {
+            let watch = |descriptor| PollFd::new(descriptor, PollFlags::POLLIN);
+            let mut watched = vec![watch(self.control.as_fd())];
+            watched.extend(self.reapers.values().flatten().map(|reaper| watch(reaper.as_fd())));
+            if poll(&mut watched, PollTimeout::NONE).is_err() {
+                continue;
+            }
+            let mut ready = watched.iter().map(|one| one.any().unwrap_or(true));
+            let received = ready.next().unwrap_or(true);
+            if ready.any(|ended| ended) {
+                self.collect();
+            }
+            if !received {
+                continue;
+            }
+            match receive(&self.control) {
+                Ok(Packet::Program(descriptors)) => self.start_reaper(descriptors),
+                Ok(Packet::Unknown) => {}
+                Ok(Packet::Closed) | Err(_) => break,
+            }
+        }
+        // Reapers notice the end of Octo themselves. This is for one that is stopped.
+        sweep::end_all(&BTreeSet::new(), &mut EndedChildren::default());
+    }
+
+    fn start_reaper(&mut self, [socket, input, output, errors]: [OwnedFd; DESCRIPTORS]) {
+        let forked = system::fork_child(|| {
+            // A reaper has no use for the socket to Octo.
+            self.reapers.clear();
+            if dup3(io::stdin(), &mut self.control, DupFlags::CLOEXEC).is_err() {
+                return reaper::FAILED;
+            }
+            reaper::serve(socket, [input, output, errors], &self.signals)
+        });
+        // Without a reaper its socket closes, from which Octo learns of the failure.
+        let Some(reaper) = forked.ok().and_then(Pid::from_raw) else { return };
+        let end = pidfd_open(reaper, PidfdFlags::empty()).ok();
+        self.reapers.insert(reaper.as_raw_nonzero().get(), end);
+    }
+
+    /// Collects ended children, and ends the descendants of killed reapers, which are the keeper's own then.
+    fn collect(&mut self) {
+        let mut ended = EndedChildren::default();
+        ended.collect();
+        loop {
+            let mut killed = false;
+            for (pid, status) in ended.ends.drain(..) {
+                killed |= self.reapers.remove(&pid).is_some() && status.signaled();
+            }
+            if !killed {
+                return;
+            }
+            let alive = self.reapers.keys().copied().collect();
+            sweep::end_all(&alive, &mut ended);
+        }
+    }
+}
+
+fn receive(control: &OwnedFd) -> io::Result<Packet> {
+    let mut byte = [0];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let mut parts = [IoSliceMut::new(&mut byte)];
+    let received = recvmsg(control, &mut parts, &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
+    if received.bytes == 0 {
+        return Ok(Packet::Closed);
+    }
+    let descriptors: Vec<OwnedFd> = ancillary
+        .drain()
+        .filter_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    Ok(<[OwnedFd; DESCRIPTORS]>::try_from(descriptors).map_or(Packet::Unknown, Packet::Program))
+}

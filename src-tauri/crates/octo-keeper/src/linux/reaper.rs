@@ -1,0 +1,204 @@
+//! A reaper: the process that starts one program, adopts its orphans, and ends all of its processes.
+
+use super::{
+    sweep::{self, EndedChildren},
+    system,
+    wire::{Demand, Description, Report},
+};
+use crate::grants;
+use nix::{
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+    sys::{signal::Signal, signalfd::SignalFd},
+};
+use rustix::process::{getpid, ioctl_tiocsctty, set_child_subreaper, setsid};
+use std::{
+    collections::BTreeSet,
+    io::{self, Read, Write},
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::net::UnixStream,
+    },
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+/// The exit status of a reaper that left no process.
+const DONE: i32 = 0;
+/// The exit status of a reaper that could not do its work.
+pub(super) const FAILED: i32 = 2;
+
+/// How long processes have between the request to end and being killed.
+const GRACE_PERIOD: Duration = Duration::from_secs(1);
+
+/// The error reported for a confinement that fails without an error of the system.
+const NO_ERROR_NUMBER: i32 = 0;
+
+/// A reaper whose program runs or has run.
+struct Reaper<'a> {
+    socket: UnixStream,
+    signals: &'a SignalFd,
+    /// The program, until its end is reported.
+    program: Option<i32>,
+    /// When processes that were asked to end are killed.
+    deadline: Option<Instant>,
+}
+
+/// Why a program was not started.
+struct StartFailure(Report);
+
+/// Runs as a reaper until no process is left. Returns the exit status.
+pub(super) fn serve(socket: OwnedFd, streams: [OwnedFd; 3], signals: &SignalFd) -> i32 {
+    let mut socket = UnixStream::from(socket);
+    let started = set_child_subreaper(Some(getpid())).map_err(io::Error::from).and_then(|()| {
+        let reaper = system::own_pid();
+        socket.write_all(&Report::Ready { reaper }.encode())?;
+        Description::read(&socket)
+    });
+    // Octo is gone, or broken.
+    let Ok(description) = started else { return FAILED };
+    match start(description, streams) {
+        Ok(pid) => {
+            // Nobody else collects the child, so it is listed even if it has ended.
+            let started = crate::process_table::start_of(pid).unwrap_or(0);
+            // A failure to report is found as the end of Octo.
+            let _ = socket.write_all(&Report::Started { pid, started }.encode());
+            Reaper { socket, signals, program: i32::try_from(pid).ok(), deadline: None }.run()
+        }
+        Err(StartFailure(report)) => {
+            let _ = socket.write_all(&report.encode());
+            FAILED
+        }
+    }
+}
+
+/// Starts the program, confined, in a session of its own.
+fn start(description: Description, [input, output, errors]: [OwnedFd; 3]) -> Result<u32, StartFailure> {
+    let number = |error: &io::Error| error.raw_os_error().unwrap_or(NO_ERROR_NUMBER);
+    let Description { program, arguments, environment, folder, grants, has_terminal } = description;
+    let not_confined = |error: io::Error| StartFailure(Report::NotConfined { error: number(&error) });
+    let mut ruleset = match &grants {
+        // A caller that asks for confinement has found it available.
+        Some(grants) => Some(
+            grants::ruleset(grants)
+                .and_then(|ruleset| ruleset.ok_or(io::ErrorKind::Unsupported.into()))
+                .map_err(not_confined)?,
+        ),
+        None => None,
+    };
+    let mut command = Command::new(&program);
+    command.args(arguments).env_clear().envs(environment).current_dir(folder);
+    command.stdin(Stdio::from(input)).stdout(Stdio::from(output)).stderr(Stdio::from(errors));
+    system::prepare(&mut command, move || {
+        setsid()?;
+        if has_terminal {
+            ioctl_tiocsctty(io::stdin())?;
+        }
+        if let Some(ruleset) = ruleset.take() {
+            grants::restrict(ruleset).map_err(|_| io::Error::from(io::ErrorKind::PermissionDenied))?;
+        }
+        Ok(())
+    });
+    match command.spawn() {
+        Ok(child) => Ok(child.id()),
+        Err(error) => Err(StartFailure(Report::NotStarted { error: number(&error) })),
+    }
+}
+
+impl Reaper<'_> {
+    fn run(mut self) -> i32 {
+        loop {
+            let [demanded, ended] = self.wait();
+            let mut kill = false;
+            let mut is_alone = false;
+            if ended {
+                while let Ok(Some(_)) = self.signals.read_signal() {}
+                let mut children = EndedChildren::default();
+                children.collect();
+                if self.report_ends(&children) {
+                    return DONE;
+                }
+            }
+            if demanded {
+                match self.receive() {
+                    Some(Demand::Terminate) => self.terminate(),
+                    Some(Demand::Kill) => kill = true,
+                    None => (kill, is_alone) = (true, true),
+                }
+            }
+            kill |= self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            if kill {
+                self.deadline = None;
+                let mut children = EndedChildren::default();
+                let unkillable = sweep::end_all(&BTreeSet::new(), &mut children);
+                if self.report_ends(&children) {
+                    return DONE;
+                }
+                // It goes on: they may end on their own, unless Octo is gone.
+                self.report(Report::Unkillable { count: u64::try_from(unkillable).unwrap_or(u64::MAX) });
+                if is_alone {
+                    return FAILED;
+                }
+            }
+        }
+    }
+
+    /// Waits for a demand, ended children, or the deadline.
+    fn wait(&self) -> [bool; 2] {
+        let timeout = match self.deadline {
+            // A millisecond more: timeouts are rounded down.
+            Some(deadline) => {
+                let left = deadline.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
+                PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX)
+            }
+            None => PollTimeout::NONE,
+        };
+        let mut watched = [
+            PollFd::new(self.socket.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
+        ];
+        // After an interruption nothing is ready.
+        let ready = poll(&mut watched, timeout).is_ok_and(|ready| ready > 0);
+        watched.map(|one| ready && one.any().unwrap_or(true))
+    }
+
+    /// Returns the next demand, or `None` if Octo is gone.
+    fn receive(&mut self) -> Option<Demand> {
+        let mut byte = [0];
+        match self.socket.read(&mut byte) {
+            Ok(1) if byte == [Demand::Terminate as u8] => Some(Demand::Terminate),
+            Ok(1) => Some(Demand::Kill),
+            _ => None,
+        }
+    }
+
+    fn terminate(&mut self) {
+        let processes = sweep::descendants(&BTreeSet::new());
+        sweep::signal(&processes, Signal::SIGTERM);
+        // A stopped process receives the signal only when it continues.
+        sweep::signal(&processes, Signal::SIGCONT);
+        self.deadline.get_or_insert_with(|| Instant::now() + GRACE_PERIOD);
+    }
+
+    /// Reports the program's end if it is among these. Returns whether no process is left, which it reports
+    /// too.
+    fn report_ends(&mut self, children: &EndedChildren) -> bool {
+        for (pid, status) in &children.ends {
+            if self.program == Some(*pid) {
+                self.program = None;
+                self.report(match (status.exit_status(), status.terminating_signal()) {
+                    (Some(code), _) => Report::Exited { code },
+                    (None, signal) => Report::Signalled { signal: signal.unwrap_or(0) },
+                });
+            }
+        }
+        if children.childless {
+            self.report(Report::Empty);
+        }
+        children.childless
+    }
+
+    /// Sends a report. Without Octo it goes nowhere, which the end of the socket shows.
+    fn report(&mut self, report: Report) {
+        let _ = self.socket.write_all(&report.encode());
+    }
+}
