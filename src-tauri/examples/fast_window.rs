@@ -9,7 +9,7 @@ use std::{env, process::ExitCode};
 mod fast_clock;
 
 fn main() -> ExitCode {
-    if let Some(exit) = octo_cli::run_as_rm(env::args_os()) {
+    if let Some(exit) = octo_cli::run_as_other_program(env::args_os()) {
         return exit;
     }
     match fast_clock::of_argument() {

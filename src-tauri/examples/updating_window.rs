@@ -7,7 +7,7 @@
 use std::{env, process::ExitCode};
 
 fn main() -> ExitCode {
-    if let Some(exit) = octo_cli::run_as_rm(env::args_os()) {
+    if let Some(exit) = octo_cli::run_as_other_program(env::args_os()) {
         return exit;
     }
     let argument = env::args().nth(1);

@@ -11,7 +11,7 @@ const HEADLESS: &[&str] =
     &["exec", "serve", octo_cli::READ_DOCUMENT, "help", "-h", "--help", "-V", "--version"];
 
 fn main() -> ExitCode {
-    if let Some(exit) = octo_cli::run_as_rm(std::env::args_os()) {
+    if let Some(exit) = octo_cli::run_as_other_program(std::env::args_os()) {
         return exit;
     }
     let headless =

@@ -203,6 +203,7 @@ fn configuration(home: HomeAtStart, host: Arc<DesktopHost>, idle_after: Duration
         host,
         idle_after,
         remover: octo_core::Remover::ThisProgram,
+        supervision: octo_core::Supervision::by_this_program(),
         budget: None,
         secret_variables: Vec::new(),
     }

@@ -47,6 +47,7 @@ pub async fn start(home: &TempHome) -> Result<Octo> {
         host: Arc::new(NoHost),
         idle_after: octo_core::IDLE_AFTER,
         remover: octo_core::Remover::System,
+        supervision: octo_core::Supervision::Session,
         budget: None,
         secret_variables: Vec::new(),
     };

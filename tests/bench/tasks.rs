@@ -86,6 +86,7 @@ async fn perform(task: &BenchTask, options: &Options, folder: &Path) -> Result<F
         host: Arc::new(NoHost),
         idle_after: octo_core::IDLE_AFTER,
         remover: octo_core::Remover::System,
+        supervision: octo_core::Supervision::Session,
         budget: Some(options.budget),
         secret_variables: options.model.iter().map(|model| model.key_env.clone()).collect(),
     })

@@ -6,6 +6,7 @@
 
 use octo_core::{
     Config, HomeAtStart, HomeLocation, IDLE_AFTER, KeyStorage, NoHost, Octo, OpenTurnPolicy, Remover,
+    Supervision,
 };
 use octo_protocol::{ApiError, Request, SessionId, Source, Topic, Update};
 use octo_testkit::{Gate, ModelServer, PrefixRule, Reply, Script, ServerOptions};
@@ -24,7 +25,7 @@ use std::{
 use tokio::{sync::mpsc, task::JoinHandle};
 
 fn main() -> ExitCode {
-    if let Some(exit) = octo_cli::run_as_rm(env::args_os()) {
+    if let Some(exit) = octo_cli::run_as_other_program(env::args_os()) {
         return exit;
     }
     if env::args_os().nth(1).is_some_and(|word| word == octo_cli::READ_DOCUMENT) {
@@ -215,6 +216,7 @@ async fn open(home: &Path) -> Result<Octo, ApiError> {
         host: Arc::new(NoHost),
         idle_after: IDLE_AFTER,
         remover: Remover::ThisProgram,
+        supervision: Supervision::by_this_program(),
         budget: None,
         secret_variables: Vec::new(),
     };

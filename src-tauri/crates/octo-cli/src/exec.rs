@@ -60,6 +60,7 @@ async fn run(arguments: ExecArguments, language: &mut Language) -> Result<Exit, 
         host: Arc::new(NoHost),
         idle_after: octo_core::IDLE_AFTER,
         remover: octo_core::Remover::ThisProgram,
+        supervision: octo_core::Supervision::by_this_program(),
         budget: arguments.budget,
         secret_variables: vec![key_variable(&arguments).to_owned()],
     };

@@ -188,6 +188,7 @@ mod tests {
             host: Arc::new(NoHost),
             idle_after: octo_core::IDLE_AFTER,
             remover: octo_core::Remover::System,
+            supervision: octo_core::Supervision::Session,
             budget: None,
             secret_variables: Vec::new(),
         };

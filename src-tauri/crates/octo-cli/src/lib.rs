@@ -23,10 +23,16 @@ use std::{ffi::OsString, process::ExitCode, sync::Arc, time::Duration};
 /// First argument of a child process that reads a document; see
 /// [`octo_documents::DocumentReader::from_this_program`].
 pub const READ_DOCUMENT: &str = "read-document";
-/// Runs as another program if the process was started under its name: `rm` and `unlink` of a session's commands
-/// are links to this program (see [`octo_workspace::rm`]). Returns `None` if it was started under its own. Call
-/// it before any other setup: a script may start thousands of such processes.
-pub fn run_as_rm(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
+
+/// Runs as another program if the process was started as one: `rm` and `unlink` of a session's commands are
+/// links to this program (see [`octo_workspace::rm`]), and the keeper is started by an argument (see
+/// [`octo_keeper::run_as_keeper`]). Returns `None` otherwise. Call it before any other setup: a script may
+/// start thousands of such processes, and the keeper must have a single thread.
+pub fn run_as_other_program(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
+    let args: Vec<OsString> = args.into_iter().collect();
+    if let Some(exit) = octo_keeper::run_as_keeper(args.clone()) {
+        return Some(exit);
+    }
     let mut args = args.into_iter();
     let program = rm::RmProgram::named(&args.next()?)?;
     let arguments: Vec<OsString> = args.collect();

@@ -97,6 +97,7 @@ async fn start(home: Result<HomeAtStart, ApiError>, timing: ServeTiming) -> Resu
         host: Arc::new(NoHost),
         idle_after: timing.idle_after,
         remover: octo_core::Remover::ThisProgram,
+        supervision: octo_core::Supervision::by_this_program(),
         budget: None,
         secret_variables: vec![KEY_VARIABLE.to_owned()],
     };

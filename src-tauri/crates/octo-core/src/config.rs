@@ -3,6 +3,7 @@
 use futures::future::BoxFuture;
 use octo_keys::KeyStorage;
 use octo_protocol::{ApiError, Cost, ErrorCode, HostReply, HostRequest, Source};
+use octo_shell::Supervision;
 use octo_trash::Remover;
 use octo_workspace::{HomeAtStart, HomeLocation, carry_out_home_plan};
 use std::{
@@ -32,6 +33,8 @@ pub struct Config {
     pub budget: Option<Cost>,
     /// The replacement for `rm` in commands.
     pub remover: Remover,
+    /// How commands and hooks are started and ended; usually [`Supervision::by_this_program`].
+    pub supervision: Supervision,
     /// Environment variables that must not reach commands (a key was read from them).
     pub secret_variables: Vec<String>,
 }

@@ -48,6 +48,7 @@ pub use config::*;
 pub use octo::*;
 pub use octo_keys::KeyStorage;
 pub use octo_runtime::{Clock, SystemClock};
+pub use octo_shell::Supervision;
 pub use octo_tools::{BuiltinGrant, SkillTask};
 pub use octo_trash::Remover;
 pub use octo_workspace::{HomeAtStart, HomeLocation};

@@ -69,6 +69,7 @@ impl Services {
             tools: self.toolset.names().collect(),
             login: self.login.clone(),
             secret_variables: base.config.secret_variables.clone(),
+            supervision: base.config.supervision.clone(),
         }
     }
 

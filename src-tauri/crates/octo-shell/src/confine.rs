@@ -11,8 +11,6 @@
 mod caches;
 #[cfg(any(target_os = "linux", target_os = "macos", test))]
 mod grants;
-#[cfg(target_os = "linux")]
-mod landlocked;
 #[cfg(any(target_os = "macos", test))]
 mod profile;
 
@@ -74,7 +72,13 @@ impl Confinement {
     /// When the system supports confinement but refuses. Nothing may be started then.
     pub fn enforce(&self) -> io::Result<Enforcement> {
         #[cfg(target_os = "linux")]
-        return landlocked::enforce(&self.grants());
+        {
+            if !is_available() {
+                return Ok(Enforcement::Unavailable);
+            }
+            octo_keeper::confine_thread(&self.grants())?;
+            Ok(Enforcement::Yes)
+        }
         #[cfg(not(target_os = "linux"))]
         Ok(Enforcement::Unavailable)
     }
@@ -108,7 +112,7 @@ pub fn temporary_folders() -> Vec<PathBuf> {
 /// Whether this system can hold commands to a [`Confinement`]. Checked once.
 pub fn is_available() -> bool {
     #[cfg(target_os = "linux")]
-    return *landlocked::AVAILABLE;
+    return *octo_keeper::CONFINES;
     #[cfg(target_os = "macos")]
     return std::path::Path::new(SANDBOX).exists();
     #[cfg(not(any(target_os = "linux", target_os = "macos")))]

@@ -1,14 +1,15 @@
 //! Runs a person's own program outside the session's commands: passes its input at once, reads its output, and
 //! kills it with all its child processes when its time is up.
 
+mod process;
+
 use crate::LoginEnvironment;
+use octo_keeper::Supervision;
 use octo_policy::Language;
 use parking_lot::Mutex;
-use std::{io, path::Path, process::Stdio, time::Duration};
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    process::Command,
-};
+use process::{HookProcess, HookStart};
+use std::{io, path::Path, time::Duration};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// The bytes kept of each of its two output streams. The rest is read and dropped.
 const MAX_KEPT_BYTES: usize = 64 * 1024;
@@ -31,6 +32,8 @@ pub struct HookProgram<'a> {
     pub login: &'a LoginEnvironment,
     /// Variables it must not see, in addition to all that begin with `OCTO_`.
     pub secret_variables: &'a [String],
+    /// How its processes are started and ended.
+    pub supervision: &'a Supervision,
 }
 
 /// The result of the program.
@@ -49,28 +52,22 @@ impl HookProgram<'_> {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::TimedOut`] when its time was up: its whole process group is killed then. Otherwise when
+    /// [`io::ErrorKind::TimedOut`] when its time was up: all its processes are killed then. Otherwise when
     /// it could not be started.
     pub async fn run(self) -> io::Result<HookProgramEnd> {
-        #[cfg(windows)]
-        let program = crate::interpreter::INTERPRETER.program.clone();
-        #[cfg(not(windows))]
-        let program = "bash";
         let flags = match crate::language() {
             Language::Bash => ["--noprofile", "--norc", "-c"],
             Language::PowerShell => ["-NoLogo", "-NoProfile", "-Command"],
         };
-        let mut command = Command::new(program);
-        command.args(flags).arg(self.line).current_dir(self.folder).env_clear();
-        command.envs(self.login.variables(self.secret_variables).await);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-        #[cfg(unix)]
-        command.process_group(0);
-        let mut child = command.spawn()?;
-        let group = ProcessGroup(child.id());
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let variables = self.login.variables(self.secret_variables).await;
+        let start = HookStart { flags, line: self.line, folder: self.folder, variables };
+        let HookProcess { input, output: stdout, errors: stderr, mut tree } = match self.supervision {
+            #[cfg(target_os = "linux")]
+            Supervision::Keeper(keeper) => HookProcess::under_keeper(start, keeper).await?,
+            Supervision::Session => HookProcess::in_group(start)?,
+        };
         let telling = async {
-            if let Some(mut stdin) = stdin {
+            if let Some(mut stdin) = input {
                 // A program that ignores its input closes it; that is no error.
                 let _ = stdin.write_all(&self.input).await;
             }
@@ -79,41 +76,20 @@ impl HookProgram<'_> {
         let exchange = async {
             let reading = async { tokio::join!(telling, output.read_all(stdout), errors.read_all(stderr)) };
             let mut reading = std::pin::pin!(reading);
-            let status = tokio::select! {
+            let code = tokio::select! {
                 biased;
-                status = child.wait() => {
+                code = tree.wait() => {
                     // Everything the program itself wrote has been read by then.
                     let _rest = tokio::time::timeout(DRAIN_TIME, &mut reading).await;
-                    status
+                    code
                 }
-                _ = &mut reading => child.wait().await,
+                _ = &mut reading => tree.wait().await,
             };
-            status.map(|status| HookProgramEnd {
-                code: status.code(),
-                output: output.text(),
-                errors: errors.text(),
-            })
+            code.map(|code| HookProgramEnd { code, output: output.text(), errors: errors.text() })
         };
         let ended = tokio::time::timeout(self.timeout, exchange).await;
-        drop(group);
+        drop(tree);
         ended.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
-    }
-}
-
-/// Kills the rest of a process group when dropped.
-struct ProcessGroup(Option<u32>);
-
-impl Drop for ProcessGroup {
-    fn drop(&mut self) {
-        #[cfg(unix)]
-        if let Some(leader) = self.0.and_then(|leader| i32::try_from(leader).ok()) {
-            // An empty group is fine too.
-            let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(leader), nix::sys::signal::SIGKILL);
-        }
-        #[cfg(windows)]
-        if let Some(leader) = self.0 {
-            crate::shell::kill_tree(leader);
-        }
     }
 }
 

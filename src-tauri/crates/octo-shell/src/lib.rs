@@ -20,6 +20,9 @@ mod interpreter;
 mod output;
 mod report;
 mod shell;
+#[cfg(test)]
+#[cfg(unix)]
+mod testing;
 
 pub use confine::{Confinement, Enforcement, is_available as confines, temporary_folders};
 pub use environment::{LoginEnvironment, startup_files};
@@ -27,6 +30,7 @@ pub use error::ShellError;
 pub use git::git_answer;
 pub use hook_program::{HookProgram, HookProgramEnd};
 pub use interpreter::language;
+pub use octo_keeper::Supervision;
 pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
 pub use report::{
     BackgroundNews, CarryScope, CommandReport, CommandRun, LiveSink, NewsListener, ProcessInput, RunMode,

@@ -3,7 +3,8 @@
 mod background;
 mod carry;
 mod commands;
-#[cfg_attr(windows, path = "shell/windows/guard.rs")]
+#[cfg(windows)]
+#[path = "shell/windows/guard.rs"]
 mod guard;
 mod keys;
 #[cfg_attr(windows, path = "shell/windows/leader.rs")]
@@ -13,14 +14,17 @@ mod place;
 #[cfg(any(windows, test))]
 mod powershell;
 mod process;
-#[cfg_attr(windows, path = "shell/windows/processes.rs")]
+#[cfg(unix)]
 pub(crate) mod processes;
+#[cfg_attr(windows, path = "shell/windows/tree.rs")]
+mod tree;
 
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;
 
 use crate::{CommandReport, CommandRun, LoginEnvironment, NewsListener, ProcessInput, ShellError};
+use octo_keeper::Supervision;
 use octo_protocol::{CallId, SessionId};
 use std::{
     fmt,
@@ -58,6 +62,8 @@ pub struct ShellConfig {
     pub time_limit: Duration,
     /// The handling of files that commands remove.
     pub removals: Removals,
+    /// How processes are started and ended.
+    pub supervision: Supervision,
 }
 
 impl fmt::Debug for ShellConfig {
@@ -93,6 +99,8 @@ pub struct Shell(Arc<Commands>);
 use commands::Commands;
 #[cfg(windows)]
 pub(crate) use guard::kill_tree;
+#[cfg(target_os = "linux")]
+pub(crate) use place::interpreter;
 
 impl Shell {
     /// Creates a session's shell; starts and writes nothing yet.

@@ -66,6 +66,7 @@ impl Bench {
                 news: Arc::new(|_| {}),
                 time_limit: octo_shell::COMMAND_TIME_LIMIT,
                 removals: octo_shell::Removals::System,
+                supervision: octo_shell::Supervision::Session,
             }),
             outputs: Outputs::new(base.join("outputs")),
             documents: octo_documents::DocumentReader::from_this_program(),

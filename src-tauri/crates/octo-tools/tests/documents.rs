@@ -102,6 +102,7 @@ impl DocumentTools {
                 news: Arc::new(|_| {}),
                 time_limit: octo_shell::COMMAND_TIME_LIMIT,
                 removals: octo_shell::Removals::System,
+                supervision: octo_shell::Supervision::Session,
             }),
             shell_folder: None,
             todos: TodoList::default(),

@@ -1,7 +1,7 @@
 //! Runs hooks and interprets their answers.
 
 use super::{HookFile, HookMoment};
-use octo_shell::{HookProgram, HookProgramEnd, LoginEnvironment};
+use octo_shell::{HookProgram, HookProgramEnd, LoginEnvironment, Supervision};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -22,6 +22,8 @@ pub(crate) struct Hooks {
     pub(crate) tools: Vec<&'static str>,
     pub(crate) login: LoginEnvironment,
     pub(crate) secret_variables: Vec<String>,
+    /// How their processes are started and ended.
+    pub(crate) supervision: Supervision,
 }
 
 /// The combined answers of all hooks of one moment.
@@ -83,6 +85,7 @@ impl Hooks {
                 timeout: hook.timeout,
                 login: &self.login,
                 secret_variables: &self.secret_variables,
+                supervision: &self.supervision,
             };
             let answer = match program.run().await {
                 Ok(result) => parse_answer(&result),

@@ -19,6 +19,7 @@ impl Bench {
             tools: vec!["terminal", "write"],
             login: LoginEnvironment::from_variables([path]),
             secret_variables: Vec::new(),
+            supervision: octo_shell::Supervision::Session,
         };
         Self { keep, hooks }
     }

@@ -84,6 +84,7 @@ impl Workspace {
             news: actor.command_listener(),
             time_limit: octo_shell::COMMAND_TIME_LIMIT,
             removals: runtime.services.trash.removals(&runtime.base.config.remover),
+            supervision: runtime.base.config.supervision.clone(),
         });
         Ok(Self { owner, folder, scratch, shell_data: shell_place, files, shell })
     }

@@ -33,6 +33,7 @@ pub fn config(home: &TempHome) -> Config {
         host: Arc::new(NoHost),
         idle_after: octo_core::IDLE_AFTER,
         remover: octo_core::Remover::System,
+        supervision: octo_core::Supervision::Session,
         budget: None,
         secret_variables: vec!["OCTO_API_KEY".into()],
     }

@@ -1,6 +1,8 @@
 //! Resolves a [`Confinement`] to paths on the disk.
 
 use super::Confinement;
+#[cfg(any(target_os = "linux", test))]
+use octo_keeper::PathGrants;
 use octo_workspace::FORMER_HOME_INFIX;
 use octo_workspace::is_secret;
 use std::{
@@ -26,19 +28,9 @@ const DATA_FOLDERS: &[&str] = &[".config", ".local", ".var", "Library", "snap"];
 /// How deep below the home to search for secrets: `.local/share/keyrings`.
 const SECRET_DEPTH: usize = 3;
 
-/// The granted paths. Folders include everything below them.
-#[cfg(any(target_os = "linux", test))]
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct PathGrants {
-    pub(super) write: BTreeSet<PathBuf>,
-    pub(super) enter: BTreeSet<PathBuf>,
-    pub(super) read: BTreeSet<PathBuf>,
-    pub(super) devices: BTreeSet<PathBuf>,
-}
-
 impl Confinement {
     #[cfg(any(target_os = "linux", test))]
-    pub(super) fn grants(&self) -> PathGrants {
+    pub(crate) fn grants(&self) -> PathGrants {
         let mut grants = PathGrants {
             write: self.outside_former_homes(&self.writable).cloned().collect(),
             enter: self.outside_former_homes(&self.enterable).cloned().collect(),

@@ -9,7 +9,9 @@ async fn run(line: &str, timeout: Duration) -> io::Result<HookProgramEnd> {
     let secret_variables = ["KEY".to_owned()];
     let folder = std::env::temp_dir();
     let input = b"{\"a\":1}".to_vec();
-    HookProgram { line, folder: &folder, input, timeout, login: &login, secret_variables: &secret_variables }
+    let supervision = crate::testing::supervision();
+    let (login, secret_variables) = (&login, &secret_variables);
+    HookProgram { line, folder: &folder, input, timeout, login, secret_variables, supervision: &supervision }
         .run()
         .await
 }
@@ -30,11 +32,22 @@ async fn a_process_left_by_a_hook_does_not_block() {
     assert!(started.elapsed() < Duration::from_secs(60), "it was not waited for: {:?}", started.elapsed());
 }
 
+/// Returns a line that starts a loop in a session of its own, where a keeper ends it.
+fn leaving(alive: &std::path::Path) -> String {
+    if cfg!(target_os = "linux") {
+        format!("setsid -f sh -c 'while :; do echo > {}; sleep 0.02; done' >/dev/null 2>&1;", alive.display())
+    } else {
+        String::new()
+    }
+}
+
 #[tokio::test]
 async fn a_hook_that_times_out_is_killed_with_its_processes() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("alive");
-    let line = format!("(while :; do echo > '{}'; sleep 0.02; done) & sleep 60", file.display());
+    // Two loops: one stays in the program's group, one leaves it.
+    let line =
+        format!("(while :; do echo > '{}'; sleep 0.02; done) & {} sleep 60", file.display(), leaving(&file));
     let started = Instant::now();
     let error = run(&line, Duration::from_millis(300)).await.unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::TimedOut);

@@ -4,10 +4,9 @@ use super::{
     Removals, ShellConfig,
     background::{CommandIdentity, Observation, Registry, now},
     carry::{self, CarriedState, InitialState},
-    guard::GuardRegistration,
     place::{CommandFiles, interpreter},
     process::{ProcessStart, ShellProcess},
-    processes::{self, Process},
+    tree::Survivors,
 };
 use crate::{
     CarryScope, CommandReport, CommandRun, MODEL_OUTPUT_BYTES, ProcessInput, ShellError, environment,
@@ -33,6 +32,9 @@ const MAX_RUNNING: usize = 16;
 /// The maximum number of ended commands whose unreported ends are kept.
 const MAX_ENDED: usize = 16;
 
+/// The maximum number of commands whose left processes are recorded.
+const MAX_SURVIVORS: usize = 1_000;
+
 /// How often to check whether a command waits for input.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -54,10 +56,8 @@ pub(super) struct Commands {
 struct PersistentState {
     file: PathBuf,
     carry: Mutex<NewestCarry>,
-    /// Processes that outlived their command.
-    survivors: Mutex<Vec<Process>>,
-    /// The guards of commands that left processes.
-    guarded: Mutex<Vec<GuardRegistration>>,
+    /// Processes that outlived their command, by command.
+    survivors: Mutex<Vec<Survivors>>,
 }
 
 /// The carried state and the command it is from: a command that ends late does not undo the changes of a later
@@ -93,7 +93,6 @@ impl Commands {
                 file,
                 carry: Mutex::new(NewestCarry { carry, command: 0 }),
                 survivors: Mutex::default(),
-                guarded: Mutex::default(),
             }),
             registry: Arc::new(Registry::new(Arc::clone(&config.news))),
             config,
@@ -160,7 +159,12 @@ impl Commands {
             // A panicked task has nothing more to end.
             let _ = end.await;
         }
-        self.persistent_state.kill_survivors();
+        let kept = Arc::clone(&self.persistent_state);
+        // A panicked thread ended no more than it did.
+        let _ = tokio::task::spawn_blocking(move || {
+            kept.request_kill_of_survivors().into_iter().for_each(Survivors::finish);
+        })
+        .await;
     }
 
     async fn start(&self, run: CommandRun) -> Result<Observation, ShellError> {
@@ -246,7 +250,8 @@ impl Commands {
             variables: &variables,
             confinement,
             transcript,
-            ended: Box::new(move |left_over, guarded| {
+            supervision: &self.config.supervision,
+            ended: Box::new(move |survivors| {
                 if let Some(state) = files.state().as_deref().and_then(carry::read) {
                     let beginning = InitialState {
                         folder: &run.folder,
@@ -257,7 +262,7 @@ impl Commands {
                     };
                     kept.take(number, &state, &beginning, run.carry_scope);
                 }
-                kept.record_survivors(left_over, guarded);
+                kept.record_survivors(survivors);
             }),
         })?;
         let observed = Observation::new(Arc::clone(&process));
@@ -365,7 +370,7 @@ impl Drop for Commands {
         for process in std::mem::take(&mut self.registry.lock().by_handle).into_values() {
             process.kill();
         }
-        self.persistent_state.kill_survivors();
+        drop(self.persistent_state.request_kill_of_survivors());
     }
 }
 
@@ -391,21 +396,20 @@ impl PersistentState {
         }
     }
 
-    /// Records the processes a command left, and has them ended with Octo like the command itself.
-    fn record_survivors(&self, survivors: Vec<Process>, guarded: Option<GuardRegistration>) {
-        if survivors.is_empty() {
-            return;
-        }
-        self.guarded.lock().extend(guarded);
-        let mut registered = self.survivors.lock();
-        registered.extend(survivors);
-        let surplus = registered.len().saturating_sub(1_000);
-        registered.drain(..surplus);
+    /// Records the processes a command left; forgets those that have ended.
+    fn record_survivors(&self, survivors: Option<Survivors>) {
+        let mut all = self.survivors.lock();
+        all.retain(|survivors| !survivors.is_over());
+        all.extend(survivors);
+        let surplus = all.len().saturating_sub(MAX_SURVIVORS);
+        all.drain(..surplus);
     }
 
-    fn kill_survivors(&self) {
-        processes::kill_survivors(&std::mem::take(&mut *self.survivors.lock()));
-        self.guarded.lock().clear();
+    /// Has all left processes killed, and returns them.
+    fn request_kill_of_survivors(&self) -> Vec<Survivors> {
+        let survivors = std::mem::take(&mut *self.survivors.lock());
+        survivors.iter().for_each(Survivors::request_kill);
+        survivors
     }
 }
 

@@ -1,12 +1,12 @@
 //! The leading process of a command: its `bash`, its terminal, and the two threads that watch them.
 
 use super::{
-    guard,
     process::{
-        DRAIN_QUIET, LIVE_INTERVAL, LeaderEnd, LeaderStart, MAX_DRAIN, QUESTION_QUIET, TERMINAL_SIZE,
+        DRAIN_QUIET, LIVE_INTERVAL, LeaderEnd, LeaderStart, MAX_DRAIN, QUESTION_QUIET, TERMINAL_SIZE, failed,
         is_question, send_live,
     },
     processes::{self, ForegroundActivity},
+    tree::CommandTree,
 };
 use crate::{ShellError, output::Transcript};
 use nix::{
@@ -15,16 +15,11 @@ use nix::{
     poll::{PollFd, PollFlags, PollTimeout, poll},
     unistd::{self, tcgetpgrp},
 };
-use octo_protocol::CommandState;
 use parking_lot::Mutex;
-use portable_pty::{CommandBuilder, MasterPty, native_pty_system};
+use portable_pty::{MasterPty, native_pty_system};
 use std::{
     io::{self, PipeReader},
-    os::{
-        fd::{AsFd, BorrowedFd, OwnedFd},
-        unix::process::ExitStatusExt,
-    },
-    process::{Child, ExitStatus},
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
     thread,
     time::{Duration, Instant},
 };
@@ -41,7 +36,7 @@ const READER_QUIET: Duration = Duration::from_millis(1_200);
 
 /// The leading process of a command: a `bash` with a terminal and a process group of its own.
 pub(super) struct Leader {
-    pid: u32,
+    tree: CommandTree,
     terminal: PtyTerminal,
 }
 
@@ -52,15 +47,12 @@ struct PtyTerminal {
     name: String,
 }
 
-fn failed(error: &dyn std::fmt::Display) -> ShellError {
-    ShellError::Start(io::Error::other(error.to_string()))
-}
-
 impl Leader {
     pub(super) fn start(start: LeaderStart<'_>) -> Result<Self, ShellError> {
-        let (mut child, terminal, reader) = spawn(&start)?;
-        let pid = child.id();
-        let guarded = guard::guard(pid);
+        let pty = native_pty_system().openpty(TERMINAL_SIZE).map_err(|error| failed(&error))?;
+        let terminal = PtyTerminal::new(pty.master.as_ref())?;
+        let reader = terminal.side.try_clone().map_err(ShellError::Start)?;
+        let tree = CommandTree::start(&start, pty)?;
         let started = Instant::now();
         let (stopped, stop) = io::pipe().map_err(ShellError::Start)?;
         let output = start.transcript;
@@ -68,24 +60,22 @@ impl Leader {
             .name(format!("output-{}", start.handle))
             .spawn(move || pump(&reader, &stopped, &output))
             .map_err(ShellError::Start);
-        let ended = start.ended;
-        let wait_for_exit = move || {
-            let status = child.wait();
+        let (ended, waited) = (start.ended, tree.clone());
+        let wait = move || {
+            let state = waited.wait();
             let after = started.elapsed();
             drop(stop);
             if let Ok(pump) = pump {
                 // A panic of the watcher does not affect the command; its end still counts.
                 let _ = pump.join();
             }
-            let survivors = processes::members(pid);
-            ended(LeaderEnd { state: state(status), after, survivors, guarded });
+            ended(LeaderEnd { state, after, survivors: waited.survivors() });
         };
-        if let Err(error) = thread::Builder::new().name(format!("end-{}", start.handle)).spawn(wait_for_exit)
-        {
-            processes::kill_now(pid);
+        if let Err(error) = thread::Builder::new().name(format!("end-{}", start.handle)).spawn(wait) {
+            tree.kill();
             return Err(ShellError::Start(error));
         }
-        Ok(Self { pid, terminal })
+        Ok(Self { tree, terminal })
     }
 
     /// Types bytes. Blocks for at most [`INPUT_TIMEOUT`].
@@ -117,7 +107,7 @@ impl Leader {
             return false;
         }
         let Ok(foreground) = tcgetpgrp(&self.terminal.side) else { return false };
-        match processes::activity(self.pid, foreground.as_raw(), &self.terminal.name) {
+        match processes::activity(self.tree.leader(), foreground.as_raw(), &self.terminal.name) {
             ForegroundActivity::ReadsTerminal => true,
             ForegroundActivity::Sleeping => quiet >= QUESTION_QUIET && is_question(partial),
             ForegroundActivity::Working => false,
@@ -126,69 +116,12 @@ impl Leader {
 
     /// Asks its processes to end, and kills those that do not.
     pub(super) fn terminate(&self, _has_ended: &dyn Fn() -> bool) {
-        processes::terminate(self.pid);
+        self.tree.terminate();
     }
 
     /// Kills its processes at once.
     pub(super) fn kill(&self) {
-        processes::kill_now(self.pid);
-    }
-}
-
-/// Starts the process in a new terminal, under its confinement. Returns the terminal twice: for input, and to read.
-fn spawn(start: &LeaderStart<'_>) -> Result<(Box<Child>, PtyTerminal, OwnedFd), ShellError> {
-    let pty = native_pty_system().openpty(TERMINAL_SIZE).map_err(|error| failed(&error))?;
-    let launcher = match &start.confinement {
-        Some(confinement) => confinement.launcher().map_err(ShellError::Start)?,
-        None => None,
-    };
-    let mut builder = match launcher {
-        None => CommandBuilder::new(start.program),
-        Some(launcher) => {
-            let mut builder = CommandBuilder::new(launcher.program);
-            builder.args(launcher.arguments);
-            builder.arg(start.program);
-            builder
-        }
-    };
-    builder.args(start.arguments);
-    builder.cwd(start.cwd);
-    builder.env_clear();
-    for (name, value) in start.variables {
-        builder.env(name, value);
-    }
-    let terminal = PtyTerminal::new(pty.master.as_ref())?;
-    let reader = terminal.side.try_clone().map_err(ShellError::Start)?;
-    // Only our own side of the terminal stays open here.
-    let slave = pty.slave;
-    drop(pty.master);
-    let spawn = move || slave.spawn_command(builder).map_err(|error| failed(&error));
-    let child = match &start.confinement {
-        None => spawn()?,
-        // A separate thread that ends right after: its child processes inherit the confinement, and it cannot
-        // be removed.
-        Some(confinement) => thread::scope(|scope| {
-            let confined = scope.spawn(move || {
-                confinement.enforce().map_err(ShellError::Start)?;
-                spawn()
-            });
-            confined.join().unwrap_or_else(|_| Err(failed(&"the command's thread broke")))
-        })?,
-    };
-    let child: Box<dyn portable_pty::Child> = child;
-    Ok((child.downcast::<Child>().map_err(|_| failed(&"no process"))?, terminal, reader))
-}
-
-fn state(status: io::Result<ExitStatus>) -> CommandState {
-    match status {
-        Ok(status) => match (status.code(), status.signal()) {
-            (Some(code), _) => CommandState::Exited { code },
-            (None, signal) => CommandState::Signalled { signal: signal.unwrap_or(0) },
-        },
-        Err(error) => {
-            tracing::error!(%error, "a command's end could not be learned");
-            CommandState::Signalled { signal: 0 }
-        }
+        self.tree.kill();
     }
 }
 

@@ -15,7 +15,7 @@ use std::{
 const KEEP_LOGS: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Returns the first `bash` on the path, or the one at its usual location.
-pub(super) fn interpreter(path: Option<&str>) -> Option<Interpreter> {
+pub(crate) fn interpreter(path: Option<&str>) -> Option<Interpreter> {
     let program = std::env::split_paths(path.unwrap_or_default())
         .filter(|folder| folder.is_absolute())
         .chain(["/bin", "/usr/bin", "/usr/local/bin"].map(PathBuf::from))

@@ -2,13 +2,12 @@
 
 use super::{
     background::{CommandIdentity, ReportedState},
-    guard::GuardRegistration,
     keys,
     leader::Leader,
-    processes::Process,
+    tree::Survivors,
 };
 use crate::{
-    Confinement, LiveSink, ShellError,
+    Confinement, LiveSink, ShellError, Supervision,
     output::{CommandStage, Excerpts, Transcript},
 };
 use octo_policy::Variables;
@@ -16,6 +15,7 @@ use octo_protocol::{CallId, CommandState, Millis};
 use parking_lot::{Mutex, MutexGuard};
 use portable_pty::PtySize;
 use std::{
+    io,
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -59,11 +59,12 @@ pub(super) struct ProcessStart<'a> {
     pub variables: &'a Variables,
     /// The destination of its output.
     pub transcript: Transcript,
-    /// Called when it has ended, with the processes it left and their guard, before any caller learns of its
-    /// end.
-    pub ended: Box<dyn FnOnce(Vec<Process>, Option<GuardRegistration>) + Send>,
+    /// Called when it has ended, with the processes it left, before any caller learns of its end.
+    pub ended: Box<dyn FnOnce(Option<Survivors>) + Send>,
     /// The access the system allows it.
     pub confinement: Option<Confinement>,
+    /// How its processes are started and ended.
+    pub supervision: &'a Supervision,
 }
 
 /// A started command.
@@ -113,6 +114,9 @@ pub(super) struct LeaderStart<'a> {
     pub ended: Box<dyn FnOnce(LeaderEnd) + Send>,
     /// The access the system allows it.
     pub confinement: Option<Confinement>,
+    /// How its processes are started and ended.
+    #[cfg_attr(windows, expect(dead_code, reason = "a job object does it there"))]
+    pub supervision: &'a Supervision,
 }
 
 /// The end of a leader.
@@ -121,10 +125,8 @@ pub(super) struct LeaderEnd {
     pub state: CommandState,
     /// Its total run time.
     pub after: Duration,
-    /// The processes it left.
-    pub survivors: Vec<Process>,
-    /// Their guard.
-    pub guarded: Option<GuardRegistration>,
+    /// The processes it left, if there are some.
+    pub survivors: Option<Survivors>,
 }
 
 impl ShellProcess {
@@ -139,11 +141,12 @@ impl ShellProcess {
             arguments: start.arguments,
             variables: start.variables,
             transcript: Arc::clone(&transcript),
-            ended: Box::new(move |LeaderEnd { state, after, survivors, guarded }| {
-                ended(survivors, guarded);
+            ended: Box::new(move |LeaderEnd { state, after, survivors }| {
+                ended(survivors);
                 ending.send_replace(Some(ProcessEnd { state, after }));
             }),
             confinement: start.confinement,
+            supervision: start.supervision,
         })?;
         let started = Instant::now();
         Ok(Arc::new(Self {
@@ -246,6 +249,11 @@ impl ShellProcess {
     pub(super) fn report(&self, stage: CommandStage) -> Excerpts {
         self.transcript().report(stage)
     }
+}
+
+/// Returns the error of a start that failed.
+pub(super) fn failed(error: &dyn std::fmt::Display) -> ShellError {
+    ShellError::Start(io::Error::other(error.to_string()))
 }
 
 /// Passes pending output to the listener, which may be slow and is therefore called without the lock.

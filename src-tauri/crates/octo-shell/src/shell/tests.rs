@@ -1,6 +1,6 @@
 use crate::{
     CarryScope, CommandReport, CommandRun, LiveSink, LoginEnvironment, ProcessInput, RunMode, Shell,
-    ShellConfig, ShellError,
+    ShellConfig, ShellError, Supervision,
 };
 use octo_protocol::{CallId, CommandState, SessionId};
 use std::{
@@ -15,12 +15,15 @@ mod background;
 mod carrying;
 mod ending;
 mod guarding;
+#[cfg(target_os = "linux")]
+mod leaving;
 mod talking;
 
 /// A session's shell in its own folder.
 struct Fixture {
     root: tempfile::TempDir,
     shell: Shell,
+    supervision: Supervision,
 }
 
 fn login(home: &Path) -> LoginEnvironment {
@@ -40,11 +43,16 @@ impl Fixture {
     fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("project")).unwrap();
-        let shell = Self::shell_in(root.path());
-        Self { root, shell }
+        let supervision = crate::testing::supervision();
+        let shell = Self::supervised(root.path(), supervision.clone());
+        Self { root, shell, supervision }
     }
 
     fn shell_in(root: &Path) -> Shell {
+        Self::supervised(root, crate::testing::supervision())
+    }
+
+    fn supervised(root: &Path, supervision: Supervision) -> Shell {
         Shell::new(ShellConfig {
             session: SessionId::new(),
             scratch: root.join("scratch"),
@@ -53,6 +61,7 @@ impl Fixture {
             news: Arc::new(|_| {}),
             time_limit: crate::COMMAND_TIME_LIMIT,
             removals: crate::Removals::System,
+            supervision,
         })
     }
 
@@ -256,6 +265,7 @@ async fn the_trashs_programs_come_first_in_the_path() {
     let root = tempfile::tempdir().unwrap();
     fs::create_dir(root.path().join("project")).unwrap();
     let home = root.path().join("octo");
+    let supervision = crate::testing::supervision();
     let shell = Shell::new(ShellConfig {
         session: SessionId::new(),
         scratch: root.path().join("scratch"),
@@ -264,8 +274,9 @@ async fn the_trashs_programs_come_first_in_the_path() {
         news: Arc::new(|_| {}),
         time_limit: crate::COMMAND_TIME_LIMIT,
         removals: crate::Removals::Trash { home: home.clone() },
+        supervision: supervision.clone(),
     });
-    let fixture = Fixture { root, shell };
+    let fixture = Fixture { root, shell, supervision };
     let bin = home.join("bin").display().to_string();
     let usual = format!("{bin}:/usr/local/bin:/usr/bin:/bin");
     // The second command starts with the state of the first one.

@@ -17,6 +17,7 @@ impl NewsWatcher {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("project")).unwrap();
         let (sender, news) = mpsc::unbounded_channel();
+        let supervision = crate::testing::supervision();
         let shell = Shell::new(ShellConfig {
             session: SessionId::new(),
             scratch: root.path().join("scratch"),
@@ -25,8 +26,9 @@ impl NewsWatcher {
             news: Arc::new(move |news| sender.send(news).unwrap_or_default()),
             time_limit,
             removals: crate::Removals::System,
+            supervision: supervision.clone(),
         });
-        Self { fixture: Fixture { root, shell }, news }
+        Self { fixture: Fixture { root, shell, supervision }, news }
     }
 
     /// Returns a command intended for the background.

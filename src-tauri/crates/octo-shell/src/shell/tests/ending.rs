@@ -73,7 +73,7 @@ async fn a_dropped_run_and_a_dropped_shell_end_their_commands() {
     run.wait = Duration::ZERO;
     fixture.shell.run(run).await.unwrap();
     until("it runs", || pids(&fixture).len() == 2).await;
-    let Fixture { root, shell } = fixture;
+    let Fixture { root, shell, .. } = fixture;
     drop(shell);
     let pids = fs::read_to_string(root.path().join("project/pids")).unwrap();
     until("it is gone", || !is_alive(pids.lines().last().unwrap())).await;

@@ -7,10 +7,10 @@
 use super::{
     guard::{self, GuardRegistration},
     process::{
-        DRAIN_QUIET, LIVE_INTERVAL, LeaderEnd, LeaderStart, MAX_DRAIN, QUESTION_QUIET, TERMINAL_SIZE,
+        DRAIN_QUIET, LIVE_INTERVAL, LeaderEnd, LeaderStart, MAX_DRAIN, QUESTION_QUIET, TERMINAL_SIZE, failed,
         is_question, send_live,
     },
-    processes::Process,
+    tree::Survivors,
 };
 use crate::{ShellError, output::Transcript};
 use octo_protocol::CommandState;
@@ -45,7 +45,6 @@ pub(super) struct Leader {
 
 impl Leader {
     pub(super) fn start(start: LeaderStart<'_>) -> Result<Self, ShellError> {
-        let failed = |error: &dyn std::fmt::Display| ShellError::Start(io::Error::other(error.to_string()));
         if start.confinement.is_some() {
             // It would not be confined: refusing to start it is safer than a false belief.
             return Err(failed(&"this system cannot hold a command to what was allowed"));
@@ -98,9 +97,7 @@ impl Leader {
                 // A panic of the watcher does not affect the command; its end still counts.
                 let _ = pump.join();
             }
-            let guarded = jobs.lock().take();
-            let survivors = guarded.as_ref().map(GuardRegistration::members).unwrap_or_default();
-            let survivors = survivors.into_iter().map(|pid| Process { pid }).collect();
+            let survivors = Survivors::of(jobs.lock().take());
             let state = match status {
                 // The system's codes fill all 32 bits.
                 Ok(status) => CommandState::Exited { code: status.exit_code().cast_signed() },
@@ -109,7 +106,7 @@ impl Leader {
                     CommandState::Signalled { signal: 0 }
                 }
             };
-            ended(LeaderEnd { state, after, survivors, guarded });
+            ended(LeaderEnd { state, after, survivors });
         };
         if let Err(error) = thread::Builder::new().name(name("end")).spawn(wait_for_exit) {
             drop(guarded.lock().take());
