@@ -179,7 +179,7 @@ async fn what_the_shell_carries_over_cannot_be_written_unasked() {
     rig.send(session, "now write there").await;
     let question = rig.question().await;
     assert!(
-        matches!(&question.ask, QuestionContent::Permission { reason: AskReason::WritesOutside { .. }, .. }),
+        matches!(&question.ask, QuestionContent::Permission { reason: AskReason::RunsLater { .. }, .. }),
         "{question:?}"
     );
     rig.answer(session, &question, Answer::No { reason: None }).await;

@@ -152,6 +152,8 @@ async fn no_file_descriptors_threads_or_zombies_are_left() {
             }
         }
     }
+    // A process that was not yet itself when its terminal hung up lives on, watched, until the session ends.
+    fixture.shell.shutdown().await;
     until("descriptors are given back", || count("fd") <= fds).await;
     // The runtime's own blocking threads start and end.
     until("threads end", || count("task") <= threads + 8).await;
