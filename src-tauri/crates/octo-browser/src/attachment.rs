@@ -23,7 +23,7 @@ use std::{
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// Timeout for a browser's first answer after the handshake, if it does not ask its person.
+/// Timeout for a browser's first answer after the handshake, if it does not ask the person.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Timeout for the first answer of a browser that was just started. A cold disk or a new profile makes this
 /// slow. An early exit is noticed at once, and the person can cancel.
@@ -81,7 +81,7 @@ pub struct BrowserConnection {
     pub link: Link,
     /// The browser's tabs.
     pub tabs: Tabs,
-    /// Whether this call established the connection. After a restart of the browser its person was asked again,
+    /// Whether this call established the connection. After a restart of the browser the person was asked again,
     /// which the model is informed about.
     pub freshness: Freshness,
     /// The browser that Octo started; ends with the last handle.
@@ -158,7 +158,7 @@ impl Browser {
         find(&self.0.environment, folder.as_deref()).await
     }
 
-    /// Returns the existing connection or makes one. While the browser asks its person, this waits as long as
+    /// Returns the existing connection or makes one. While the browser asks the person, this waits as long as
     /// they take; concurrent callers share the one question. Dropping the future does not withdraw the
     /// question; [`Self::cancel`] does.
     ///

@@ -1,4 +1,4 @@
-//! Downloads, which the browser saves into the folder its person chose.
+//! Downloads, which the browser saves into the folder the person chose.
 
 use crate::{
     CallError, Link, NextEvent, SessionEvents,
@@ -76,7 +76,7 @@ struct DownloadProgressEvent {
 }
 
 impl Downloads {
-    /// Subscribes to download events from now on. The download folder, and whether the browser asks its person,
+    /// Subscribes to download events from now on. The download folder, and whether the browser asks the person,
     /// stay unchanged.
     ///
     /// # Errors

@@ -42,7 +42,7 @@ pub struct Tab {
 pub struct TabPosition {
     /// Whether it is the active tab of its window.
     pub is_active: bool,
-    /// Whether its person pinned it.
+    /// Whether the person pinned it.
     pub is_pinned: bool,
     /// Its index in the tab strip, from 0.
     pub index: Option<i64>,
@@ -252,7 +252,7 @@ pub struct NewTab {
     pub target: TargetId,
     /// Its initial address.
     pub url: String,
-    /// The tab whose page opened it; `None` if its person did.
+    /// The tab whose page opened it; `None` if the person did.
     pub opener: Option<TargetId>,
 }
 

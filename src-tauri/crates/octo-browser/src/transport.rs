@@ -41,7 +41,7 @@ impl Transport for Box<dyn Transport> {
 /// The reason why a transport to a browser ended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkEnd {
-    /// The browser ended it: it was closed, it crashed, or its person disabled debugging.
+    /// The browser ended it: it was closed, it crashed, or the person disabled debugging.
     #[error("the browser ended the connection")]
     ByBrowser,
     /// Octo ended it.

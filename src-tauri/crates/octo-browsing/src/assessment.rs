@@ -321,7 +321,7 @@ impl BrowserSession {
             SiteVerdict::Refused(reason) => LocationAccess::Never { why: reason.to_string() },
             SiteVerdict::Ask(question) => match question.max_lifetime() {
                 GrantLifetime::Always => LocationAccess::Asks,
-                GrantLifetime::Task => LocationAccess::AsksEachTurn,
+                GrantLifetime::Turn => LocationAccess::AsksEachTurn,
                 GrantLifetime::Once => LocationAccess::AsksEachTime,
             },
         };
@@ -346,11 +346,11 @@ impl BrowserSession {
             if let SiteVerdict::Ask(question) = grants.check(tab, PageStep::Navigate, &PageAddress::of(site))
                 && question.max_lifetime() >= shortest
             {
-                let _kept = grants.allow(tab, question, GrantLifetime::Task);
+                let _kept = grants.allow(tab, question, GrantLifetime::Turn);
             }
         };
         // A site that needs a grant each time is granted only to the call that was asked about.
-        permission.granted.iter().for_each(|site| allow(site, GrantLifetime::Task));
+        permission.granted.iter().for_each(|site| allow(site, GrantLifetime::Turn));
         locations.for_each(|site| allow(site, GrantLifetime::Once));
         match grants.check(tab, PageStep::Commit, address) {
             SiteVerdict::Allowed(_) => true,

@@ -10,7 +10,7 @@ use octo_protocol::{
     BrowserRepair, BrowserState, FoundBrowser, FoundBrowsers,
 };
 
-/// The first version that asks its person.
+/// The first version that asks the person.
 const FIRST_ASKING_VERSION: u32 = 144;
 
 impl HomeBrowser {
@@ -22,7 +22,7 @@ impl HomeBrowser {
             Some(folder) => octo_browser::find(self.environment(), Some(&folder)).await,
             None => Vec::new(),
         };
-        let port = |found: &ProbedBrowser| match found.probe {
+        let access = |found: &ProbedBrowser| match found.probe {
             Probe::Flag { .. } => BrowserAccess::Open,
             Probe::Approval { .. } => BrowserAccess::Asks,
             Probe::OtherProgram | Probe::Off => BrowserAccess::Closed,
@@ -40,7 +40,7 @@ impl HomeBrowser {
                 id: state::id_of(candidate.product),
                 name: candidate.product.name().to_owned(),
                 folder,
-                access: answer.map_or(BrowserAccess::Closed, port),
+                access: answer.map_or(BrowserAccess::Closed, access),
                 allow_address: candidate.product.switch_page().to_owned(),
             });
         }
@@ -56,8 +56,8 @@ impl HomeBrowser {
         let mut checks =
             vec![self.check_installed(installed.first().map(|(product, _)| product.name()), &choice)];
         if choice != BrowserChoice::Own {
-            checks.push(check_version(&state, &found, OwnProfileSupport::HERE));
-            checks.push(check_listening(&state, &found, &installed, OwnProfileSupport::HERE));
+            checks.push(check_version(&state, &found, OwnProfileSupport::CURRENT));
+            checks.push(check_listening(&state, &found, &installed, OwnProfileSupport::CURRENT));
         }
         checks.push(check_attached(&state));
         checks.push(self.check_page(&state).await);
@@ -65,7 +65,7 @@ impl HomeBrowser {
             &state,
             &found,
             &known_products(self.environment()),
-            OwnProfileSupport::HERE,
+            OwnProfileSupport::CURRENT,
         ));
         checks
     }
@@ -74,7 +74,7 @@ impl HomeBrowser {
         let about = BrowserCheckKind::Installed;
         match (choice, name) {
             (BrowserChoice::Off, _) => BrowserCheck {
-                repair: Some(OwnProfileSupport::HERE.repair()),
+                repair: Some(OwnProfileSupport::CURRENT.repair()),
                 ..check(about, BrowserCheckResult::Broken, ApiError::new("browser.off"))
             },
             (_, Some(name)) => {
@@ -137,7 +137,7 @@ enum OwnProfileSupport {
 }
 
 impl OwnProfileSupport {
-    const HERE: Self = if CAN_LAUNCH { Self::Starts } else { Self::CannotStart };
+    const CURRENT: Self = if CAN_LAUNCH { Self::Starts } else { Self::CannotStart };
 
     /// Returns the repair if the chosen browser does not work: Octo's own browser, or another one if it cannot
     /// be started.
@@ -153,7 +153,7 @@ fn check(about: BrowserCheckKind, result: BrowserCheckResult, message: ApiError)
     BrowserCheck { about, result, note: message, repair: None }
 }
 
-/// Checks the version, if known. A browser that asks its person reveals it only after approval, but only recent
+/// Checks the version, if known. A browser that asks the person reveals it only after approval, but only recent
 /// ones ask.
 fn check_version(state: &BrowserState, found: &[ProbedBrowser], support: OwnProfileSupport) -> BrowserCheck {
     let about = BrowserCheckKind::Version;

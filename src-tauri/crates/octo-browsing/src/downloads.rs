@@ -1,4 +1,4 @@
-//! Downloads of the page in use, into the folder that its person chose. A download without the person's consent
+//! Downloads of the page in use, into the folder that the person chose. A download without the person's consent
 //! is stopped as soon as it begins. If the browser reports no downloads, nothing is done in a page.
 
 mod guard;

@@ -186,7 +186,7 @@ impl BrowserSession {
         work: &mut BrowserWork,
         context: &PageContext<'_>,
         target: Option<u32>,
-        boxes: ElementLabels,
+        labels: ElementLabels,
     ) -> Result<CallReport, ToolError> {
         let PageContext { tab, page, permission, .. } = context;
         let area = match target {
@@ -221,8 +221,8 @@ impl BrowserSession {
         let view = work.view(tab.number);
         let taking = async {
             // The pointer is for the person. If it cannot be removed, the picture is still useful.
-            let _drawn = page.clear_overlay().await;
-            let shot = view.take_picture(page, area, boxes, BringToFront::First, &redactor).await?;
+            let _cleared = page.clear_overlay().await;
+            let shot = view.take_picture(page, area, labels, BringToFront::First, &redactor).await?;
             // Queried last: a navigation in between is noticed before this is answered.
             page.frames().await?;
             Ok(shot)
@@ -246,7 +246,7 @@ impl BrowserSession {
                 " Grey boxes cover what is not shown to you: fields for passwords, codes and cards, values of secrets, frames that cannot be looked into.",
             );
         }
-        if boxes == ElementLabels::Numbered {
+        if labels == ElementLabels::Numbered {
             let _ = write!(report.text, " {} elements have their number (ref).", shot.numbered);
         }
         report.images = vec![ResultImage {

@@ -79,42 +79,42 @@ impl Page {
         let mut events = self.link().events(Some(&session_id));
         self.move_to(&session_id, start.point).await?;
         let mut button = PressedButton::press(self, &session_id, start.point, 1).await?;
-        let point_at = |part: f64| {
+        let point_at = |fraction: f64| {
             let (x, y) = start.point;
-            (x + (end.0 - x) * part, y + (end.1 - y) * part)
+            (x + (end.0 - x) * fraction, y + (end.1 - y) * fraction)
         };
-        let (mut dragged, mut along) = (None, None);
+        let (mut dragged, mut midway_obstacle) = (None, None);
         for step in 1..=MOVE_STEPS {
-            let fraction = point_at(f64::from(step) / f64::from(MOVE_STEPS));
+            let point = point_at(f64::from(step) / f64::from(MOVE_STEPS));
             if step == MOVE_STEPS / 2 + 1 && dragged.is_none() {
-                along = self
+                midway_obstacle = self
                     .obstacle_at_point(to, &drop_point, point_at(f64::from(step - 1) / f64::from(MOVE_STEPS)))
                     .await?;
             }
             if let Some(data) = &dragged {
-                self.drag_event(&session_id, DispatchDragEventType::DragOver, fraction, data).await?;
+                self.drag_event(&session_id, DispatchDragEventType::DragOver, point, data).await?;
                 continue;
             }
             let movement = DispatchMouseEventParams {
                 button: Some(MouseButton::Left),
                 buttons: Some(1),
-                ..DispatchMouseEventParams::new(DispatchMouseEventType::MouseMoved, fraction.0, fraction.1)
+                ..DispatchMouseEventParams::new(DispatchMouseEventType::MouseMoved, point.0, point.1)
             };
             self.call_in(&session_id, movement, CALL_TIMEOUT).await?;
-            button.set_point(fraction);
+            button.set_point(point);
             // A drag starts only some pixels away from the press.
             if step <= 2 {
                 dragged = intercepted(&mut events).await;
             }
             if let Some(data) = &dragged {
-                self.drag_event(&session_id, DispatchDragEventType::DragEnter, fraction, data).await?;
+                self.drag_event(&session_id, DispatchDragEventType::DragEnter, point, data).await?;
             }
         }
         self.show_pointer(audience, (end.0 + start.shift.0, end.1 + start.shift.1), None).await;
         if let Some(data) = &dragged {
             self.drag_event(&session_id, DispatchDragEventType::DragOver, end, data).await?;
         }
-        if let Some(cover) = self.drop_obstacle(from, to, &drop_point, along).await? {
+        if let Some(cover) = self.drop_obstacle(from, to, &drop_point, midway_obstacle).await? {
             if let Some(data) = &dragged {
                 self.drag_event(&session_id, DispatchDragEventType::DragCancel, end, data).await?;
             }

@@ -21,7 +21,7 @@ pub enum AttachmentState {
     Off,
     /// Searching for a browser.
     Looking,
-    /// The browser is asking its person.
+    /// The browser is asking the person.
     WaitingForAllow {
         /// The browser's name.
         browser: String,

@@ -1,4 +1,4 @@
-//! The probe, a plain `GET /json/version` to this machine, which raises no question to the person.
+//! The probe, a plain `GET /json/version` to this machine, which shows the person no prompt.
 
 use super::PortFile;
 use reqwest::{Client, StatusCode, Url, redirect};
@@ -26,9 +26,9 @@ pub enum Probe {
         /// Its name and version, such as `Chrome/156.0.7340.0`.
         version: String,
     },
-    /// A browser whose person enabled debugging; it will ask them.
+    /// A browser in which the person enabled debugging; it will ask them.
     Approval {
-        /// The address of its websocket. Connecting to it raises the question.
+        /// The address of its websocket. Connecting to it shows the prompt.
         socket: String,
     },
     /// A program other than a browser.
@@ -45,8 +45,8 @@ struct VersionReply {
     socket: String,
 }
 
-/// Probes a port of this machine, without a proxy and without following redirects. Raises no question: a
-/// browser that must ask its person answers 404 to this.
+/// Probes a port of this machine, without a proxy and without following redirects. Shows no prompt: a
+/// browser that must ask the person answers 404 to this.
 pub async fn probe(port: u16, file: Option<&PortFile>) -> Probe {
     // A browser listens on IPv6 if it cannot have the IPv4 address.
     for address in

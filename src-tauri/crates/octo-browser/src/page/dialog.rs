@@ -81,7 +81,7 @@ impl From<DialogOpening> for Dialog {
     }
 }
 
-/// Closes the dialog. The browser decides whether one is open, since its person may have closed it.
+/// Closes the dialog. The browser decides whether one is open, since the person may have closed it.
 pub(super) async fn answer(core: &PageCore, reply: DialogReply) -> Result<(), DialogCloseError> {
     let (accept, prompt_text) = match reply {
         DialogReply::Accept => (true, core.dialog.borrow().as_ref().map(|dialog| dialog.default.clone())),

@@ -41,7 +41,7 @@ const SAMPLING_INTERVALS: u32 = 3;
 pub enum Liveness {
     /// It answers.
     Alive,
-    /// A dialog blocks it. Only its person can close a dialog that was open before Octo attached. (On an
+    /// A dialog blocks it. Only the person can close a dialog that was open before Octo attached. (On an
     /// overloaded computer a page that is just starting looks the same.)
     DialogOpen,
     /// It has no process: the browser discarded it, or it crashed. Bringing it to the front or reloading it

@@ -49,7 +49,7 @@ pub enum PictureArea {
 pub enum BringToFront {
     /// Before the picture, which then arrives at once.
     First,
-    /// Only if the picture does not arrive otherwise, because its person is working elsewhere. The page then
+    /// Only if the picture does not arrive otherwise, because the person is working elsewhere. The page then
     /// believes it has the focus, as with [`Page::begin_focus_emulation`].
     IfNeeded,
 }

@@ -35,12 +35,12 @@ pub enum GrantLifetime {
     /// In this tab, until it navigates elsewhere.
     Once,
     /// Until the turn ends.
-    Task,
+    Turn,
     /// For this folder from now on. Stored by the caller, who passes it to [`SiteGrants::new`] the next time.
     Always,
 }
 
-/// The scope of a grant. Made only from an [`PageAddress`], so nothing wider can be granted.
+/// The scope of a grant. Made only from a [`PageAddress`], so nothing wider can be granted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GrantScope {
     /// A site.
@@ -154,7 +154,7 @@ pub enum RecordedGrant {
     /// In that tab, until it navigates elsewhere.
     Once,
     /// Until the turn ends.
-    Task,
+    Turn,
     /// Until the turn ends, and to be stored for the folder: [`Site`] converts to and from text.
     Always(Site),
 }
@@ -162,7 +162,7 @@ pub enum RecordedGrant {
 /// The sites that the person allowed for one turn. Anything else is not allowed.
 #[derive(Clone, Debug, Default)]
 pub struct SiteGrants {
-    task: BTreeSet<GrantScope>,
+    turn: BTreeSet<GrantScope>,
     once: BTreeMap<TabNumber, BTreeSet<GrantScope>>,
     debugging: BTreeSet<u16>,
 }
@@ -171,8 +171,9 @@ impl SiteGrants {
     /// Creates the grants of a turn in a folder where these sites are always allowed. Sites that only permit a
     /// shorter grant are left out.
     pub fn new(always: impl IntoIterator<Item = Site>) -> Self {
-        let task = always.into_iter().filter(|site| site.nearness() == Nearness::World).map(GrantScope::Site);
-        Self { task: task.collect(), ..Self::default() }
+        let scopes =
+            always.into_iter().filter(|site| site.nearness() == Nearness::World).map(GrantScope::Site);
+        Self { turn: scopes.collect(), ..Self::default() }
     }
 
     /// Refuses the port on this machine that controls the browser itself.
@@ -215,17 +216,18 @@ impl SiteGrants {
     fn is_granted(&self, tab: TabNumber, question: &SiteQuestion) -> bool {
         let is_covered = |scope: &GrantScope| {
             let allowed_once = self.once.get(&tab).is_some_and(|scopes| scopes.contains(scope));
-            allowed_once || (question.longest > GrantLifetime::Once && self.task.contains(scope))
+            allowed_once || (question.longest > GrantLifetime::Once && self.turn.contains(scope))
         };
         // The same host over https, which plain addresses on the standard port nearly always redirect to.
-        let is_exact = |site: &Site| {
-            let granted = self.task.iter().chain(self.once.get(&tab).into_iter().flatten());
+        let is_https_upgrade = |site: &Site| {
+            let granted = self.turn.iter().chain(self.once.get(&tab).into_iter().flatten());
             granted.clone().any(
-                |scope| matches!(scope, GrantScope::Site(is_exact) if is_exact.encrypted().as_ref() == Some(site)),
+                |scope| matches!(scope, GrantScope::Site(plain) if plain.encrypted().as_ref() == Some(site)),
             )
         };
         is_covered(&question.scope)
-            || matches!(&question.scope, GrantScope::Site(site) if question.kind == SiteKind::Web && is_exact(site))
+            || matches!(&question.scope, GrantScope::Site(site)
+                if question.kind == SiteKind::Web && is_https_upgrade(site))
     }
 
     /// Records the person's consent to a question. A longer duration than the question offers is shortened.
@@ -241,17 +243,17 @@ impl SiteGrants {
                 self.once.entry(tab).or_default().insert(scope);
                 RecordedGrant::Once
             }
-            GrantLifetime::Task => {
-                self.task.insert(scope);
-                RecordedGrant::Task
+            GrantLifetime::Turn => {
+                self.turn.insert(scope);
+                RecordedGrant::Turn
             }
             GrantLifetime::Always => {
-                let lifetime_scope = match &scope {
+                let recorded = match &scope {
                     GrantScope::Site(site) => RecordedGrant::Always(site.clone()),
-                    GrantScope::Page(_) => RecordedGrant::Task,
+                    GrantScope::Page(_) => RecordedGrant::Turn,
                 };
-                self.task.insert(scope);
-                lifetime_scope
+                self.turn.insert(scope);
+                recorded
             }
         }
     }
@@ -277,15 +279,15 @@ impl SiteGrants {
 
     /// Revokes a grant at the person's request.
     pub fn revoke(&mut self, scope: &GrantScope) {
-        self.task.remove(scope);
+        self.turn.remove(scope);
         for scopes in self.once.values_mut() {
             scopes.remove(scope);
         }
     }
 
     /// Returns the scopes granted until the turn ends, in order.
-    pub fn task_scopes(&self) -> impl Iterator<Item = &GrantScope> {
-        self.task.iter()
+    pub fn turn_scopes(&self) -> impl Iterator<Item = &GrantScope> {
+        self.turn.iter()
     }
 }
 
@@ -312,7 +314,7 @@ fn near_question(site: &Site) -> SiteQuestion {
     let (kind, longest) = match site.nearness() {
         Nearness::Metadata => (SiteKind::Metadata, GrantLifetime::Once),
         _ if site.is_administration() => (SiteKind::Administration, GrantLifetime::Once),
-        Nearness::World | Nearness::Network | Nearness::Machine => (SiteKind::Near, GrantLifetime::Task),
+        Nearness::World | Nearness::Network | Nearness::Machine => (SiteKind::Near, GrantLifetime::Turn),
     };
     question(GrantScope::Site(site.clone()), kind, longest)
 }

@@ -49,7 +49,7 @@ struct WebSocket {
     ended: Option<LinkEnd>,
 }
 
-/// Opens the single websocket. If the browser asks its person first, this takes as long as they do: it has no
+/// Opens the single websocket. If the browser asks the person first, this takes as long as they do: it has no
 /// timeout, and dropping the future is the only way to cancel. A cancelled handshake leaves the browser's
 /// question on screen, where an answer has no effect.
 ///

@@ -18,7 +18,7 @@ use tokio::{
     sync::{mpsc, oneshot},
 };
 
-/// A browser that asks its person: it reports no version, and accepts any connection.
+/// A browser that asks the person: it reports no version, and accepts any connection.
 struct PromptingServer {
     port: u16,
     /// One per connection: sent when its first command arrives; the command is answered once the sender is

@@ -167,7 +167,7 @@ async fn a_dialog_ends_the_wait_and_is_answered() {
     assert_eq!(script_result(&page, "said").await, "you");
     assert_eq!(page.answer(DialogReply::Dismiss).await, Err(PageError::NoDialog));
 
-    // A page asks before it closes only if its person interacted with it.
+    // A page asks before it closes only if the person interacted with it.
     let mouse = |kind| octo_browser::cdp::browser_protocol::input::DispatchMouseEventParams {
         button: Some(octo_browser::cdp::browser_protocol::input::MouseButton::Left),
         click_count: Some(1),

@@ -1,4 +1,4 @@
-//! Permissions a page asks the browser for, such as the person's location: the browser asks its person, and the
+//! Permissions a page asks the browser for, such as the person's location: the browser asks the person, and the
 //! agent's acts reach only the page. No protocol event reports such a prompt, so the model does not learn of
 //! it; it reads the page's text.
 

@@ -30,7 +30,7 @@ fn a_grant_covers_one_site_only() {
         (SiteKind::Web, GrantLifetime::Always)
     );
     assert_eq!(allowed_question.scope(), &GrantScope::Site(site("https://shop.example")));
-    assert_eq!(grants.allow(TAB, allowed_question, GrantLifetime::Task), RecordedGrant::Task);
+    assert_eq!(grants.allow(TAB, allowed_question, GrantLifetime::Turn), RecordedGrant::Turn);
     for step in [PageStep::Navigate, PageStep::Commit, PageStep::Read, PageStep::Act] {
         assert!(allowed(&grants, OTHER, step, "https://shop.example/other"), "{step:?}");
         for other in [
@@ -79,8 +79,8 @@ fn a_permit_covers_one_step_in_one_place() {
 fn no_grant_outlives_what_its_kind_allows() {
     for (address, kind, longest) in [
         ("https://a.example", SiteKind::Web, GrantLifetime::Always),
-        ("http://localhost:3000", SiteKind::Near, GrantLifetime::Task),
-        ("http://192.168.1.1", SiteKind::Near, GrantLifetime::Task),
+        ("http://localhost:3000", SiteKind::Near, GrantLifetime::Turn),
+        ("http://192.168.1.1", SiteKind::Near, GrantLifetime::Turn),
         ("http://localhost:2375", SiteKind::Administration, GrantLifetime::Once),
         ("http://169.254.169.254", SiteKind::Metadata, GrantLifetime::Once),
         ("chrome://settings", SiteKind::Browser, GrantLifetime::Once),
@@ -105,7 +105,7 @@ fn no_grant_outlives_what_its_kind_allows() {
         assert_eq!(allowed(&grants, TAB, PageStep::Act, address), longest > GrantLifetime::Once, "{address}");
     }
     let stored = SiteGrants::new([site("http://localhost:3000"), site("https://a.example")]);
-    assert_eq!(stored.task_scopes().count(), 1, "a near site is never allowed for ever");
+    assert_eq!(stored.turn_scopes().count(), 1, "a near site is never allowed for ever");
 }
 
 #[test]
@@ -174,7 +174,7 @@ proptest! {
             let address = PageAddress::of(PLACES[site_index]);
             match kind {
                 0 => if let SiteVerdict::Ask(question) = grants.check(TAB, PageStep::Act, &address) {
-                    let lifetime = [GrantLifetime::Once, GrantLifetime::Task, GrantLifetime::Always][usize::from(lifetime % 3)];
+                    let lifetime = [GrantLifetime::Once, GrantLifetime::Turn, GrantLifetime::Always][usize::from(lifetime % 3)];
                     let _ = grants.allow(TAB, question, lifetime);
                     granted.insert(site_index);
                 },

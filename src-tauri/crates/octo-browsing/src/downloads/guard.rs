@@ -27,7 +27,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The page whose downloads are watched, and which of them are accepted.
 #[derive(Debug, Default)]
 pub(super) struct DownloadGuard {
-    /// The page in use, as a weak handle: downloads of a released page are its person's.
+    /// The page in use, as a weak handle: downloads of a released page are the person's.
     pub page: Option<WeakPage>,
     /// The download that the person was asked about and that has not begun yet.
     pub awaiting: ExpectedDownload,
