@@ -23,19 +23,20 @@ pub(crate) enum Touch {
     Write(String),
     /// Removes it.
     Remove(String),
-    /// Puts something there that may contain links: the content below it afterwards is not the present content.
-    Place(String),
-    /// Copies all of it: a repository inside would come along.
-    Whole(String),
-    /// Copies a folder's content into it: where it exists, links in it would be written through.
+    /// Puts something there that may contain links, so what is below it afterwards is not known from its present
+    /// content.
+    Replace(String),
+    /// Copies, moves or changes everything below it, including a repository.
+    CopyTree(String),
+    /// Copies a folder's content into it. If it exists, writes follow the links in it.
     Merge(String),
     /// Writes to the repository this folder lies in.
     Repository(String, Hooks),
-    /// Gives the working tree of the repository this folder lies in other files, links among them.
+    /// Changes files in the repository's working tree; may create links.
     Tree(String),
-    /// Takes into the repository of this folder the files that this query of git names.
+    /// Adds the files that this git query lists to the repository of this folder.
     Record(String, Vec<String>),
-    /// Gives other contents to the files that this query of git names, in the repository of this folder.
+    /// Changes the content of the files that this git query lists, in the repository of this folder.
     Rewrite(String, Vec<String>),
     /// Makes another commit the current one.
     Switch,
@@ -52,8 +53,8 @@ impl Touch {
             Self::Read(path)
             | Self::Write(path)
             | Self::Remove(path)
-            | Self::Place(path)
-            | Self::Whole(path)
+            | Self::Replace(path)
+            | Self::CopyTree(path)
             | Self::Merge(path)
             | Self::Repository(path, _)
             | Self::Tree(path)
@@ -65,30 +66,30 @@ impl Touch {
         }
     }
 
-    /// The same touch with other paths; `None` if one of them has none.
-    pub(crate) fn seen(self, from: &dyn Fn(String) -> Option<String>) -> Option<Self> {
+    /// Returns the touch with its paths mapped; `None` if one of them cannot be.
+    pub(crate) fn map_paths(self, map: &dyn Fn(String) -> Option<String>) -> Option<Self> {
         Some(match self {
-            Self::Read(path) => Self::Read(from(path)?),
-            Self::Write(path) => Self::Write(from(path)?),
-            Self::Remove(path) => Self::Remove(from(path)?),
-            Self::Place(path) => Self::Place(from(path)?),
-            Self::Whole(path) => Self::Whole(from(path)?),
-            Self::Merge(path) => Self::Merge(from(path)?),
-            Self::Repository(path, hooks) => Self::Repository(from(path)?, hooks),
-            Self::Tree(path) => Self::Tree(from(path)?),
-            Self::Record(path, query) => Self::Record(from(path)?, query),
-            Self::Rewrite(path, query) => Self::Rewrite(from(path)?, query),
-            Self::Split(path) => Self::Split(from(path)?),
+            Self::Read(path) => Self::Read(map(path)?),
+            Self::Write(path) => Self::Write(map(path)?),
+            Self::Remove(path) => Self::Remove(map(path)?),
+            Self::Replace(path) => Self::Replace(map(path)?),
+            Self::CopyTree(path) => Self::CopyTree(map(path)?),
+            Self::Merge(path) => Self::Merge(map(path)?),
+            Self::Repository(path, hooks) => Self::Repository(map(path)?, hooks),
+            Self::Tree(path) => Self::Tree(map(path)?),
+            Self::Record(path, query) => Self::Record(map(path)?, query),
+            Self::Rewrite(path, query) => Self::Rewrite(map(path)?, query),
+            Self::Split(path) => Self::Split(map(path)?),
             Self::Switch => Self::Switch,
             Self::Discover(found) => {
-                let roots = found.roots.into_iter().map(from).collect::<Option<_>>()?;
+                let roots = found.roots.into_iter().map(map).collect::<Option<_>>()?;
                 Self::Discover(FoundFiles { roots, ..found })
             }
         })
     }
 }
 
-/// Whether a command that runs unasked would bypass a repository's own hooks and settings.
+/// Whether the git command runs hooks or signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hooks {
     /// The command would run hooks or sign.
@@ -132,7 +133,7 @@ pub(crate) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
         _ => {}
     }
     let options = PROGRAMS.get(name)?.read(&arguments.iter().collect::<Vec<_>>())?;
-    // A separate value behind an operand is an operand to a program that stops there.
+    // A value after an operand counts as an operand for programs that stop parsing there.
     if !options.late_values.is_empty() {
         return None;
     }
@@ -167,7 +168,7 @@ pub(crate) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
             let mut touched: Vec<Touch> = files.iter().cloned().map(Touch::Write).collect();
             // Below them it may make hooks of a repository executable.
             if options.has(&["R", "recursive"]) {
-                touched.extend(files.iter().cloned().map(Touch::Whole));
+                touched.extend(files.iter().cloned().map(Touch::CopyTree));
             }
             Some(touched)
         }
@@ -187,8 +188,8 @@ pub(crate) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
                 Touch::Write(format!("{link}/{target}")),
                 Touch::Write(link.clone()),
                 Touch::Write(inner.clone()),
-                Touch::Place(link.clone()),
-                Touch::Place(inner),
+                Touch::Replace(link.clone()),
+                Touch::Replace(inner),
             ])
         }
         "cp" | "mv" => {
@@ -205,7 +206,7 @@ pub(crate) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
                     touched.push(Touch::Remove(source.clone()));
                 }
                 if whole {
-                    touched.push(Touch::Whole(source.clone()));
+                    touched.push(Touch::CopyTree(source.clone()));
                 }
                 // Folders are merged; a file's name is among the writes already.
                 if whole && name == "cp" {
@@ -218,12 +219,12 @@ pub(crate) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
                 // Into a folder, or in its place.
                 touched.push(Touch::Write(below(to, source)));
                 if whole {
-                    touched.push(Touch::Place(below(to, source)));
+                    touched.push(Touch::Replace(below(to, source)));
                 }
             }
             touched.push(Touch::Write(to.clone()));
             if whole {
-                touched.push(Touch::Place(to.clone()));
+                touched.push(Touch::Replace(to.clone()));
             }
             Some(touched)
         }
@@ -258,8 +259,8 @@ fn is_plain_mode(mode: &str) -> bool {
         })
 }
 
-/// Whether `-i` is a word of its own. BSD's `sed` takes the next one for the ending of a copy, and then what reads
-/// here as the first file is its program.
+/// Whether `-i` takes no value from the next word. BSD sed takes the next word as the backup suffix, so our first
+/// file would be its script.
 const IN_PLACE_STANDS_ALONE: bool = !cfg!(target_os = "macos");
 
 /// `sed -i`: its files are overwritten. Without `-i` it only reads, which another table knows.

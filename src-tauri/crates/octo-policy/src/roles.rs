@@ -89,7 +89,7 @@ const LISTED: &[(FileBase, FileRole, &[&str])] = &[
 /// Endings of files that an editor opens as a project with tasks of its own.
 const ENDINGS: &[(&str, FileRole)] = &[(".code-workspace", Code), (".sublime-project", Code)];
 
-/// Returns what a real path becomes, if it is more than a file.
+/// Returns the role of a resolved path, if it has one.
 pub(crate) fn role(path: &Path, context: &LineContext, startup: &StartupFiles) -> Option<FileRole> {
     if startup.include(path, context) {
         return Some(Startup);
@@ -100,23 +100,23 @@ pub(crate) fn role(path: &Path, context: &LineContext, startup: &StartupFiles) -
     if context.is_in_octo_home(path) || startup.is_on_path(path) {
         return Some(Code);
     }
-    listed(path, context.home.as_deref())
+    listed_role(path, context.home.as_deref())
 }
 
-fn listed(path: &Path, home: Option<&Path>) -> Option<FileRole> {
+fn listed_role(path: &Path, home: Option<&Path>) -> Option<FileRole> {
     let names = names(path);
     let below_home = home.and_then(|home| {
         let home = self::names(home);
         names.strip_prefix(home.as_slice())
     });
     let last = names.last()?;
-    let row = LISTED.iter().find(|(base, _, listed)| {
-        listed.iter().any(|listed| {
-            let listed: Vec<&str> = listed.split('/').collect();
+    let row = LISTED.iter().find(|(base, _, entries)| {
+        entries.iter().any(|entry| {
+            let sequence: Vec<&str> = entry.split('/').collect();
             match base {
-                Anywhere => has_run(&names, &listed),
-                Home => below_home.is_some_and(|names| begins_with(names, &listed)),
-                Root => begins_with(&names, &listed),
+                Anywhere => contains_sequence(&names, &sequence),
+                Home => below_home.is_some_and(|below| begins_with(below, &sequence)),
+                Root => begins_with(&names, &sequence),
             }
         })
     });
@@ -134,12 +134,12 @@ fn names(path: &Path) -> Vec<String> {
         .collect()
 }
 
-fn begins_with(names: &[String], listed: &[&str]) -> bool {
-    names.len() >= listed.len() && names.iter().zip(listed).all(|(name, listed)| name == listed)
+fn begins_with(names: &[String], prefix: &[&str]) -> bool {
+    names.len() >= prefix.len() && names.iter().zip(prefix).all(|(name, expected)| name == expected)
 }
 
-fn has_run(names: &[String], listed: &[&str]) -> bool {
-    names.windows(listed.len()).any(|run| begins_with(run, listed))
+fn contains_sequence(names: &[String], sequence: &[&str]) -> bool {
+    names.windows(sequence.len()).any(|window| begins_with(window, sequence))
 }
 
 impl LineContext {

@@ -1,4 +1,4 @@
-//! Files with a role that a line would write, judging by its words; also where what it does is not known.
+//! Finds files with a role that a line would write, even if its effects are unknown.
 
 use crate::{
     context::LineContext,

@@ -47,7 +47,7 @@ pub(crate) fn inspect(
             Touch::Read(text) => (text, &mut known.reads),
             Touch::Write(text) => (text, &mut known.writes),
             Touch::Remove(text) => (text, &mut known.removes),
-            Touch::Place(text) => {
+            Touch::Replace(text) => {
                 placed.push(octo_workspace::resolve(text, place).ok()?);
                 continue;
             }
@@ -59,7 +59,7 @@ pub(crate) fn inspect(
                 }
                 continue;
             }
-            Touch::Whole(text) => {
+            Touch::CopyTree(text) => {
                 let mut names = Reads::new();
                 expand(text, place, &mut names)?;
                 let mut budget = MAX_ENTRIES;
@@ -162,7 +162,7 @@ fn shows_contents(command: &Simple) -> bool {
 fn is_same_command(touch: &Touch, followed: &LineEffects, text: &str) -> bool {
     let at = followed.touched.iter().position(|other| other == touch);
     let placed =
-        followed.touched.iter().position(|other| matches!(other, Touch::Place(place) if place == text));
+        followed.touched.iter().position(|other| matches!(other, Touch::Replace(place) if place == text));
     matches!((at, placed), (Some(at), Some(placed)) if at < placed)
 }
 

@@ -25,8 +25,8 @@ impl Follower<'_> {
         }
         for place in here {
             let place = std::slice::from_ref(place);
-            let seen = touch.clone().seen(&|text| seen_from(place, &[text])?.pop());
-            self.effects.touched.push(seen.ok_or_else(stop_at_line)?);
+            let mapped = touch.clone().map_paths(&|text| seen_from(place, &[text])?.pop());
+            self.effects.touched.push(mapped.ok_or_else(stop_at_line)?);
         }
         Ok(())
     }

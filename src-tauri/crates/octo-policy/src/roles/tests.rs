@@ -1,7 +1,7 @@
 use super::*;
 
 fn role_of(path: &str) -> Option<FileRole> {
-    listed(Path::new(path), Some(Path::new("/home/ada")))
+    listed_role(Path::new(path), Some(Path::new("/home/ada")))
 }
 
 #[test]
