@@ -161,7 +161,7 @@ fn mentions_quota(message: &str) -> bool {
 /// limits, but then adds a retry time.
 fn is_empty_account(message: &str) -> bool {
     let message = message.to_lowercase();
-    let mentions = |phrases: &[&str]| phrases.iter().any(|phrases| message.contains(phrases));
+    let mentions = |phrases: &[&str]| phrases.iter().any(|phrase| message.contains(phrase));
     mentions(&["insufficient_quota", "insufficient balance", "credit balance is too low"])
         || (mentions(&["exceeded your current quota"])
             && !mentions(&["please retry in", "retrydelay", "perminute"]))

@@ -30,7 +30,7 @@ const MAX_TOKENS: u64 = 1_000_000_000;
 /// Reads a token count as a provider writes it; `None` if the value is not a count (text, a negative number,
 /// nothing).
 pub(crate) fn tokens(value: &Value) -> Option<u64> {
-    let total = || {
+    let from_float = || {
         // Some servers write whole numbers with a fraction.
         let number = value.as_f64().filter(|number| number.is_finite() && *number >= 0.0)?;
         #[expect(
@@ -40,7 +40,7 @@ pub(crate) fn tokens(value: &Value) -> Option<u64> {
         )]
         Some(number as u64)
     };
-    value.as_u64().or_else(total).map(|count| count.min(MAX_TOKENS))
+    value.as_u64().or_else(from_float).map(|count| count.min(MAX_TOKENS))
 }
 
 /// Counts of a provider that includes cached tokens in the input's.
@@ -53,13 +53,13 @@ pub(crate) struct InclusiveCounts {
 }
 
 /// Makes such counts disjoint. The whole input is trusted if given: the parts are cut to fit it.
-pub(crate) fn split_usage(share: InclusiveCounts) -> Usage {
-    let (read, write) = (share.cache_read.unwrap_or(0), share.cache_write.unwrap_or(0));
-    let total = share.input.unwrap_or(read + write);
+pub(crate) fn split_usage(counts: InclusiveCounts) -> Usage {
+    let (read, write) = (counts.cache_read.unwrap_or(0), counts.cache_write.unwrap_or(0));
+    let total = counts.input.unwrap_or(read + write);
     let cache_read = read.min(total);
     let cache_write = write.min(total - cache_read);
     let input = total - cache_read - cache_write;
-    Usage { input, cache_read, cache_write, output: share.output.unwrap_or(0) }
+    Usage { input, cache_read, cache_write, output: counts.output.unwrap_or(0) }
 }
 
 /// Returns an address below the base address.
@@ -133,8 +133,8 @@ pub(crate) fn document_mention(path: &str) -> String {
 
 /// Returns the content of a message in the order that Anthropic's models require: results first, since they must
 /// open the message that answers calls, then the other blocks, each document after its mention. A message without
-/// any content but reasoning gets [`NOTHING`] as well: it could not be the last message, and the sent bytes must
-/// not depend on later messages.
+/// any content but reasoning gets [`EMPTY_MESSAGE`] as well: it could not be the last message, and the sent bytes
+/// must not depend on later messages.
 pub(crate) fn results_first(
     message: &Message,
     text: fn(&str) -> Value,
@@ -223,12 +223,12 @@ pub(crate) struct CallIds {
 impl CallIds {
     /// Assigns the id of a call when it is first encountered.
     pub(crate) fn of_call(&mut self, call: CallId, provider_id: &str) -> String {
-        let sanitise = |id: &str| {
+        let is_usable = |id: &str| {
             !id.is_empty()
                 && id.len() <= MAX_ID
                 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
         };
-        let id = if sanitise(provider_id) && !self.used.contains(provider_id) {
+        let id = if is_usable(provider_id) && !self.used.contains(provider_id) {
             provider_id.to_owned()
         } else {
             format!("octo_{call}")

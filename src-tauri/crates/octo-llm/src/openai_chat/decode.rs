@@ -73,8 +73,7 @@ impl Decoder {
     fn choice(&mut self, choice: &Value, events: &mut Vec<ModelEvent>) -> Result<(), ProviderError> {
         // Some servers send the last piece as a complete message.
         let delta = choice.get("delta").or_else(|| choice.get("message")).unwrap_or(&Value::Null);
-        let text_of =
-            |field: &str| delta.get(field).and_then(Value::as_str).filter(|text_of| !text_of.is_empty());
+        let text_of = |field: &str| delta.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
         // OpenRouter sends the same reasoning under both names.
         if let Some((field, text)) =
             REASONING_FIELDS.into_iter().find_map(|field| Some((field, text_of(field)?)))
