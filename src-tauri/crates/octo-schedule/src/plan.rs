@@ -109,7 +109,7 @@ fn faults(plan: &TaskPlan) -> Vec<TaskFault> {
         ),
         ("when", has_needless_end(&plan.when), ApiError::new("task.days_until")),
     ];
-    let failed_checks = checks.into_iter().filter(|(_, failed_checks, _)| *failed_checks);
+    let failed_checks = checks.into_iter().filter(|(_, failed, _)| *failed);
     failed_checks.map(|(field, _, error)| TaskFault { field: field.to_owned(), error }).collect()
 }
 

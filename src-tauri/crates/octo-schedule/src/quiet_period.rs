@@ -17,9 +17,9 @@ pub struct QuietPeriod {
 }
 
 impl QuietPeriod {
-    /// Begins now; the next time is due in `deadline` milliseconds.
-    pub fn new(now: Millis, deadline: Millis) -> Self {
-        Self { at: now, until: now.saturating_add(deadline.min(MAX_QUIET)) }
+    /// Begins now; the next time is due in `until_due` milliseconds.
+    pub fn new(now: Millis, until_due: Millis) -> Self {
+        Self { at: now, until: now.saturating_add(until_due.min(MAX_QUIET)) }
     }
 
     /// Returns the remaining time. `None` if it is over, or if the clock was set back: times then occur again,

@@ -3,9 +3,9 @@
 //! | Words | Meaning |
 //! | --- | --- |
 //! | `by hand` | only when asked for |
-//! | `parse_once 2026-11-24 08:30` | once |
-//! | `parse_every 15 minutes from 08:00 until 18:00` | again and again; `until` may be left out |
-//! | `parse_every 3 days at 07:30` | every so many days |
+//! | `once 2026-11-24 08:30` | once |
+//! | `every 15 minutes from 08:00 until 18:00` | again and again; `until` may be left out |
+//! | `every 3 days at 07:30` | every so many days |
 //! | `daily at 08:30, 12:00` | every day |
 //! | `weekdays at 08:30` | Monday to Friday |
 //! | `mon, thu at 08:30` | on these days of the week |
@@ -70,7 +70,7 @@ pub fn to_sentence(language: Language, timing: &Timing) -> String {
     };
     match timing {
         Timing::ByHand => text("by_hand", &[]),
-        Timing::Once { at: times_argument } => text("once", &[("at", times_argument.replacen('T', " ", 1))]),
+        Timing::Once { at } => text("once", &[("at", at.replacen('T', " ", 1))]),
         Timing::Every { count, unit, from, until } => {
             let unit = match unit {
                 TimeUnit::Minutes => "minutes",
