@@ -120,14 +120,15 @@ impl Registry {
     ) -> Result<StartClaim, ShellError> {
         let mut processes = self.lock();
         let runs = processes.by_handle.values().find(|process| {
-            let meant = [process.identity.mode, identity.mode] == [RunMode::Background; 2];
+            let is_background = [process.identity.mode, identity.mode] == [RunMode::Background; 2];
             process.end().borrow().is_none()
-                && (meant || process.lock_reported().state.is_some())
+                && (is_background || process.lock_reported().state.is_some())
                 && process.identity.is_same_command(identity)
         });
         let starts = || {
-            let meant = processes.starting.iter().filter(|(_, command)| command.mode == RunMode::Background);
-            let mut same_command = meant.filter(|(_, command)| command.is_same_command(identity));
+            let background =
+                processes.starting.iter().filter(|(_, command)| command.mode == RunMode::Background);
+            let mut same_command = background.filter(|(_, command)| command.is_same_command(identity));
             same_command
                 .next()
                 .filter(|_| identity.mode == RunMode::Background)
@@ -178,20 +179,20 @@ impl Registry {
     }
 
     /// Removes an ended command if no call observes or reported it.
-    fn take_ended(&self, process: &ShellProcess) -> EndReporter {
+    fn take_ended(&self, process: &ShellProcess) -> EndClaim {
         let mut processes = self.lock();
         if !processes.by_handle.contains_key(&process.handle) {
-            return EndReporter::Gone;
+            return EndClaim::Gone;
         }
         if *process.observers.borrow() > 0 {
-            return EndReporter::Observed;
+            return EndClaim::Observed;
         }
         processes.by_handle.remove(&process.handle);
-        EndReporter::Claimed
+        EndClaim::Claimed
     }
 }
 
-enum EndReporter {
+enum EndClaim {
     /// The caller must report its end.
     Claimed,
     /// A call observes it and will most likely report its end.
@@ -213,19 +214,19 @@ async fn watch_background(registry: Arc<Registry>, process: Arc<ShellProcess>, t
     }
     loop {
         match registry.take_ended(&process) {
-            EndReporter::Gone => return,
-            EndReporter::Claimed => break,
+            EndClaim::Gone => return,
+            EndClaim::Claimed => break,
             // The command owns the sender, so the wait ends when no call observes it any more.
-            EndReporter::Observed => drop(observers.wait_for(|observers| *observers == 0).await),
+            EndClaim::Observed => drop(observers.wait_for(|observers| *observers == 0).await),
         }
     }
-    let Some(ended_at) = process.end().borrow().as_ref().copied() else { return };
+    let Some(end) = process.end().borrow().as_ref().copied() else { return };
     let log = process.report(CommandStage::Ended).log.or_else(|| process.log());
     let last_line = process.transcript().last_line();
     (registry.news)(BackgroundNews::Ended(describe(
         &process,
-        process.ended_as(ended_at),
-        Some(ended_at),
+        process.ended_as(end),
+        Some(end),
         log,
         last_line,
     )));

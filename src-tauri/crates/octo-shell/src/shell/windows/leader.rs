@@ -80,33 +80,35 @@ impl Leader {
             thread::Builder::new().name(name("reads")).spawn(move || read(reader, &sender)).and_then(|_| {
                 thread::Builder::new().name(name("output")).spawn(move || pump(&receiver, &output))
             });
-        let (ended, output, jobs, keys) =
-            (start.ended, start.transcript, Arc::clone(&guarded), Arc::clone(&keyboard));
+        let (ended, output) = (start.ended, start.transcript);
         let master = pty.master;
-        let wait_for_exit = move || {
-            let status = child.wait();
-            let after = started.elapsed();
-            let began_at = Instant::now();
-            while began_at.elapsed() < MAX_DRAIN && output.lock().last_output().elapsed() < DRAIN_QUIET {
-                thread::sleep(POLL_INTERVAL);
-            }
-            // Closing the console ends the reading.
-            drop(keys.lock().take());
-            drop(master);
-            if let Ok(pump) = started_threads {
-                // A panic of the watcher does not affect the command; its end still counts.
-                let _ = pump.join();
-            }
-            let survivors = Survivors::of(jobs.lock().take());
-            let state = match status {
-                // The system's codes fill all 32 bits.
-                Ok(status) => CommandState::Exited { code: status.exit_code().cast_signed() },
-                Err(error) => {
-                    tracing::error!(%error, "a command's end could not be learned");
-                    CommandState::Signalled { signal: 0 }
+        let wait_for_exit = {
+            let (guarded, keyboard) = (Arc::clone(&guarded), Arc::clone(&keyboard));
+            move || {
+                let status = child.wait();
+                let after = started.elapsed();
+                let began_at = Instant::now();
+                while began_at.elapsed() < MAX_DRAIN && output.lock().last_output().elapsed() < DRAIN_QUIET {
+                    thread::sleep(POLL_INTERVAL);
                 }
-            };
-            ended(LeaderEnd { state, after, survivors });
+                // Closing the console ends the reading.
+                drop(keyboard.lock().take());
+                drop(master);
+                if let Ok(pump) = started_threads {
+                    // A panic of the watcher does not affect the command; its end still counts.
+                    let _ = pump.join();
+                }
+                let survivors = Survivors::of(guarded.lock().take());
+                let state = match status {
+                    // The system's codes fill all 32 bits.
+                    Ok(status) => CommandState::Exited { code: status.exit_code().cast_signed() },
+                    Err(error) => {
+                        tracing::error!(%error, "a command's end could not be learned");
+                        CommandState::Signalled { signal: 0 }
+                    }
+                };
+                ended(LeaderEnd { state, after, survivors });
+            }
         };
         if let Err(error) = thread::Builder::new().name(name("end")).spawn(wait_for_exit) {
             drop(guarded.lock().take());
