@@ -20,7 +20,7 @@ impl HomeTrash {
         let before = self.read_passage().await?;
         let ages = self.store.read(|reader| reader.trash_ages()).await?;
         if before.is_none() && ages.is_empty() {
-            // Nothing can expire. The clock is observed from the first look that finds an entry.
+            // Nothing can expire. The clock is observed from the first check that finds an entry.
             return Ok(());
         }
         let (passage, counted_until, trust) = TimePassage::evaluate(before.as_ref(), now);
@@ -32,7 +32,7 @@ impl HomeTrash {
         }
         let ids = expired_by_passage(&ages, limits, &passage, counted_until);
         let emptied = self.delete_expired(ids).await;
-        // Last, so that an interrupted look has no effect.
+        // Last, so that an interrupted check has no effect.
         blocking(move || {
             if let Err(error) = passage.write(&path) {
                 tracing::warn!(%error, "that the trash was looked through is not kept");

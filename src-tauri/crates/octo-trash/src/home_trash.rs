@@ -119,7 +119,7 @@ impl HomeTrash {
         }
     }
 
-    /// Runs [`HomeTrash::scan`] and only logs errors: the next look tries again.
+    /// Runs [`HomeTrash::scan`] and only logs errors: the next check tries again.
     pub async fn scan_and_log(&self, sweep: TrashScan) {
         if let Err(error) = self.scan(sweep).await {
             tracing::warn!(%error, "what was removed is not in the list yet; it is safe in the trash");

@@ -78,12 +78,12 @@ impl HomeTrash {
         let files = self.files.clone();
         let outcome = blocking(move || Ok(files.restore(id, &target, &if_taken))).await?;
         match outcome {
-            Ok(restored_path) => {
+            Ok(restored) => {
                 self.store.write(move |tx| tx.trash_drop(&[id])).await?;
-                if restored_path.replaced.is_some() {
+                if restored.replaced.is_some() {
                     self.scan(TrashScan::New).await?;
                 }
-                Ok(Ok(restored_path.path))
+                Ok(Ok(restored.path))
             }
             Err(error) => {
                 if matches!(error, TrashError::Gone) {

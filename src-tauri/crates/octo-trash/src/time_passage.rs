@@ -1,6 +1,6 @@
 //! How much time is known to have passed. A computer's clock may be a year off for a day, and deletion because
-//! of age is permanent. The clock is therefore trusted only after it has advanced as expected from look to
-//! look; a look is one check of the trash for expired entries. Pure, except for [`TimePassage::read`] and
+//! of age is permanent. The clock is therefore trusted only after it has advanced as expected from check to check;
+//! a check searches the trash for expired entries. Pure, except for [`TimePassage::read`] and
 //! [`TimePassage::write`].
 
 use crate::expiry::DAY;
@@ -8,31 +8,32 @@ use octo_protocol::Millis;
 use serde::{Deserialize, Serialize};
 use std::{fs, io, path::Path};
 
-/// Maximum time between two looks that is believed. A longer time may be a pause or a wrong clock; only this
+/// Maximum trusted time between two checks. A longer time may be a pause or a wrong clock; only this
 /// much of it counts.
 const MAX_BELIEVED: Millis = 7 * DAY;
-/// How long time must pass as expected until the clock is trusted again: two daily looks, minus a margin.
+/// How long time must pass as expected until the clock is trusted again: two daily checks, minus a margin.
 const TRUST_AFTER: Millis = 20 * 60 * 60 * 1_000;
 
 /// The known passage of time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TimePassage {
-    /// The last look.
+    /// The last check.
     at: Millis,
     /// Since when time has passed as expected.
     since: Millis,
-    /// The periods in which the clock advanced by more than is believed, in order. They do not overlap.
-    leaps: Vec<ClockLeap>,
+    /// The periods in which the clock advanced by more than the trusted time, in order. They do not overlap.
+    #[serde(rename = "leaps")]
+    jumps: Vec<ClockJump>,
 }
 
-/// A period between two looks that is longer than is believed.
+/// A period between two checks that is longer than the trusted time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct ClockLeap {
+struct ClockJump {
     from: Millis,
     to: Millis,
 }
 
-/// The trust in the clock at a look.
+/// The trust in the clock at a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClockTrust {
     /// It is trusted.
@@ -44,36 +45,36 @@ pub(crate) enum ClockTrust {
 }
 
 impl TimePassage {
-    /// Evaluates a look at this moment. Returns the resulting knowledge, the time up to which entries may
+    /// Evaluates a check at this moment. Returns the resulting knowledge, the time up to which entries may
     /// expire (`None` if unknown), and whether the clock is trusted.
     pub(crate) fn evaluate(before: Option<&Self>, now: Millis) -> (Self, Option<Millis>, ClockTrust) {
-        let doubted = |leaps| Self { at: now, since: now, leaps };
+        let doubted = |jumps| Self { at: now, since: now, jumps };
         let Some(before) = before else {
             // The age of every entry is unknown.
-            return (doubted(vec![ClockLeap { from: 0, to: now }]), None, ClockTrust::Doubted);
+            return (doubted(vec![ClockJump { from: 0, to: now }]), None, ClockTrust::Doubted);
         };
-        let mut leaps = before.leaps.clone();
+        let mut jumps = before.jumps.clone();
         if now < before.at {
             // A period after `now` never happened.
-            leaps.iter_mut().for_each(|leap| leap.to = leap.to.min(now));
-            leaps.retain(|leap| leap.to.saturating_sub(leap.from) > MAX_BELIEVED);
-            return (doubted(leaps), None, ClockTrust::Jumped);
+            jumps.iter_mut().for_each(|jump| jump.to = jump.to.min(now));
+            jumps.retain(|jump| jump.to.saturating_sub(jump.from) > MAX_BELIEVED);
+            return (doubted(jumps), None, ClockTrust::Jumped);
         }
         if now.saturating_sub(before.at) > MAX_BELIEVED {
-            leaps.push(ClockLeap { from: before.at, to: now });
-            // Whichever clock is right, the last look is in the past.
-            return (doubted(leaps), Some(before.at), ClockTrust::Jumped);
+            jumps.push(ClockJump { from: before.at, to: now });
+            // Whichever clock is right, the last check is in the past.
+            return (doubted(jumps), Some(before.at), ClockTrust::Jumped);
         }
         let is_proven = now.saturating_sub(before.since) >= TRUST_AFTER;
         let trust = if is_proven { ClockTrust::Believed } else { ClockTrust::Doubted };
-        (Self { at: now, since: before.since, leaps }, is_proven.then_some(now), trust)
+        (Self { at: now, since: before.since, jumps }, is_proven.then_some(now), trust)
     }
 
     /// Returns the moment from which the age at `counted_until` of something deleted at `time` counts: it is later than
-    /// `time` by the time that is not believed.
+    /// `time` by the untrusted time.
     pub(crate) fn effective_time(&self, time: Millis, counted_until: Millis) -> Millis {
-        let unseen = self.leaps.iter().map(|leap| {
-            let passed = leap.to.min(counted_until).saturating_sub(leap.from.max(time));
+        let unseen = self.jumps.iter().map(|jump| {
+            let passed = jump.to.min(counted_until).saturating_sub(jump.from.max(time));
             passed.saturating_sub(MAX_BELIEVED).max(0)
         });
         time.saturating_add(unseen.sum::<Millis>())
@@ -96,7 +97,7 @@ impl TimePassage {
             .ok()
     }
 
-    /// Stores it for the next look.
+    /// Stores it for the next check.
     pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
         if let Some(folder) = path.parent() {
             octo_workspace::private_folder(folder)?;
@@ -175,7 +176,7 @@ mod tests {
             moments.push(T + 11 * DAY);
             assert_eq!(age(&moments, deleted), Some(15), "{moments:?}");
         }
-        // In a home without an earlier look.
+        // In a home without an earlier check.
         assert_eq!(age(&[T, T + DAY], T - YEAR), Some(8));
     }
 

@@ -96,7 +96,7 @@ fn line(change: &InlineChange<'_, [u8]>) -> DiffLine {
             break;
         }
     }
-    // The line ending belongs to no part; it may be a part of its own.
+    // Strip the line ending, which may be a separate part.
     while let Some(last) = parts.last_mut() {
         last.text.truncate(last.text.trim_end_matches(['\r', '\n']).len());
         if !last.text.is_empty() {

@@ -1,8 +1,9 @@
 //! Tells a step's own changes from those that others make while it runs.
 //!
-//! A step knows in which state its tools and commands left each path. Where it finds another one later, and no
-//! command ran in between, others made that: the step records it before its own work replaces it, and at its
-//! end, so that an undo does not revert it without asking.
+//! "Others" are people and programs other than the step. A step knows in which state its tools and commands left
+//! each path. If it finds another state later, and no command ran in between, others made the change. The step
+//! records that state before it changes the path again, and at its end, so that an undo does not revert it without
+//! asking.
 //!
 //! The states are in memory only. After a restart a step goes on without them, and takes what it finds for its
 //! own.
@@ -59,7 +60,7 @@ impl OwnStates {
 }
 
 impl TimeMachineInner {
-    /// Records what others have made of a path since the step's own work, before more of that replaces it.
+    /// Records the state others left a path in since the step last changed it, before the step changes it again.
     pub(super) fn record_others(&self, step: StepId, path: &Path) -> Result<(), TimeError> {
         if !self.own.lock().states.get(&step).is_some_and(|states| states.contains_key(path)) {
             return Ok(());

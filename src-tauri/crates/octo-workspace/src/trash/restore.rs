@@ -127,14 +127,14 @@ impl Trash {
         let staged =
             slot.sibling(&OsString::from(format!(".octo-restoring-{id}"))).map_err(TrashError::Item)?;
         let entry = self.entry_path(id);
-        let mut landing = RestoreMarker { path: slot.path(), inode: None };
+        let mut marker = RestoreMarker { path: slot.path(), inode: None };
         let copied = (|| {
-            write_restore_marker(&entry, &landing).map_err(TrashError::NoRoom)?;
+            write_restore_marker(&entry, &marker).map_err(TrashError::NoRoom)?;
             tree::copy(&content, &staged.path())?;
             tree::compare(&content, &staged.path())?;
             tree::flush(&staged.path()).map_err(TrashError::Item)?;
-            landing.inode = Some(staged.read_object().map_err(TrashError::Item)?.inode);
-            write_restore_marker(&entry, &landing).map_err(TrashError::NoRoom)?;
+            marker.inode = Some(staged.read_object().map_err(TrashError::Item)?.inode);
+            write_restore_marker(&entry, &marker).map_err(TrashError::NoRoom)?;
             staged.rename(slot).map_err(|error| occupied_or(&slot.path(), error))
         })();
         if copied.is_err() {
@@ -155,26 +155,26 @@ impl Trash {
             return false;
         };
         let copy = path.with_file_name(format!(".octo-restoring-{id}"));
-        let landed = inode.is_some()
+        let is_restored = inode.is_some()
             && !exists(&copy)
             && DirSlot::of(&path)
                 .and_then(|slot| slot.read_object())
                 .is_ok_and(|found| Some(found.inode) == inode)
             && tree::compare(&self.content_path(id), &path).is_ok();
-        if !landed {
+        if !is_restored {
             if let Err(error) = tree::remove(&copy) {
                 tracing::warn!(%id, %error, "a half-restored copy stays");
             }
             let _ = fs::remove_file(marker_path);
         }
-        landed
+        is_restored
     }
 }
 
-fn write_restore_marker(entry: &Path, landing: &RestoreMarker) -> io::Result<()> {
+fn write_restore_marker(entry: &Path, marker: &RestoreMarker) -> io::Result<()> {
     use std::io::Write;
     let mut file = tempfile::NamedTempFile::new_in(entry)?;
-    file.write_all(&serde_json::to_vec(landing)?)?;
+    file.write_all(&serde_json::to_vec(marker)?)?;
     file.as_file().sync_all()?;
     file.persist(entry.join("landing.json"))?;
     Ok(())
