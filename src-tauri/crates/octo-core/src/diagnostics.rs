@@ -105,13 +105,13 @@ fn checks(facts: &DiagnosticsInputs) -> String {
             }
         }
     }
-    let reports = panics(&facts.home.join("logs"));
+    let reports = count_panics(&facts.home.join("logs"));
     let _ = write!(text, "\ncrash reports in the log folder: {reports}");
     text
 }
 
 /// Returns the number of crash reports.
-fn panics(logs: &Path) -> usize {
+fn count_panics(logs: &Path) -> usize {
     let entries = fs::read_dir(logs).into_iter().flatten().flatten();
     entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("panic-")).count()
 }
@@ -136,10 +136,10 @@ fn settings(facts: &DiagnosticsInputs) -> String {
             })
         });
         fields.insert("models".to_owned(), models.collect());
-        // The answers of the first run are the person's own words, however short.
-        let secrets = facts.settings.site_secrets.len();
+        let secret_count = facts.settings.site_secrets.len();
         // The name a person gave a password, and the site it is for, are private, however short.
-        fields.insert("site_secrets".to_owned(), serde_json::json!(secrets));
+        fields.insert("site_secrets".to_owned(), serde_json::json!(secret_count));
+        // The answers of the first run are the person's own words, however short.
         fields.insert("onboarding".to_owned(), serde_json::json!(facts.settings.onboarding.step));
     }
     serde_json::to_string_pretty(&settings).unwrap_or_default()

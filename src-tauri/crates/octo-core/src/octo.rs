@@ -97,7 +97,7 @@ impl Octo {
             home_move::check_not_moved(&home)?;
             // Octo's own readers can read documents without them too.
             match Scripts::new(home.join("scripts")).install(SHIPPED_SCRIPTS) {
-                Ok(replacement) => report(&replacement),
+                Ok(replacement) => log_replaced_scripts(&replacement),
                 Err(error) => tracing::warn!(%error, "the scripts that read documents are not installed"),
             }
             let skills = home.join("skills");
@@ -343,7 +343,7 @@ fn services(
 }
 
 /// Logs which of the person's scripts were replaced by newer ones.
-fn report(installed: &[(&'static str, ScriptInstallOutcome)]) {
+fn log_replaced_scripts(installed: &[(&'static str, ScriptInstallOutcome)]) {
     for (name, outcome) in installed {
         if let ScriptInstallOutcome::BackedUp { backup } = outcome {
             tracing::warn!(name, backup = %backup.display(), "a changed script was put aside for a newer one");

@@ -226,7 +226,7 @@ impl SessionHandle {
 
     /// Stops the running turn, if there is one.
     pub(crate) async fn stop(&self) -> Result<(), ApiError> {
-        self.stop.press();
+        self.stop.request();
         self.call(StopTurn).await
     }
 

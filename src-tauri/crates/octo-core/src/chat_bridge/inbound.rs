@@ -62,7 +62,7 @@ pub(super) async fn handle_all(
         if waiting_chats.contains(&chat_row) {
             continue;
         }
-        // Read for each message: an earlier one may have switched the chat to another session, and its person
+        // Read for each message: an earlier one may have switched the chat to another session, and the person
         // may be removed meanwhile.
         let chat = store.read(move |reader| reader.chat(chat_row)).await?;
         // Another service's messages are handled with its own connection.
@@ -94,7 +94,7 @@ fn is_temporary(error: &ApiError) -> bool {
 }
 
 impl ChatRecipient<'_> {
-    /// Carries out a message. A refused message is handled once its person knows, or cannot be reached at all.
+    /// Carries out a message. A refused message is handled once the person knows, or cannot be reached at all.
     async fn handle(&self, row: &InboundMessageRow) -> Result<HandlingOutcome, ApiError> {
         let words = Words::of(self.bridge);
         let refusal = match serde_json::from_str::<InboundContent>(&row.message_json) {

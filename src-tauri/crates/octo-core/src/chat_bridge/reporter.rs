@@ -254,7 +254,7 @@ async fn report_to_chat(
             // Written through to disk: a power cut must not cause a second delivery.
             let result = store.write_through(move |tx| tx.begin_delivery(key, session, seq)).await;
             if !result? {
-                // It continues with another session by now, or its person was removed.
+                // It continues with another session by now, or the person was removed.
                 return Ok(DeliveryOutcome::Done);
             }
             let recipient = ChatRecipient { bridge, link: line, chat: &chat };

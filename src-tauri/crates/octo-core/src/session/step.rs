@@ -171,7 +171,7 @@ impl Session {
                 () = tokio::time::sleep(delay) => {}
                 () = self.actor.stop().closing() => return Err(error),
                 // The stop is taken once the changes are stored; until then no other action may follow.
-                () = self.actor.stop().wait_pressed(), if !is_cancelled => self.cancel_turn(),
+                () = self.actor.stop().wait_requested(), if !is_cancelled => self.cancel_turn(),
             }
             delay = (delay * 2).min(LONGEST_WAIT);
         }

@@ -17,12 +17,12 @@ impl StopSignal {
     }
 
     /// Requests a stop of the turn.
-    pub(super) fn press(&self) {
+    pub(super) fn request(&self) {
         self.stops.send_modify(|count| *count += 1);
     }
 
     /// Waits until a stop is requested and not taken yet.
-    pub(super) async fn wait_pressed(&self) {
+    pub(super) async fn wait_requested(&self) {
         // `self` owns the sender, so only a stop ends the wait.
         let mut receiver = self.stops.subscribe();
         let _ours = receiver.wait_for(|count| *count > 0).await;

@@ -1,4 +1,4 @@
-//! Control of the page: while its person has it, the agent reads nothing there and the page is as they left it.
+//! Control of the page: while the person has it, the agent reads nothing there and the page is as they left it.
 
 use super::{Chromium, Site, click, last, number, rig_with, step, take};
 use crate::agent::rig::{PATIENCE, reached, results};

@@ -54,7 +54,7 @@ impl Chromium {
         (port.parse().expect("a port"), path.trim().to_owned())
     }
 
-    /// The files in its person's downloads folder, by name.
+    /// The files in the person's downloads folder, by name.
     pub fn downloads(&self) -> Vec<String> {
         let folder = std::fs::read_dir(self.profile.path().join("Downloads"));
         let mut names: Vec<String> = folder

@@ -1,4 +1,4 @@
-//! A browser that asks its person, who does not answer.
+//! A browser that asks the person, who does not answer.
 
 use super::*;
 use octo_protocol::{AttachBrowser, BrowserCheck, BrowserCheckKind, BrowserRepair, ExamineBrowser};
@@ -94,7 +94,7 @@ enum PromptEnd {
     Silent,
 }
 
-/// A browser that asks its person, who answers when the test says so. Its questions are counted.
+/// A browser that asks the person, who answers when the test says so. Its questions are counted.
 struct PromptingBrowser {
     _profile: tempfile::TempDir,
     choice: BrowserChoice,
