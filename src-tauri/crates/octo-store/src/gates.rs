@@ -114,10 +114,10 @@ fn typical_turn(info: SessionInfo) -> Vec<Step> {
             }));
         }
     }
-    let (idle, mut ended_call) = (head(SessionStatus::Idle), turn);
-    (ended_call.ended_at, ended_call.end) = (Some(9), Some(TurnEnd::Finished));
+    let (idle, mut ended_turn) = (head(SessionStatus::Idle), turn);
+    (ended_turn.ended_at, ended_turn.end) = (Some(9), Some(TurnEnd::Finished));
     steps.push(Box::new(move |tx| {
-        tx.emit(topic, Event::TurnEnded { turn: ended_call })?;
+        tx.emit(topic, Event::TurnEnded { turn: ended_turn })?;
         status(tx, idle)
     }));
     steps

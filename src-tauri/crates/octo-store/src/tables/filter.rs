@@ -17,10 +17,10 @@ macro_rules! filtered {
         " AND (:source IS NULL OR source = :source) AND (:profile IS NULL OR profile = :profile)
           AND (:folder IS NULL OR folder = :folder)
           AND (:since IS NULL OR updated_at >= :since) AND (:until IS NULL OR updated_at < :until)
-          AND CASE WHEN :mark IS NULL THEN 1
-                   WHEN :mark = 'unread'
+          AND CASE WHEN :status IS NULL THEN 1
+                   WHEN :status = 'unread'
                      THEN status IN ('idle', 'failed') AND updated_at > coalesce(read_at, 0)
-                   ELSE status = :mark END"
+                   ELSE status = :status END"
     };
 }
 pub(crate) use filtered;
@@ -28,7 +28,7 @@ pub(crate) use filtered;
 /// A filter as parameters.
 pub(crate) struct FilterParams {
     source: Option<String>,
-    mark: Option<String>,
+    status: Option<String>,
     profile: Option<String>,
     folder: Option<String>,
     since: Option<i64>,
@@ -39,7 +39,7 @@ impl FilterParams {
     pub(crate) fn new(filter: &SessionFilter) -> Result<Self, StoreError> {
         Ok(Self {
             source: filter.source.as_ref().map(to_word).transpose()?,
-            mark: filter.status.as_ref().map(to_word).transpose()?,
+            status: filter.status.as_ref().map(to_word).transpose()?,
             profile: filter.profile.as_ref().map(to_word).transpose()?,
             folder: filter.folder.clone(),
             since: filter.since,
@@ -54,7 +54,7 @@ impl FilterParams {
     ) -> Vec<(&'a str, &'a dyn ToSql)> {
         let mut params: Vec<(&str, &dyn ToSql)> = vec![
             (":source", &self.source),
-            (":mark", &self.mark),
+            (":status", &self.status),
             (":profile", &self.profile),
             (":folder", &self.folder),
             (":since", &self.since),

@@ -31,10 +31,10 @@ impl Reader<'_> {
     pub fn time_lasting(
         &self,
         session: SessionId,
-        tasks: &[StepNumber],
+        steps: &[StepNumber],
     ) -> Result<LastingEffects, StoreError> {
         let key = self.require_key(session)?;
-        let numbers = serde_json::to_string(tasks)?;
+        let numbers = serde_json::to_string(steps)?;
         // With a single max(), SQLite takes bare columns from the row that has it: the last call.
         let mut effects = self.rows(
             "SELECT kind, what, sum(times), call, max(at) FROM time_lasting
