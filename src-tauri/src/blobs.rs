@@ -62,15 +62,15 @@ fn parse_request(request: &Request<Vec<u8>>) -> Result<ImageRequest, StatusCode>
     if request.method() != Method::GET {
         return Err(StatusCode::METHOD_NOT_ALLOWED);
     }
-    let hash = request.uri().path().trim_start_matches('/');
-    if let Some((session, number)) = hash.strip_prefix("live/").and_then(|path| path.split_once('/')) {
+    let path = request.uri().path().trim_start_matches('/');
+    if let Some((session, number)) = path.strip_prefix("live/").and_then(|path| path.split_once('/')) {
         let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
         let number = number.parse().ok().filter(|_| is_number).ok_or(StatusCode::NOT_FOUND)?;
         let session = session.parse().map_err(|_| StatusCode::NOT_FOUND)?;
         return Ok(ImageRequest::Live(session, number));
     }
-    let is_hash = hash.len() == 64 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    if is_hash { Ok(ImageRequest::Blob(BlobHash(hash.to_owned()))) } else { Err(StatusCode::NOT_FOUND) }
+    let is_hash = path.len() == 64 && path.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    if is_hash { Ok(ImageRequest::Blob(BlobHash(path.to_owned()))) } else { Err(StatusCode::NOT_FOUND) }
 }
 
 fn blob_response(blob: BlobBytes) -> Response<Cow<'static, [u8]>> {

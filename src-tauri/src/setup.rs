@@ -113,8 +113,9 @@ pub struct AppBuilder {
 
 impl Default for AppBuilder {
     fn default() -> Self {
-        let pace = CoreTiming { clock: Arc::new(SystemClock::default()), idle_after: octo_core::IDLE_AFTER };
-        Self { timing: pace, updates: None }
+        let timing =
+            CoreTiming { clock: Arc::new(SystemClock::default()), idle_after: octo_core::IDLE_AFTER };
+        Self { timing, updates: None }
     }
 }
 

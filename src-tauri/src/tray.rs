@@ -180,13 +180,13 @@ mod tests {
 
     #[test]
     fn the_icon_shows_the_current_work() {
-        let work = |running, waiting| CurrentWork { running, waiting, asking: 0 };
+        let work = |running, waiting| CurrentWork { running, waiting, missed_runs: 0 };
         for (work, key) in [
             (work(0, 0), "tray.idle"),
             (work(2, 0), "tray.running"),
             (work(0, 1), "tray.waiting"),
             (work(2, 1), "tray.both"),
-            (CurrentWork { asking: 1, ..work(0, 0) }, "tray.waiting"),
+            (CurrentWork { missed_runs: 1, ..work(0, 0) }, "tray.waiting"),
         ] {
             assert_eq!(status_key(work), key, "{work:?}");
         }

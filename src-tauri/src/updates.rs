@@ -62,7 +62,7 @@ fn has_source(config: &Config) -> bool {
     })
 }
 
-/// Returns whether this build knows an update source.
+/// Fails if this build has no update source.
 pub(crate) fn require_source(app: &AppHandle) -> Result<(), ApiError> {
     if has_source(app.config()) { Ok(()) } else { Err(ApiError::new("updates.not_set_up")) }
 }
@@ -73,14 +73,14 @@ pub(crate) async fn check_for_update(app: &AppHandle) -> Result<Option<UpdateOff
     let octo =
         app.state::<Core>().running().ok_or_else(|| ApiError::new("updates.not_reached").retryable())?;
     // Like all other requests, check and download use the chosen proxy and the trusted certificates.
-    let dress = octo.network().configure().map_err(|error| error.to_api())?;
+    let configure = octo.network().configure().map_err(|error| error.to_api())?;
     let failure =
         |error: tauri_plugin_updater::Error| ApiError::new("updates.not_reached").detail(error).retryable();
     let handle = app.clone();
     let updater = app
         .updater_builder()
         .timeout(CHECK_TIMEOUT)
-        .configure_client(dress)
+        .configure_client(configure)
         // On Windows the installer ends this process.
         .on_before_exit(move || exit::shut_core_down_blocking(&handle))
         .build()

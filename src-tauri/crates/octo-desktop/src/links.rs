@@ -31,8 +31,8 @@ fn try_parse(text: &str) -> Result<OpenRequest, ApiError> {
     if url.scheme() != SCHEME {
         return Err(unknown());
     }
-    let mut steps = url.path().split('/').filter(|step| !step.is_empty());
-    let (action, argument, excess) = (url.host_str(), steps.next(), steps.next());
+    let mut segments = url.path().split('/').filter(|segment| !segment.is_empty());
+    let (action, argument, excess) = (url.host_str(), segments.next(), segments.next());
     match (action, argument, excess) {
         (Some("new"), None, None) => new_session(&url),
         (Some("session"), Some(id), None) => {

@@ -149,7 +149,7 @@ impl Notices {
     /// Returns the current work.
     #[must_use]
     pub fn work(&self) -> CurrentWork {
-        CurrentWork { asking: self.runs.missed_count(), ..self.work.work() }
+        CurrentWork { missed_runs: self.runs.missed_count(), ..self.work.work() }
     }
 
     /// Records the running work.

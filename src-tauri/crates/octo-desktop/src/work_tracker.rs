@@ -11,7 +11,7 @@ pub struct CurrentWork {
     /// Sessions that wait for the person.
     pub waiting: usize,
     /// Missed runs of scheduled tasks that wait for the person: there is nothing to stop.
-    pub asking: usize,
+    pub missed_runs: usize,
 }
 
 impl CurrentWork {
@@ -24,7 +24,7 @@ impl CurrentWork {
     /// Returns how much waits for the person.
     #[must_use]
     pub fn waiting_for_person(self) -> usize {
-        self.waiting.saturating_add(self.asking)
+        self.waiting.saturating_add(self.missed_runs)
     }
 
     /// Returns whether there is something to stop.
@@ -92,7 +92,7 @@ impl WorkTracker {
         CurrentWork {
             running: count(SessionStatus::Running).saturating_add(self.other_work),
             waiting: count(SessionStatus::Waiting),
-            asking: 0,
+            missed_runs: 0,
         }
     }
 

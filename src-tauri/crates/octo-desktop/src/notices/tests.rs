@@ -113,10 +113,10 @@ fn only_missed_runs_are_reported_at_start() {
     let (a, b) = (SessionId::new(), SessionId::new());
     let mut notices = Notices::default();
     assert_eq!(notices.start_over(&[line(a, Waiting), line(b, Running)]), []);
-    assert_eq!(notices.work(), CurrentWork { running: 1, waiting: 1, asking: 0 });
+    assert_eq!(notices.work(), CurrentWork { running: 1, waiting: 1, missed_runs: 0 });
     let acts = notices.start_over(&[line(a, Waiting), line(b, Idle)]);
     assert_eq!(acts.into_iter().map(Some).map(kind).collect::<Vec<_>>(), [Some(NoticeKind::Finished)]);
-    assert_eq!(notices.work(), CurrentWork { running: 0, waiting: 1, asking: 0 });
+    assert_eq!(notices.work(), CurrentWork { running: 0, waiting: 1, missed_runs: 0 });
     notices.start_over(&[]);
     assert!(notices.work().is_none());
 }

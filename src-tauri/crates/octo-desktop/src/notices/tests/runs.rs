@@ -157,7 +157,7 @@ fn a_question_at_start_is_reported_and_withdrawn_when_answered() {
         "what was over before is no news"
     );
     let work = notices.work();
-    assert_eq!(work, CurrentWork { running: 0, waiting: 0, asking: 1 });
+    assert_eq!(work, CurrentWork { running: 0, waiting: 0, missed_runs: 1 });
     assert!(!work.is_none() && !work.can_stop() && work.waiting_for_person() == 1);
     let acts = notices.runs_changed(&[run(asks, None, RunStatus::Waiting { until: 0 })]);
     assert_eq!(acts, [NoticeCommand::Withdraw { subject: NoticeSubject::Run(asks) }]);
@@ -207,12 +207,12 @@ fn commands_and_runs_that_wait_are_counted_and_sessions_once() {
     let mut notices = Notices::default();
     notices.take_activity(&rows[3..]);
     let work = notices.work();
-    assert_eq!(work, CurrentWork { running: 1, waiting: 0, asking: 0 }, "a command alone");
+    assert_eq!(work, CurrentWork { running: 1, waiting: 0, missed_runs: 0 }, "a command alone");
     assert!(work.can_stop());
     notices.session_changed(&line(own, Running));
     notices.session_changed(&line(elsewhere, Waiting));
     notices.take_activity(&rows);
-    assert_eq!(notices.work(), CurrentWork { running: 3, waiting: 1, asking: 0 });
+    assert_eq!(notices.work(), CurrentWork { running: 3, waiting: 1, missed_runs: 0 });
     assert_eq!(notices.stop_all(), [elsewhere], "the others stop with what runs here");
     assert_eq!(kind(notices.session_changed(&line(own, Idle))), None, "what the person stopped is no news");
 }
