@@ -16,7 +16,7 @@ export class RunHistory {
   problem = $state.raw<ApiError | null>(null);
   busy = $state(false);
   readonly task: string | null;
-  #turn = 0;
+  #generation = 0;
 
   /** Creates the list of a task's runs; null means all runs. */
   constructor(task: string | null) {
@@ -25,11 +25,11 @@ export class RunHistory {
 
   /** Reloads the newest runs; older loaded ones stay. */
   async refresh(): Promise<void> {
-    const turn = ++this.#turn;
+    const generation = ++this.#generation;
     const limit = Math.min(MOST_RUNS, Math.max(PAGE, this.runs.length));
     try {
       const { runs, month } = await call("schedule", "list_runs", { task: this.task, after: null, limit });
-      if (turn !== this.#turn) return;
+      if (generation !== this.#generation) return;
       const reachedEnd = runs.length < limit;
       this.runs = reachedEnd ? runs : mergeRuns(runs, this.runs);
       this.month = month;
@@ -38,7 +38,7 @@ export class RunHistory {
       else if (this.runs.length === runs.length) this.more = true;
       this.problem = null;
     } catch (error) {
-      if (turn === this.#turn) this.problem = asApiError(error);
+      if (generation === this.#generation) this.problem = asApiError(error);
     }
   }
 
@@ -47,10 +47,10 @@ export class RunHistory {
     const last = this.runs.at(-1);
     if (!last || this.busy) return;
     this.busy = true;
-    const turn = this.#turn;
+    const generation = this.#generation;
     try {
       const { runs } = await call("schedule", "list_runs", { task: this.task, after: last.id, limit: PAGE });
-      if (turn !== this.#turn) return;
+      if (generation !== this.#generation) return;
       this.runs = [...this.runs, ...runs.filter(({ id }) => !this.runs.some((run) => run.id === id))];
       this.more = runs.length === PAGE;
     } catch (error) {

@@ -8,10 +8,10 @@ export class EscapePairs {
 
   /** Records a press at a time in milliseconds; returns whether it is the second of a pair. */
   press(time: number): boolean {
-    const second = this.#last !== null && time - this.#last <= TOGETHER;
+    const isSecondPress = this.#last !== null && time - this.#last <= TOGETHER;
     // A third press starts a new pair.
-    this.#last = second ? null : time;
-    return second;
+    this.#last = isSecondPress ? null : time;
+    return isSecondPress;
   }
 
   /** Forgets a press that had another effect. */
