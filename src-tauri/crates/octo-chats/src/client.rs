@@ -42,7 +42,7 @@ pub trait ChatClient: Send + Sync {
     fn typing(&self, person: &str) -> impl Future<Output = Result<(), ChatError>> + Send;
 
     /// Tells the service that a button press was handled, so that the person's client stops waiting. The client
-    /// shows `text`, unless they are empty.
+    /// shows `text`, unless it is empty.
     ///
     /// # Errors
     /// Returns [`ChatError::Refused`] if the press is too old.

@@ -65,9 +65,9 @@ impl Telegram {
         let server = Url::parse(&format!("{address}/"))
             .map_err(|error| ChatError::Connection(ApiError::new("chat.server_wrong").detail(error)))?;
         // It is part of the path: a character that could end it there cannot belong to a token.
-        let is_token = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '_' | '-');
+        let is_token_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '_' | '-');
         let exposed = token.expose_secret();
-        if exposed.is_empty() || !exposed.chars().all(is_token) || !exposed.contains(':') {
+        if exposed.is_empty() || !exposed.chars().all(is_token_char) || !exposed.contains(':') {
             return Err(ChatError::UnknownToken("not of the form 123456:ABC".to_owned()));
         }
         let builder = Client::builder()
@@ -83,7 +83,7 @@ impl Telegram {
     }
 
     async fn send_as(&self, person: &str, post: &Post, markup: Option<&str>) -> Result<(), ChatError> {
-        let mut sent = json!({
+        let mut payload = json!({
             "chat_id": person,
             "text": if markup.is_some() { &post.rich } else { &post.plain },
             "disable_notification": post.silent,
@@ -91,16 +91,16 @@ impl Telegram {
             "link_preview_options": { "is_disabled": true },
         });
         if let Some(markup) = markup {
-            sent["parse_mode"] = markup.into();
+            payload["parse_mode"] = markup.into();
         }
         if !post.buttons.is_empty() {
             let rows = post
                 .buttons
                 .iter()
                 .map(|button| json!([{ "text": button.label, "callback_data": button.data }]));
-            sent["reply_markup"] = json!({ "inline_keyboard": rows.collect::<Vec<_>>() });
+            payload["reply_markup"] = json!({ "inline_keyboard": rows.collect::<Vec<_>>() });
         }
-        self.call_method::<SentMessage>("sendMessage", &sent, ANSWER_WAIT).await.map(drop)
+        self.call_method::<SentMessage>("sendMessage", &payload, ANSWER_WAIT).await.map(drop)
     }
 
     async fn call_method<T: DeserializeOwned>(

@@ -287,7 +287,7 @@ impl MarkupWriter {
         self.add_markup("<pre>");
     }
 
-    /// Adds text, with its current markup.
+    /// Adds text, escaped.
     fn add_text(&mut self, text: &str) {
         self.part.rich.push_str(&escape(text));
         self.part.plain.push_str(text);

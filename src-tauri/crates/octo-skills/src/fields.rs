@@ -305,7 +305,7 @@ impl<'a> FieldReader<'a> {
 
     fn allowed_tools(&mut self) -> Vec<ToolGrant> {
         let grants: Vec<ToolGrant> =
-            self.list("allowed-tools").iter().map(|names| ToolGrant::read(names)).collect();
+            self.list("allowed-tools").iter().map(|entry| ToolGrant::read(entry)).collect();
         for grant in grants.iter().filter(|grant| grant.tool.is_none()) {
             self.warnings.push(Warning::new("skills.warning.tool_unknown").arg("tool", &grant.text));
         }
@@ -314,15 +314,15 @@ impl<'a> FieldReader<'a> {
 
     /// Returns the denied tools. A tool is denied as a whole, even if a skill denies only some of its uses.
     fn forbidden_tools(&mut self) -> Vec<&'static str> {
-        let names = [self.list("forbidden_tools"), self.list("disallowed-tools")].concat();
+        let entries = [self.list("forbidden_tools"), self.list("disallowed-tools")].concat();
         let mut tools = Vec::new();
-        for names in names {
-            let name = names.split_once('(').map_or(names.as_str(), |(name, _)| name);
+        for entry in entries {
+            let name = entry.split_once('(').map_or(entry.as_str(), |(name, _)| name);
             match octo_tool(name) {
                 Some(tool) if tools.contains(&tool) => {}
                 Some(tool) => tools.push(tool),
                 None => {
-                    self.warnings.push(Warning::new("skills.warning.tool_unknown").arg("tool", &names));
+                    self.warnings.push(Warning::new("skills.warning.tool_unknown").arg("tool", &entry));
                 }
             }
         }

@@ -111,7 +111,7 @@ impl ProcessWork {
         let fields = fields_after_name(&fs::read_to_string(folder.join("stat")).ok()?)?;
         let number = |field: usize| fields.get(field)?.parse::<u64>().ok();
         let status = fs::read_to_string(folder.join("status")).ok()?;
-        let value_of = |kind| status.lines().find_map(|value_of| Some(value_of.strip_prefix(kind)?.trim()));
+        let value_of = |kind| status.lines().find_map(|line| Some(line.strip_prefix(kind)?.trim()));
         let wakes = value_of("voluntary_ctxt_switches:")?.parse().ok()?;
         Some((id, (value_of("Name:")?.to_owned(), Self { ticks: number(11)? + number(12)?, wakes })))
     }

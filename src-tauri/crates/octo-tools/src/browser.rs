@@ -133,7 +133,7 @@ impl Tool for BrowserTool {
 impl BrowserInput {
     /// Converts the input to a browser request. Errors say which value is missing and how to get it.
     fn to_request(&self, cwd: &Path) -> Result<BrowserRequest, ToolError> {
-        let deed = match self.action {
+        let action = match self.action {
             Action::Status => BrowserAction::Status,
             Action::Tabs => BrowserAction::Tabs,
             Action::Open => BrowserAction::Open { url: self.url()? },
@@ -166,7 +166,7 @@ impl BrowserInput {
                 BrowserAction::Evaluate { script: self.text_for("evaluate", "text: the script to run")? }
             }
         };
-        Ok(BrowserRequest { tab: self.tab, action: deed })
+        Ok(BrowserRequest { tab: self.tab, action })
     }
 
     fn act(&self, cwd: &Path) -> Result<PageInteraction, ToolError> {

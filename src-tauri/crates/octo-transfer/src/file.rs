@@ -82,7 +82,7 @@ pub(crate) fn to_json(session: &ExportedSession, redaction: &mut Redaction) -> R
         context: &session.content.context,
     };
     let mut content = serde_json::to_value(content).map_err(broken)?;
-    redaction.value(&mut content);
+    redaction.redact_value(&mut content);
     let mut file = json!({ "format": FORMAT, "version": VERSION, "octo": env!("CARGO_PKG_VERSION") });
     if let (Value::Object(file), Value::Object(content)) = (&mut file, content) {
         file.extend(content);

@@ -88,7 +88,7 @@ impl ExportedSession {
     fn make(self, form: ExportForm, language: octo_protocol::Language) -> Result<ExportFile, ApiError> {
         let words = ExportWords(language);
         let mut redaction = Redaction::new(&self.secrets)?;
-        let title = redaction.text(&self.content.info.title);
+        let title = redaction.redact_text(&self.content.info.title);
         let pieces = pieces::export_pieces(&self.content.page, &words, &mut redaction);
         // Counted once, because the file consists of the same texts.
         let secrets = redaction.count();

@@ -45,10 +45,10 @@ pub(crate) fn export_pieces(
         let undone = undone.contains(&message.turn);
         for block in &message.blocks {
             if let Some(mut piece) = export_piece(message, block, words) {
-                piece.heading = redaction.text(&piece.heading);
-                piece.text = redaction.text(&piece.text);
+                piece.heading = redaction.redact_text(&piece.heading);
+                piece.text = redaction.redact_text(&piece.text);
                 for (_, name) in &mut piece.pictures {
-                    *name = redaction.text(name);
+                    *name = redaction.redact_text(name);
                 }
                 pieces.push(ExportPiece { undone, ..piece });
             }

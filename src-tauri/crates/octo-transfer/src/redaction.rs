@@ -90,7 +90,7 @@ impl Redaction {
     }
 
     /// Returns a text without its secrets.
-    pub(crate) fn text(&mut self, text: &str) -> String {
+    pub(crate) fn redact_text(&mut self, text: &str) -> String {
         // A placeholder already in the text is not counted as a removal.
         let before = text.matches(PLACEHOLDER).count();
         let mut clean = self.known.redact(text);
@@ -109,7 +109,7 @@ impl Redaction {
         for pattern in &self.shapes.named {
             let replaced = pattern.replace_all(&clean, |found: &Captures<'_>| {
                 let part = |name| found.name(name).map_or("", |part| part.as_str());
-                let (matched, name, value) = (part_of(found), part("name"), part("value"));
+                let (matched, name, value) = (matched_text(found), part("name"), part("value"));
                 if value.chars().count() < min_value_chars(name) || value.starts_with(REDACTED) {
                     return matched.to_owned();
                 }
@@ -124,17 +124,17 @@ impl Redaction {
     }
 
     /// Removes the secrets from a value, except in names of fields.
-    pub(crate) fn value(&mut self, value: &mut Value) {
+    pub(crate) fn redact_value(&mut self, value: &mut Value) {
         match value {
-            Value::String(text) => *text = self.text(text),
-            Value::Array(items) => items.iter_mut().for_each(|value| self.value(value)),
-            Value::Object(fields) => fields.values_mut().for_each(|value| self.value(value)),
+            Value::String(text) => *text = self.redact_text(text),
+            Value::Array(items) => items.iter_mut().for_each(|value| self.redact_value(value)),
+            Value::Object(fields) => fields.values_mut().for_each(|value| self.redact_value(value)),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 }
 
-fn part_of<'a>(found: &Captures<'a>) -> &'a str {
+fn matched_text<'a>(found: &Captures<'a>) -> &'a str {
     found.get(0).map_or("", |matched| matched.as_str())
 }
 
@@ -187,9 +187,9 @@ mod tests {
         ];
         for (text, expected) in cases {
             let mut redaction = redaction();
-            assert_eq!(redaction.text(&text), expected, "{text}");
+            assert_eq!(redaction.redact_text(&text), expected, "{text}");
             assert!(redaction.count() > 0, "{text}");
-            let clean = redaction.text(&expected);
+            let clean = redaction.redact_text(&expected);
             assert_eq!(clean, expected, "once is enough: {text}");
         }
     }
@@ -208,7 +208,7 @@ mod tests {
             "请检查密码重置",
         ] {
             let mut redaction = redaction();
-            assert_eq!(redaction.text(text), text);
+            assert_eq!(redaction.redact_text(text), text);
             assert_eq!(redaction.count(), 0, "{text}");
         }
     }
@@ -218,7 +218,7 @@ mod tests {
         let mut value =
             serde_json::json!({ "a": ["x zq9-PLAIN-value"], "n": 3, "b": { "c": "token: abc12345" } });
         let mut redaction = redaction();
-        redaction.value(&mut value);
+        redaction.redact_value(&mut value);
         assert_eq!(
             value,
             serde_json::json!({ "a": ["x [redacted]"], "n": 3, "b": { "c": "token: [redacted]" } })

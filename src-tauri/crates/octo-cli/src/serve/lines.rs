@@ -27,13 +27,13 @@ fn read_lines_up_to(limit: u64, mut input: impl BufRead, mut take: impl FnMut(In
         if ended {
             line.pop();
         }
-        let line_result = if u64::try_from(line.len()).is_ok_and(|length| length <= limit) {
+        let wants_more = if u64::try_from(line.len()).is_ok_and(|length| length <= limit) {
             take(Ok(line))
         } else {
             let has_more = skip_line(&mut input);
             take(Err(ApiError::new("serve.long_line").arg("mib", limit / (1024 * 1024)))) && has_more
         };
-        if !line_result {
+        if !wants_more {
             return;
         }
     }

@@ -58,7 +58,7 @@ pub(super) fn read(
     mut source: impl BufRead,
     range: &LineRange,
     path: &Path,
-    as_what: LineSource<'_>,
+    source_kind: LineSource<'_>,
     context: &ToolContext,
 ) -> Result<ToolOutput, ToolError> {
     let failed =
@@ -107,7 +107,7 @@ pub(super) fn read(
     }
     let total = lines.count_rest(is_end, context).map_err(failed)?;
 
-    let shown_path = match as_what {
+    let shown_path = match source_kind {
         LineSource::File => display_path(path, &context.cwd),
         LineSource::Document(description) => {
             format!("{} [text of {description}]", display_path(path, &context.cwd))

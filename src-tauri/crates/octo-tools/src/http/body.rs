@@ -15,7 +15,7 @@ pub(crate) struct WebBody {
 
 /// Reads at most `limit` bytes, and at most `limit` decompressed bytes.
 pub(super) async fn read(response: &mut Response, limit: usize) -> Result<WebBody, String> {
-    let packing = response
+    let content_encoding = response
         .headers()
         .get(CONTENT_ENCODING)
         .and_then(|value| value.to_str().ok())
@@ -30,7 +30,7 @@ pub(super) async fn read(response: &mut Response, limit: usize) -> Result<WebBod
             break;
         }
     }
-    match packing.as_str() {
+    match content_encoding.as_str() {
         "" | "identity" => Ok(body),
         // The request asked for no compression; some servers compress nevertheless.
         "gzip" | "x-gzip" => unpack(&body, limit),
