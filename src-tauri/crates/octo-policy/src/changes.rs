@@ -149,13 +149,13 @@ pub(crate) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
         "mkdir" | "touch" | "tee" => all(Touch::Write),
         "rm" | "rmdir" => {
             // Everything: one question too many is safer.
-            let whole = |text: &String| {
+            let is_everything = |text: &String| {
                 text.trim_start_matches("./")
                     .trim_end_matches('/')
                     .chars()
                     .all(|c| matches!(c, '*' | '.' | '?'))
             };
-            if texts.iter().any(whole) { None } else { all(Touch::Remove) }
+            if texts.iter().any(is_everything) { None } else { all(Touch::Remove) }
         }
         "chmod" => {
             let (mode, files) = texts.split_first()?;

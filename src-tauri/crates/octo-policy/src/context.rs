@@ -26,7 +26,7 @@ pub struct LineContext {
     pub language: Language,
 }
 
-/// Folders of a system that are never wiped: what lies at the root, and a few below it.
+/// System folders that are never wiped: those at the root, and a few below them.
 const SYSTEM: &[&str] = &[
     "/Applications",
     "/Library",
@@ -178,8 +178,9 @@ impl LineContext {
                 let inside =
                     rest.strip_prefix('/').is_some_and(|rest| OWN.iter().any(|own| rest.starts_with(own)));
                 // `x.octo.place` is a site.
-                let whole = home.starts_with('/') || !before.ends_with(char::is_alphanumeric);
-                inside || (whole && rest.starts_with(['.', '-']) && is_sibling_suffix(name_part(rest)))
+                let is_whole_name = home.starts_with('/') || !before.ends_with(char::is_alphanumeric);
+                inside
+                    || (is_whole_name && rest.starts_with(['.', '-']) && is_sibling_suffix(name_part(rest)))
             })
         };
         mentions(".octo")
@@ -219,7 +220,7 @@ fn is_sibling_suffix(word: &str) -> bool {
         })
 }
 
-/// Whether the name of a home that was put aside, which is `start` and a time, begins with or could match a pattern.
+/// Whether the name of a former home, which is `start` and a time, begins with or could match a pattern.
 fn may_be_former_home(pattern: &str, start: &str) -> bool {
     let begins = pattern.chars().count() >= start.chars().count()
         && pattern.chars().zip(start.chars()).all(|(a, b)| a == '?' || a == b);

@@ -92,10 +92,10 @@ pub const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// pose as tools.
 pub fn trusted_path(path: &str, folder: &Path) -> String {
     let folder = octo_workspace::resolve_links(folder).unwrap_or_else(|_| folder.to_owned());
-    let kept: Vec<PathBuf> = std::env::split_paths(path)
+    let trusted: Vec<PathBuf> = std::env::split_paths(path)
         .filter(|entry| entry.is_absolute())
         .filter(|entry| octo_workspace::resolve_links(entry).is_ok_and(|entry| !is_inside(&folder, &entry)))
         .collect();
-    let joined = std::env::join_paths(kept).unwrap_or_default().to_string_lossy().into_owned();
+    let joined = std::env::join_paths(trusted).unwrap_or_default().to_string_lossy().into_owned();
     if joined.is_empty() { DEFAULT_PATH.to_owned() } else { joined }
 }

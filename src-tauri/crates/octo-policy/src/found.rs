@@ -125,7 +125,7 @@ fn take(path: &Path, restriction: RestrictionLookup<'_>, reads: &mut Reads) {
     }
 }
 
-/// A word that stands for a found file, in the place of another one.
+/// Returns the word for a found file that replaces another word.
 pub(crate) fn found_word(written: &Word) -> Word {
     Word { text: FOUND.to_owned(), form: Form::Found, span: written.span.clone() }
 }

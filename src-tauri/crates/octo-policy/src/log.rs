@@ -9,13 +9,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A file is put aside when it has grown beyond this many bytes.
+/// A file larger than this many bytes is rotated.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// How many files there are, the one written included.
+/// The number of files, including the one that is written.
 const KEPT: usize = 4;
 
-/// The most of a line that is kept, in characters.
+/// Maximum length of a recorded line, in characters.
 const MAX_LINE: usize = 2_000;
 
 /// The decision.
@@ -26,30 +26,30 @@ pub enum LoggedVerdict {
     Ask,
     /// It does not run.
     Deny,
-    /// Another line runs in its place.
+    /// Another line runs instead.
     Rewrite,
 }
 
 /// One decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DecisionEntry {
-    /// When, in milliseconds since 1970.
+    /// The time, in milliseconds since 1970.
     pub at: Millis,
-    /// In which session.
+    /// The session.
     pub session: SessionId,
     /// The decision.
     pub verdict: LoggedVerdict,
     /// Why: the name of a reason of [`octo_protocol::AskReason`], [`octo_protocol::Risk`] or
     /// [`octo_protocol::Refusal`].
     pub reason: String,
-    /// The line or the path, what looks like a secret in it left out.
+    /// The line or the path, without what looks like a secret.
     line: String,
-    /// What runs in its place.
+    /// The line that runs instead.
     rewritten: Option<String>,
 }
 
 impl DecisionEntry {
-    /// An entry for a line or path, and for what runs in its place.
+    /// Creates an entry for a line or path, and for the line that runs instead.
     pub fn new(
         at: Millis,
         session: SessionId,

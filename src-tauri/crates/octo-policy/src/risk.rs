@@ -41,11 +41,11 @@ const TABLE: &[(&[&str], &[&str], Risk)] = &[
     (&["dropdb", "dropuser", "tmutil", "fstrim", "mkfs", "wipefs", "dd"], &[], Risk::Deletes),
 ];
 
-/// What fetches something from elsewhere.
+/// Programs that fetch something from elsewhere.
 const FETCHERS: &[&str] =
     &["curl", "wget", "fetch", "http", "https", "xh", "aria2c", "lwp-request", "lynx", "GET"];
 
-/// What runs what it is given.
+/// Programs that run the code they are given.
 const INTERPRETERS: &[&str] = &[
     "python",
     "python2",
@@ -110,8 +110,8 @@ pub(crate) fn of(call: &Call) -> Option<Risk> {
     }
     TABLE.iter().find_map(|(names, verbs, risk)| {
         let verb = operands.first().copied().unwrap_or_default();
-        let is = names.contains(&name.as_str()) && (verbs.is_empty() || verbs.contains(&verb));
-        is.then_some(*risk)
+        let matches = names.contains(&name.as_str()) && (verbs.is_empty() || verbs.contains(&verb));
+        matches.then_some(*risk)
     })
 }
 

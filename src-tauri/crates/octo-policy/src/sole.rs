@@ -174,8 +174,9 @@ mod tests {
             "octo skill show x)",
         ] {
             let words = sole_command(line);
-            let whole = words.as_ref().is_some_and(|words| words.iter().take(2).eq(["octo", "skill"].iter()));
-            assert!(!whole, "{line:?}: {words:?}");
+            let is_found =
+                words.as_ref().is_some_and(|words| words.iter().take(2).eq(["octo", "skill"].iter()));
+            assert!(!is_found, "{line:?}: {words:?}");
         }
     }
 

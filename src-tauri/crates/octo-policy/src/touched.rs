@@ -64,8 +64,8 @@ pub(crate) fn inspect(
                 expand(text, place, &mut names)?;
                 let mut budget = MAX_ENTRIES;
                 for name in names {
-                    let whole = octo_workspace::resolve(&name, place).ok()?;
-                    let closed = closed_below(&whole, &mut budget, queries.restriction)?;
+                    let folder = octo_workspace::resolve(&name, place).ok()?;
+                    let closed = closed_below(&folder, &mut budget, queries.restriction)?;
                     known.reads.extend(closed.into_iter().map(|path| path.to_string_lossy().into_owned()));
                 }
                 continue;

@@ -159,9 +159,9 @@ impl Outline {
         ours.sort_by_key(by_place);
         theirs.sort_by_key(by_place);
         targets.sort_by_key(|span| (span.start, span.end));
-        let mut seen = self.targets.clone();
-        seen.sort_by_key(|span| (span.start, span.end));
-        ours == theirs && targets == seen
+        let mut their_targets = self.targets.clone();
+        their_targets.sort_by_key(|span| (span.start, span.end));
+        ours == theirs && targets == their_targets
     }
 
     /// Where the simple commands stand.

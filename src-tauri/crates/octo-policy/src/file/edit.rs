@@ -49,30 +49,30 @@ impl PolicyFile {
     ///
     /// See [`PolicyChangeError`].
     pub fn change(&self, change: &PolicyChange, stamp: &str) -> Result<PolicyReading, PolicyChangeError> {
-        let there = self.text()?;
-        let text = there.clone().unwrap_or_default();
+        let content = self.text()?;
+        let text = content.clone().unwrap_or_default();
         let rules = parse(&text).map_err(|broken| broken.at(self.path()))?;
-        if stamp_of(there.as_deref()) != stamp {
+        if stamp_of(content.as_deref()) != stamp {
             return Err(PolicyChangeError::Changed);
         }
-        let mut wanted = rules.clone();
+        let mut changed = rules.clone();
         match change {
             PolicyChange::Add(rule) => {
                 check(rule).map_err(PolicyChangeError::Rule)?;
-                let list = wanted.list_mut(rule.list);
+                let list = changed.list_mut(rule.list);
                 if !list.contains(&rule.text) {
                     list.push(rule.text.clone());
                 }
             }
-            PolicyChange::Remove(rule) => wanted.list_mut(rule.list).retain(|text| *text != rule.text),
+            PolicyChange::Remove(rule) => changed.list_mut(rule.list).retain(|text| *text != rule.text),
         }
-        if wanted != rules {
-            let new = render(&text, &wanted);
+        if changed != rules {
+            let new = render(&text, &changed);
             // The result must be the intended one, whatever the file looks like.
-            if parse(&new).ok().as_ref() != Some(&wanted) {
+            if parse(&new).ok().as_ref() != Some(&changed) {
                 return Err(PolicyChangeError::Layout);
             }
-            self.replace(there.as_deref(), &new)?;
+            self.replace(content.as_deref(), &new)?;
         }
         Ok(self.read())
     }
@@ -101,8 +101,8 @@ pub(super) fn render(text: &str, rules: &PolicyRules) -> String {
     let mut document: DocumentMut = text.parse().unwrap_or_default();
     for list in LISTS {
         let (words, (section, key)) = (rules.list(list), section_and_key(list));
-        let there = document.get(section).and_then(|table| table.get(key)).is_some();
-        if words.is_empty() && !there {
+        let is_present = document.get(section).and_then(|table| table.get(key)).is_some();
+        if words.is_empty() && !is_present {
             continue;
         }
         let table = document.entry(section).or_insert_with(|| Item::Table(Table::new()));

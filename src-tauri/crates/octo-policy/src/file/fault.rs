@@ -82,7 +82,7 @@ pub enum RuleFault {
     Unreadable,
     /// It is a path that is neither absolute nor in the home.
     Relative,
-    /// It is a place and a pattern at once.
+    /// It is both a place and a pattern.
     PlacePattern,
 }
 

@@ -43,7 +43,7 @@ pub(super) fn control(name: &str, arguments: &[plain::Word]) -> Option<()> {
         .map(|word| (word.form == Form::Literal).then_some(word.text.as_str()))
         .collect::<Option<_>>()?;
     let number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
-    let known = match (name, texts.as_slice()) {
+    let is_harmless = match (name, texts.as_slice()) {
         (":", _) => true,
         ("exit" | "return" | "break" | "continue", []) => true,
         ("exit" | "return" | "break" | "continue", [text]) => number(text),
@@ -53,7 +53,7 @@ pub(super) fn control(name: &str, arguments: &[plain::Word]) -> Option<()> {
         ("wait", []) => true,
         _ => false,
     };
-    known.then_some(())
+    is_harmless.then_some(())
 }
 
 /// The variables a command sets.

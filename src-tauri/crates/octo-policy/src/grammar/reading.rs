@@ -6,12 +6,12 @@ use crate::plain::{Form, Word};
 /// Words that may name a path to read.
 pub(crate) type Reads = Vec<String>;
 
-/// Returns the words that bash replaces by names of files: looking for them reads folders.
+/// Returns the words that bash replaces with names of files, which it finds by reading folders.
 pub(crate) fn patterns(words: &[Word]) -> Reads {
     words.iter().filter(|word| word.form == Form::Pattern).map(|word| word.text.clone()).collect()
 }
 
-/// A command's words, told apart.
+/// A command's words by kind: options, their values, operands.
 #[derive(Debug, Default)]
 pub(crate) struct Options<'a> {
     /// Options by name (`n`, `lines`), in order; abbreviations in full.
@@ -24,11 +24,11 @@ pub(crate) struct Options<'a> {
     pub values: Vec<(&'a str, &'a str)>,
     /// Values that are words of their own and patterns.
     pub patterns: Reads,
-    /// Separate values behind an operand. A program that stops at its first operand takes them for operands too.
+    /// Separate values after an operand. A program that stops parsing at its first operand takes them as operands.
     pub late_values: Reads,
     /// Whether an option came after an operand.
     pub late: bool,
-    /// The operands behind `--`.
+    /// The operands after `--`.
     pub after_end: usize,
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn touched(grammar: &OptionGrammar, arguments: &[Word]) -> Option<(Re
         return None;
     }
     let writes = written(&program.text)?;
-    // An operand with `=` assigns a variable; as a name it lies in the folder.
+    // An operand with `=` assigns a variable; as a file name it is in the folder.
     let files = operands.filter(|word| word.form != Form::Pipe).map(|word| word.text.clone());
     Some((options.option_reads().into_iter().chain(files).collect(), writes))
 }

@@ -86,7 +86,7 @@ impl FindCommand {
             if takes_file || value.form == Form::Pattern {
                 find.reads.push(value.text.clone());
             }
-            // A test behind an action does not hold for what the action was given.
+            // A test after an action does not limit what the action gets.
             if text == "-name" && value.form == Form::Literal && !acted {
                 find.names.push(value.text.clone());
             }

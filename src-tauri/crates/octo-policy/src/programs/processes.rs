@@ -46,7 +46,7 @@ pub(crate) fn ps(arguments: &[Word]) -> Option<Reads> {
         if word.form != Form::Literal {
             return None;
         }
-        let known = match word.text.strip_prefix('-') {
+        let is_allowed = match word.text.strip_prefix('-') {
             Some("o") | Some("eo") | Some("axo") => {
                 let columns = words.next().filter(|word| word.form == Form::Literal)?;
                 columns.text.split(',').all(|column| COLUMNS.contains(&column.trim_end_matches('=')))
@@ -56,7 +56,7 @@ pub(crate) fn ps(arguments: &[Word]) -> Option<Reads> {
             Some(letters) => !letters.is_empty() && letters.chars().all(|c| "AaefFlHT".contains(c)),
             None => word.text.chars().all(|c| "auxwfl".contains(c)),
         };
-        if !known {
+        if !is_allowed {
             return None;
         }
     }

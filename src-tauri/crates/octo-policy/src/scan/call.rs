@@ -12,9 +12,9 @@ pub(crate) struct Call {
     pub redirects: Vec<(RedirectKind, String)>,
     /// Folders it may run in, as seen from where the line begins (`.`).
     pub bases: Vec<String>,
-    /// Through what it is reached, outermost first: `sudo`, `xargs`, `bash`.
+    /// The commands that run it, outermost first: `sudo`, `xargs`, `bash`.
     pub through: Vec<String>,
-    /// Names of what feeds it through a pipe or a substitution.
+    /// Names of the commands that feed it through a pipe or a substitution.
     pub fed: Vec<String>,
     /// The range of its simple command in the line, if it is literally in the line.
     pub span: Option<Range<usize>>,
