@@ -318,7 +318,7 @@ impl BrowserSession {
     /// window.
     pub(crate) async fn crop(&self, tab: TabNumber, page: &Page, node_ref: &NodeRef) -> Option<BlobHash> {
         // The element is pictured without the overlay.
-        let _drawn = page.clear_overlay().await;
+        let _cleared = page.clear_overlay().await;
         let area = page.area_of(node_ref).await.ok()?;
         let mut work = self.work().await;
         let redactor = work.read().redactor.clone();

@@ -202,7 +202,7 @@ impl SinkQuestion {
     }
 
     /// Returns the site of the action: that of the frame, not only of the page that contains it.
-    pub fn place(&self) -> Option<&Site> {
+    pub fn site(&self) -> Option<&Site> {
         self.site.as_ref()
     }
 }

@@ -73,9 +73,9 @@ impl NodeMarks {
         let mut in_field = vec![false; tree.nodes.len()];
         for (index, node) in tree.nodes.iter().enumerate() {
             let parent = tree.node(node.parent);
-            let within = in_field.get(node.parent as usize).copied().unwrap_or_default();
+            let parent_in_field = in_field.get(node.parent as usize).copied().unwrap_or_default();
             if let Some(slot) = in_field.get_mut(index) {
-                *slot = within || parent.is_some_and(|parent| parent.part == RolePart::Field);
+                *slot = parent_in_field || parent.is_some_and(|parent| parent.part == RolePart::Field);
             }
         }
         in_field

@@ -244,8 +244,8 @@ impl InheritedPaint {
         let soft = |overflow: &str| matches!(overflow, "auto" | "scroll" | "overlay");
         if soft(x) || soft(y) {
             self.scrolls = true;
-            let seen = !rect.intersection(&self.fixed_clip).is_empty();
-            self.fixed_clip = if seen { Rect::ALL } else { Rect::EMPTY };
+            let is_visible = !rect.intersection(&self.fixed_clip).is_empty();
+            self.fixed_clip = if is_visible { Rect::ALL } else { Rect::EMPTY };
         }
         self.fixed_clip = self.fixed_clip.intersection(&rect.limited_to_axes(hard(x), hard(y)));
         self.scroll_clip =

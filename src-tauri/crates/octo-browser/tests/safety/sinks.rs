@@ -447,7 +447,7 @@ fn unknown_targets_ask() {
     let Judgement::Ask(question) = judge(&pay, &PageMemory::default()) else {
         panic!("a page that asks for a card")
     };
-    assert_eq!((question.name(), question.role(), question.place()), ("Continue", "button", None));
+    assert_eq!((question.name(), question.role(), question.site()), ("Continue", "button", None));
     assert_eq!(question.sinks(), [Sink::Submits(SensitiveData::Payment)]);
 }
 
@@ -464,5 +464,5 @@ fn the_question_shows_the_name_and_the_frames_site() {
     };
     let Judgement::Ask(question) = judge(&act, &PageMemory::default()) else { panic!("it sends") };
     assert_eq!(question.name(), "Send now");
-    assert_eq!(question.place(), Some(&site("https://frame.example")));
+    assert_eq!(question.site(), Some(&site("https://frame.example")));
 }
