@@ -40,7 +40,7 @@ const VERSION_FILES: &[&str] = &[
 /// environment with [`crate::git_overrides`] and a [`crate::trusted_path`].
 pub type GitQuery = fn(&Path, &[&str]) -> Option<String>;
 
-/// What inspecting a folder asks its caller.
+/// The queries that inspecting a folder makes to its caller.
 #[derive(Clone, Copy)]
 pub(crate) struct FolderQueries<'a> {
     /// The restriction of a real path.
@@ -200,7 +200,7 @@ pub(crate) fn is_harmless(repository: &Path, git: GitQuery) -> bool {
     !index.split('\0').any(|entry| entry.starts_with("160000"))
 }
 
-/// Settings a repository may have of its own; names as git prints them, in lower case but for the middle.
+/// Settings a repository itself may have. Names are as git prints them: in lower case except for the middle part.
 fn is_harmless_setting(name: &str) -> bool {
     #[rustfmt::skip]
     const CORE: &[&str] = &[

@@ -147,7 +147,7 @@ impl Follower<'_> {
                 state.variables = inner.variables;
             }
             stages => {
-                // Each stage is a shell of its own: nothing of it lasts.
+                // Each stage is a separate shell: its state does not last.
                 let mut feed = None;
                 for stage in stages {
                     let mut inner = state.clone();
@@ -210,7 +210,7 @@ impl Follower<'_> {
                     self.inner(word, state)?;
                     values.extend(self.loop_values(word, state).ok_or_else(stop_at_line)?);
                 }
-                // A value that is not known makes the variable one.
+                // An unknown value makes the variable unknown.
                 let known: Option<Vec<Value>> = values.into_iter().collect();
                 let known = known.filter(|known| known.len() <= MAX_FORMS);
                 if uses_bare(body, name) {
@@ -272,7 +272,7 @@ impl Follower<'_> {
         }
     }
 
-    /// The commands in a word's expansions: shells of their own.
+    /// Follows the commands in a word's expansions, which run in separate shells.
     fn inner(&mut self, word: &Word, state: &State) -> Step {
         for part in &word.parts {
             match part {

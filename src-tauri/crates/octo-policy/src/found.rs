@@ -27,18 +27,18 @@ pub(crate) const FOUND: &str = "\u{1}found";
 pub(crate) struct FoundFiles {
     /// Where it looks, as seen from where the line begins.
     pub roots: Vec<String>,
-    /// What it may name there.
+    /// The files it may name there.
     pub source: FoundSource,
     /// Whether its names are split into words before they are read.
     pub splitting: Splitting,
 }
 
-/// What a command may name below its roots.
+/// The files a command may name below its roots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FoundSource {
     /// Files and folders with a name like one of these patterns; all if there are none.
     Tree(Vec<String>),
-    /// What this query of git names.
+    /// The files that this git query lists.
     Git(Vec<String>),
 }
 

@@ -29,11 +29,11 @@ pub struct OpenPaths<'a> {
 /// What the policy says about touching a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathVerdict {
-    /// It lies where the session may go.
+    /// It is where the session may work.
     Open,
     /// It usually holds secrets, or the person says so.
     Secret,
-    /// It lies outside the session's folder.
+    /// It is outside the session's folder.
     Outside,
     /// It can make later commands run something else.
     Protected,
@@ -120,7 +120,7 @@ fn refused(path: &Path, context: &LineContext, policy: &Policy) -> Option<PathVe
     policy.is_denied(path).then_some(PathVerdict::Denied(Refusal::Ruled))
 }
 
-/// What the policy says about reading a real path (see [`octo_workspace::resolve`]).
+/// Returns what the policy says about reading a resolved path (see [`octo_workspace::resolve`]).
 pub fn read_path(path: &Path, open: OpenPaths<'_>, context: &LineContext, policy: &Policy) -> PathVerdict {
     if let Some(refused) = refused(path, context, policy) {
         return refused;
@@ -132,7 +132,7 @@ pub fn read_path(path: &Path, open: OpenPaths<'_>, context: &LineContext, policy
     if besides || is_inside(open.folder, path) { PathVerdict::Open } else { PathVerdict::Outside }
 }
 
-/// What the policy says about making, changing or removing a real path.
+/// Returns what the policy says about creating, changing or removing a resolved path.
 pub fn write_path(
     path: &Path,
     open: OpenPaths<'_>,
@@ -143,7 +143,7 @@ pub fn write_path(
     if let Some(refused) = refused(path, context, policy) {
         return refused;
     }
-    // What the session was given to write is its own, even in Octo's home.
+    // Paths the session may write are its own, even in Octo's home.
     let besides = open.writable.iter().any(|folder| is_inside(folder, path));
     let role = roles::role(path, context, startup).filter(|role| !besides || *role != FileRole::Code);
     if let Some(role @ (FileRole::Startup | FileRole::Instructs | FileRole::Code)) = role {

@@ -59,12 +59,12 @@ pub(crate) enum Join {
     Pipe,
 }
 
-/// A word: what the command receives, if it is no pattern.
+/// A word: the text the command receives, unless it is a pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct Word {
     /// Its value, quotes taken away.
     pub text: String,
-    /// Whether bash replaces it by the names of files that match.
+    /// Whether bash replaces it with the names of files that match.
     pub form: Form,
     /// Its range in the line, including quotes.
     pub span: Range<usize>,

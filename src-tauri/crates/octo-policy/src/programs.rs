@@ -29,7 +29,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 pub(crate) struct Program {
     /// Its options.
     pub grammar: OptionGrammar,
-    /// What its operands are.
+    /// The meaning of its operands.
     pub operands: Operands,
 }
 
@@ -212,7 +212,7 @@ impl Program {
     }
 }
 
-/// The folder a path lies in.
+/// Returns the folder that contains a path.
 fn folder_of(path: &str) -> String {
     match path.trim_end_matches('/').rsplit_once('/') {
         Some(("", _)) => "/".to_owned(),

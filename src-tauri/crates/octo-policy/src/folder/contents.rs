@@ -10,10 +10,10 @@ use crate::{
 use octo_workspace::PathRestriction;
 use std::path::{Path, PathBuf};
 
-/// Closed files told to the caller; one is enough to ask.
+/// Maximum number of closed files returned to the caller; one is enough to ask.
 const MAX_CLOSED: usize = 3;
 
-/// Returns the closed files whose contents a command of git would print in a folder; `None` if they cannot be told.
+/// Returns the closed files whose contents a command of git would print in a folder; `None` if they are unknown.
 pub(crate) fn closed(command: &Simple, folder: &Path, queries: FolderQueries<'_>) -> Option<Reads> {
     let arguments = command.words.get(1..).unwrap_or_default();
     let Some(shown) = shown_contents(arguments) else { return Some(Reads::new()) };
@@ -21,7 +21,7 @@ pub(crate) fn closed(command: &Simple, folder: &Path, queries: FolderQueries<'_>
     // Outside a repository git prints nothing.
     let Some(root) = repository(folder)? else { return Some(Reads::new()) };
     for object in &shown.objects {
-        // A blob has no name, so nobody can say what it holds.
+        // A blob has no name, so its content is unknown.
         if queries.ask(folder, &["cat-file", "-t", object]).is_some_and(|kind| kind.trim() == "blob") {
             return None;
         }

@@ -155,7 +155,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Follows a command that another one starts with the names of files it found. It only may read.
+    /// Follows a command that another one starts with the names of files it found. It may only read.
     fn start(
         &mut self,
         started: (Vec<plain::Word>, Option<FoundFiles>),
@@ -164,7 +164,7 @@ impl Follower<'_> {
     ) -> Step {
         let (words, found) = started;
         let (name, arguments) = words.split_first().ok_or_else(stop_at_line)?;
-        // A shell's own command is none that another program could start.
+        // Another program cannot start a shell's builtin.
         if matches!(name.text.as_str(), "cd" | "find" | "git" | "type" | "ulimit") {
             return Err(stop_at_line());
         }
@@ -189,7 +189,7 @@ impl Follower<'_> {
     }
 }
 
-/// The words behind programs that do nothing but start another one.
+/// Returns the words after programs that only start another one.
 fn started_words(mut words: &[plain::Word]) -> Option<&[plain::Word]> {
     loop {
         let text = |at: usize| {

@@ -17,14 +17,14 @@ pub(super) struct Feed {
     places: Vec<String>,
 }
 
-/// Names that stand in the line, or that a command finds.
+/// Names that are written in the line, or that a command finds.
 #[derive(Clone, Debug)]
 enum Names {
     Literal(Vec<Word>),
     Search(FoundFiles),
 }
 
-/// What ends each name.
+/// The end of each name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
     Line,
@@ -46,7 +46,7 @@ impl Follower<'_> {
             "find" => find_names(arguments),
             "git" => git_names(arguments),
             "rg" => ripgrep_names(arguments),
-            // These print some of the lines they are given, and each whole.
+            // These print some of their input lines, each complete.
             "head" | "tail" | "sort" | "uniq" | "grep" => {
                 let feed = self.feed.clone().filter(|feed| feed.ending == Ending::Line)?;
                 passes_lines(&name.text, arguments).then_some(feed)

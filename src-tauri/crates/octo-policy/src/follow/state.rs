@@ -29,7 +29,7 @@ impl State {
         }
     }
 
-    /// Takes the values of variables for unknown from here on.
+    /// Treats the values of variables as unknown from here on.
     pub(super) fn forget(&mut self, names: Vec<String>) {
         self.variables.extend(names.into_iter().map(|name| (name, vec![Value::Any])));
     }

@@ -19,10 +19,10 @@ pub(super) enum Value {
     Any,
 }
 
-/// What bash calls the pipe of a process substitution.
+/// The name bash gives the pipe of a process substitution.
 const PIPE: &str = "/dev/fd/63";
 
-/// Where a part stands in its word.
+/// The position of a part in its word.
 #[derive(Clone, Copy)]
 struct PartPosition<'a> {
     first: bool,
@@ -207,7 +207,7 @@ impl Making {
 const CERTAINTY: &[Form] =
     &[Form::Split, Form::Unknown, Form::Found, Form::Pipe, Form::Pattern, Form::Number, Form::Literal];
 
-/// Every way of one list followed by every way of another; `None` if there are too many.
+/// Returns every item of one list followed by every item of another; `None` if there are too many.
 fn product(forms: &[Vec<plain::Word>], values: &[Vec<plain::Word>]) -> Option<Vec<Vec<plain::Word>>> {
     if forms.len() * values.len() > MAX_FORMS {
         return None;
