@@ -77,8 +77,8 @@ impl PolicyFile {
         Ok(self.read())
     }
 
-    fn replace(&self, there: Option<&str>, new: &str) -> Result<(), PolicyChangeError> {
-        let target = match there {
+    fn replace(&self, expected: Option<&str>, new: &str) -> Result<(), PolicyChangeError> {
+        let target = match expected {
             Some(_) => fs::canonicalize(self.path())?,
             None => self.path().to_owned(),
         };
@@ -88,7 +88,7 @@ impl PolicyFile {
         file.write_all(new.as_bytes())?;
         file.as_file().sync_all()?;
         // As late as possible: an editor may have saved the file since it was read.
-        if self.text()?.as_deref() != there {
+        if self.text()?.as_deref() != expected {
             return Err(PolicyChangeError::Changed);
         }
         file.persist(&target).map_err(|error| error.error)?;
