@@ -44,7 +44,7 @@ async fn a_phone_is_paired_answered_and_kept_over_a_restart() -> Result<()> {
     assert!(!page_text(&app).await?.contains("octo_test_bot"));
     app.fill("chat-token", telegram.token()).await?;
     app.click("chat-save").await?;
-    app.find("chat-standing[data-state=connected]").await?;
+    app.find("chat-status[data-state=connected]").await?;
     assert!(page_text(&app).await?.contains("octo_test_bot"));
     assert!(!page_text(&app).await?.contains(telegram.token()));
 
@@ -73,12 +73,12 @@ async fn a_phone_is_paired_answered_and_kept_over_a_restart() -> Result<()> {
     // The connection drops: this is shown, and messages sent meanwhile are answered once it is back.
     telegram.stop_service();
     page(&app).await?;
-    app.find("chat-standing[data-state=reconnecting]").await?;
+    app.find("chat-status[data-state=reconnecting]").await?;
     app.picture("chat-lost-light").await?;
     telegram.send_text(ADA, "And more");
     telegram.resume_service();
     wait(&telegram, "second answer", |post| post.text == "Second answer.").await?;
-    app.find("chat-standing[data-state=connected]").await?;
+    app.find("chat-status[data-state=connected]").await?;
 
     // Killed while it answers, with a message sent while it is gone; the token is read from the keychain again.
     telegram.send_text(ADA, "Still there?");

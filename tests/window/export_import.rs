@@ -83,7 +83,7 @@ pub fn say(key: &str) -> String {
 async fn export(app: &Application, form: &str) -> Result<()> {
     app.script("[...document.querySelectorAll('.head .btn.icon-only')].at(-1).click()").await?;
     app.pick(&say("session.export")).await?;
-    app.click(&format!("export-form-{form}")).await?;
+    app.click(&format!("export-format-{form}")).await?;
     app.until("what is in it", async || {
         let ready = "return !document.querySelector('[data-testid=export-choose-folder]').disabled";
         Ok((app.script(ready).await? == true).then_some(()))

@@ -81,7 +81,7 @@ async fn taken_back(theme: Theme, theme_name: &str) -> Result<()> {
     // Undone one by one, with shortcuts; each preview shows the changes first.
     app.click("time-open").await?;
     app.until("the tree", async || Ok((app.all("time-step").await?.len() >= 4).then_some(()))).await?;
-    app.click("task-row[data-task=\"3\"]").await?;
+    app.click("time-step[data-task=\"3\"]").await?;
     app.find("comparison").await?;
     // Effects no undo reverts are listed with the turn, and again before it is undone.
     app.text_where("irreversible-effects", "what stays of the task", |text| {
@@ -89,7 +89,7 @@ async fn taken_back(theme: Theme, theme_name: &str) -> Result<()> {
     })
     .await?;
     app.picture(&format!("time-machine-{theme_name}")).await?;
-    app.click("task-row[data-task=\"2\"]").await?;
+    app.click("time-step[data-task=\"2\"]").await?;
     app.click("restore-open").await?;
     app.text_where("irreversible-effects", "what does not come back", |text| text.contains("effect remains"))
         .await?;
@@ -120,8 +120,8 @@ async fn taken_back(theme: Theme, theme_name: &str) -> Result<()> {
     app.until("the tree", async || Ok((app.all("time-step").await?.len() >= 5).then_some(()))).await?;
     app.picture(&format!("branches-{theme_name}")).await?;
     let branch = project(&work)?;
-    app.click("task-row[data-task=\"2\"]").await?;
-    app.click(&format!("task-file-check[data-path=\"{}\"]", work.join("test.py").display())).await?;
+    app.click("time-step[data-task=\"2\"]").await?;
+    app.click(&format!("time-file-check[data-path=\"{}\"]", work.join("test.py").display())).await?;
     app.click("restore-chosen").await?;
     confirm(&app).await?;
     let mut one = branch;
@@ -159,7 +159,7 @@ async fn go_to(app: &Application, task: usize) -> Result<()> {
     if app.all("time").await?.is_empty() {
         app.click("time-open").await?;
     }
-    app.click(&format!("task-row[data-task=\"{task}\"]")).await?;
+    app.click(&format!("time-step[data-task=\"{task}\"]")).await?;
     app.click("restore-open").await?;
     confirm(app).await
 }
