@@ -77,6 +77,7 @@ export async function walk(page: Page): Promise<{ reached: number; missed: strin
     });
     if (all) break;
   }
+  await reachFromNeighbours(page);
   return page.evaluate(() => {
     const { seen, unseen } = (window as unknown as Walked).walked;
     const missed = [...document.querySelectorAll<HTMLElement>("[data-wanted]")]
@@ -84,4 +85,36 @@ export async function walk(page: Page): Promise<{ reached: number; missed: strin
       .map((element) => element.outerHTML.slice(0, 120));
     return { reached: seen.size, missed, unseen: [...unseen] };
   });
+}
+
+/**
+ * Reaches what is left from an element beside it that Tab has reached: a list that renders more while the focus moves
+ * through it can take all presses.
+ */
+async function reachFromNeighbours(page: Page): Promise<void> {
+  for (let key = await focusNeighbour(page, 0); key !== null; key = await focusNeighbour(page, key.missed + 1)) {
+    await page.keyboard.press(key.press);
+  }
+}
+
+/** Focuses a reached element beside the first missed one from this place on; returns the key that leads there. */
+function focusNeighbour(page: Page, from: number): Promise<{ press: "Tab" | "Shift+Tab"; missed: number } | null> {
+  return page.evaluate((from) => {
+    const { seen } = (window as unknown as Walked).walked;
+    const wanted = [...document.querySelectorAll<HTMLElement>("[data-wanted]")];
+    const isReached = (element: HTMLElement | undefined): element is HTMLElement =>
+      element !== undefined && seen.has(element.dataset["wanted"] ?? "");
+    for (let at = from; at < wanted.length; at += 1) {
+      if (isReached(wanted[at])) continue;
+      for (const [neighbour, press] of [
+        [wanted[at - 1], "Tab"],
+        [wanted[at + 1], "Shift+Tab"],
+      ] as const) {
+        if (!isReached(neighbour)) continue;
+        neighbour.focus();
+        return { press, missed: at };
+      }
+    }
+    return null;
+  }, from);
 }
