@@ -352,7 +352,7 @@ fn decide_command(context: &PermissionContext, effect: &CommandEffect) -> CallDe
     CallDecision { decision, rewritten: assessment.rewritten, facts }
 }
 
-/// What is done with a line that writes a file which something runs later. A risk says more than that; no rule covers
+/// Decides about a line that writes a file which a program runs later. A risk says more than that; no rule covers
 /// either.
 fn with_role(decision: Decision, change: RoleChange) -> Decision {
     match decision {

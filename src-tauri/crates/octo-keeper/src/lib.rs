@@ -14,7 +14,7 @@
 //!   stops them until no new one appears, kills them, and waits for them.
 //! * The keeper adopts and ends the descendants of a reaper that was killed itself.
 //!
-//! What a program has other processes start (a service of the person's systemd, a container, a running `tmux`)
+//! Processes that a program asks others to start (a service of the person's systemd, a container, a running `tmux`)
 //! are no descendants of it.
 //!
 //! macOS has no such adoption: there, and in programs that cannot be started as a keeper,

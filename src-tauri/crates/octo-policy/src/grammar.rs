@@ -20,7 +20,7 @@ pub(crate) struct OptionGrammar {
     clusters: Clusters,
 }
 
-/// What a grammar says about one option.
+/// The rule of a grammar about one option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct OptionRule {
     attachment: Attachment,
@@ -39,7 +39,7 @@ enum Attachment {
     Optional,
 }
 
-/// What a value is.
+/// The meaning of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ValueKind {
     /// Text that names no file.

@@ -10,7 +10,7 @@ use crate::{context::LineContext, startup::StartupFiles};
 use octo_workspace::is_inside;
 use std::path::{Component, Path};
 
-/// What a file becomes.
+/// The way in which a file takes effect later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileRole {
     /// A shell runs it at its start.

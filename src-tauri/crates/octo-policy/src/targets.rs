@@ -14,7 +14,7 @@ use std::path::PathBuf;
 pub struct RoleChange {
     /// The file.
     pub path: PathBuf,
-    /// What it becomes.
+    /// Its role.
     pub role: FileRole,
 }
 

@@ -58,7 +58,7 @@ pub(super) fn serve(socket: OwnedFd, streams: [OwnedFd; 3], signals: &SignalFd) 
     let Ok(description) = started else { return FAILED };
     match start(description, streams) {
         Ok(pid) => {
-            // Nobody else collects the child, so it is listed even if it has ended.
+            // No other code collects the child, so it is listed even if it has ended.
             let started = crate::process_table::start_of(pid).unwrap_or(0);
             // A failure to report is found as the end of Octo.
             let _ = socket.write_all(&Report::Started { pid, started }.encode());

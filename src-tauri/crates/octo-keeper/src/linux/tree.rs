@@ -43,7 +43,7 @@ pub struct ProcessTree {
     changed: Condvar,
 }
 
-/// What the reaper has reported.
+/// The reports of the reaper so far.
 #[derive(Debug, Default)]
 struct Progress {
     end: Option<ProgramEnd>,

@@ -59,7 +59,7 @@ pub(crate) enum Demand {
     Kill = b'k',
 }
 
-/// What a reaper reports.
+/// A report of a reaper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Report {
     /// The reaper waits for the program's description. Nothing is started before.

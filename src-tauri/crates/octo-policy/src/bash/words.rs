@@ -17,7 +17,7 @@ impl Reader {
                 '<' | '>' if self.ahead(1) == Some('(') => {
                     self.at += 2;
                     let script = self.closed_script(")")?;
-                    // What is written to a command is not followed.
+                    // The policy does not follow data that is written to a command.
                     word.parts.push(match c {
                         '<' => Part::Process(script),
                         _ => Part::Opaque(vec![script], Quoting::Bare),

@@ -69,7 +69,7 @@ pub(super) fn touches(arguments: &[Word]) -> Option<Vec<Touch>> {
         touched
     };
     let ended = rest.iter().any(|word| word.text == "--");
-    // What is taken back whole may hold work that no commit and no turn has.
+    // Changes that are reverted whole may include work that neither a commit nor a turn recorded.
     let whole = || operands.iter().any(|path| path.chars().all(|c| matches!(c, '.' | '/' | '*' | ':')));
     let found = match verb.text.as_str() {
         // What it adds, a later `git diff --cached` prints. Git refuses a path outside the repository.

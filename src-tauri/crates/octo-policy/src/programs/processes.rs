@@ -1,4 +1,4 @@
-//! Programs that show processes and variables, some of which are secret.
+//! Programs that show processes and variables, which may be secret.
 
 use crate::{
     grammar::Reads,
@@ -34,7 +34,7 @@ pub(crate) fn printenv(arguments: &[Word]) -> Option<Reads> {
     (!arguments.is_empty() && arguments.iter().all(public)).then(Reads::new)
 }
 
-/// `ps` of the columns it shows by itself. Another letter or column may print environments: `ps e`, `-o environ`.
+/// `ps` with its default columns. Another letter or column may print environments: `ps e`, `-o environ`.
 pub(crate) fn ps(arguments: &[Word]) -> Option<Reads> {
     const COLUMNS: &[&str] = &[
         "args", "cmd", "comm", "cputime", "etime", "gid", "group", "lstart", "nice", "pcpu", "%cpu", "pgid",

@@ -8,7 +8,7 @@
 
 use super::{Operands::Only, ProgramRow};
 
-/// Programs of which only these words are known.
+/// Programs that run unasked with these words only.
 pub(crate) const ROWS: &[ProgramRow] = &[
     ("bash", "", Only(LONG)),
     ("cargo", "", Only(&[&["--version"], &["-V"], &["version"]])),

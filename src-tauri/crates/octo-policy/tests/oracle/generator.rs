@@ -261,7 +261,7 @@ const CHANGES: &[&str] = &[
     "x=@; echo x > \"$x\"",
 ];
 
-/// What a line may be put into.
+/// The frames that a line is put into.
 const AROUND: &[&str] = &[
     "@",
     "@",

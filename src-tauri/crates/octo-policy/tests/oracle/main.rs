@@ -98,7 +98,7 @@ fn watch(project: &Project, family: &Family, lines: &[(String, TouchedPaths)]) -
             trace::MARKER
         ));
         if !only_reads(known) {
-            // What the next line was judged by.
+            // The policy judged the next line by this state.
             let (folder, whole) = (folder.display(), whole.display());
             text.push_str(&format!(
                 ": < {}restored\ncd /; /bin/rm -rf {folder}; /bin/cp -a {whole} {folder}; cd {folder}\n",
@@ -200,7 +200,7 @@ fn is_believed(project: &Project, known: &TouchedPaths, path: &Path) -> bool {
     }) || known.removes.iter().any(|text| path.starts_with(folder.join(text)))
 }
 
-/// What an event does that the policy did not believe of a line.
+/// Returns the effect of an event that the policy did not expect of a line.
 fn surprise(project: &Project, line: &str, known: &TouchedPaths, event: &Event) -> Option<String> {
     match event {
         Event::Reads(path) => {
@@ -222,7 +222,7 @@ fn surprise(project: &Project, line: &str, known: &TouchedPaths, event: &Event) 
         Event::Starts(path) => {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let gits = line.contains("git") && path.starts_with("/usr/lib/git-core");
-            // What a distribution lets a name mean: `awk` is `mawk`.
+            // A distribution resolves some names: `awk` is `mawk`.
             let named = line.contains(name.as_str()) || gits || name == "busybox";
             (!named).then(|| format!("starts {}", path.display()))
         }

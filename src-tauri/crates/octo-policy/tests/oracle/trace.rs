@@ -67,7 +67,7 @@ fn event(call: &str) -> Option<Event> {
         "open" | "openat" | "openat2" | "creat" => {
             // With `-y` the result shows the real path: `3</home/ada/x>`.
             let path = PathBuf::from(result.split_once('<')?.1.strip_suffix('>')?);
-            // A program's own temporary file: new, so it is nobody else's.
+            // A program's own temporary file: it is new, so no other program uses it.
             if arguments.contains("O_EXCL") && is_temporary(&path) {
                 return None;
             }

@@ -283,7 +283,7 @@ fn sequence(home: &Home, steps: &[Step]) -> (usize, usize) {
     (model.switches, model.files)
 }
 
-/// What a person wrote, and which of it the disk still has.
+/// The content a person wrote, and the part of it that the disk still has.
 #[derive(Default)]
 struct PersonModel {
     written: BTreeMap<PathBuf, BTreeSet<Vec<u8>>>,

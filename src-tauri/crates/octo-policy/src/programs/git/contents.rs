@@ -15,7 +15,7 @@ pub(crate) enum Contents {
     Matching(Vec<String>, Vec<String>),
 }
 
-/// What a command prints of the repository.
+/// The part of the repository that a command prints.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ShownContents {
     /// The contents of files.
