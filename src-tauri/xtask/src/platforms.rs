@@ -61,5 +61,7 @@ fn clippy(project: &Project, platform: Platform) -> Command {
     clippy.args(["clippy", "--workspace", "--target", platform.target()]);
     clippy.args(EXCLUDED.iter().flat_map(|package| ["--exclude", package]));
     clippy.args(["--", "--deny", "warnings"]);
+    // Incremental compilation stores more than the check itself, and these targets are rarely checked twice.
+    clippy.env("CARGO_INCREMENTAL", "0");
     clippy
 }
