@@ -1,32 +1,32 @@
-//! Our reader of bash's language: the whole of it that people write, as data ([`crate::script`]).
+//! Our parser of bash, which covers the language as people write it. The result is data ([`crate::script`]).
 //!
-//! It refuses what it does not know. What it knows but does not vouch for becomes a [`Doubt`]. It never decides;
-//! for a line to run unasked the second reader ([`crate::tree`]) must see the same commands in it.
+//! The parser rejects constructs it does not know, and reports a [`Doubt`] for constructs it knows but does not vouch
+//! for. It decides nothing: a line runs unasked only if the second parser ([`crate::tree`]) sees the same commands.
 
 mod compound;
 mod document;
 mod words;
 
 use crate::script::{
-    Assignment, Command, Doubt, GroundKind, Joint, List, Negated, Parsed, Pipeline, Plain, Redirect,
+    Assignment, AssignmentForm, Command, Doubt, Execution, Join, List, Negation, Parsed, Pipeline, Redirect,
     RedirectKind, Script, Simple, Word,
 };
 
-/// How deep constructs may stand in each other. Deeper than people write, and far from the thread's stack.
+/// Maximum nesting depth of constructs: deeper than people write, and too shallow to exhaust the thread's stack.
 const MAX_DEPTH: usize = 32;
 
-/// Why a line was not read.
+/// The error of a line that the parser rejects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ParseFailure;
 
-/// Reads a line.
+/// Parses a line.
 pub(crate) fn parse(line: &str) -> Result<Parsed, ParseFailure> {
     if line.len() > crate::tree::MAX_LINE || line.contains('\0') {
         return Err(ParseFailure);
     }
     let mut reader = Reader::new(line, 0, line.len());
     if line.chars().any(crate::plain::is_treacherous) {
-        reader.doubts.push(Doubt::Characters);
+        reader.doubts.push(Doubt::MisleadingCharacters);
     }
     let script = reader.script(&[])?;
     if reader.peek().is_some() || !reader.pending.is_empty() {
@@ -36,8 +36,9 @@ pub(crate) fn parse(line: &str) -> Result<Parsed, ParseFailure> {
     Ok(Parsed { script, documents, doubts })
 }
 
-/// A here-document that was announced and not read yet.
-struct Pending {
+/// A here-document whose operator was parsed and whose text was not.
+struct PendingDocument {
+    /// Index in [`Reader::documents`].
     document: usize,
     delimiter: String,
     quoted: bool,
@@ -49,13 +50,13 @@ struct Reader {
     at: usize,
     end: usize,
     depth: usize,
-    pending: Vec<Pending>,
+    pending: Vec<PendingDocument>,
     documents: Vec<crate::script::Document>,
     doubts: Vec<Doubt>,
 }
 
 impl Reader {
-    /// Creates a reader of `text`, whose first byte is at `offset` in the line.
+    /// Creates a reader of `text`. Its first byte is at `offset` in the line, and its end at `end`.
     fn new(text: &str, offset: usize, end: usize) -> Self {
         Self {
             chars: text.char_indices().map(|(at, c)| (at + offset, c)).collect(),
@@ -72,8 +73,8 @@ impl Reader {
         self.ahead(0)
     }
 
-    fn ahead(&self, by: usize) -> Option<char> {
-        self.chars.get(self.at + by).map(|(_, c)| *c)
+    fn ahead(&self, distance: usize) -> Option<char> {
+        self.chars.get(self.at + distance).map(|(_, c)| *c)
     }
 
     fn offset(&self) -> usize {
@@ -81,7 +82,7 @@ impl Reader {
     }
 
     fn starts_with(&self, text: &str) -> bool {
-        text.chars().enumerate().all(|(by, c)| self.ahead(by) == Some(c))
+        text.chars().enumerate().all(|(distance, c)| self.ahead(distance) == Some(c))
     }
 
     fn eat(&mut self, text: &str) -> bool {
@@ -100,8 +101,8 @@ impl Reader {
         self.doubts.push(doubt);
     }
 
-    /// Goes one construct deeper.
-    fn deeper<T>(
+    /// Calls `read` one nesting level deeper, or fails beyond [`MAX_DEPTH`].
+    fn nested<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, ParseFailure>,
     ) -> Result<T, ParseFailure> {
@@ -114,14 +115,14 @@ impl Reader {
         result
     }
 
-    /// Blanks, and line ends after a backslash.
-    fn blanks(&mut self) {
+    /// Skips blanks, and line ends after a backslash.
+    fn skip_blanks(&mut self) {
         while matches!(self.peek(), Some(' ' | '\t')) || self.starts_with("\\\n") {
             self.at += if self.peek() == Some('\\') { 2 } else { 1 };
         }
     }
 
-    fn comment(&mut self) {
+    fn skip_comment(&mut self) {
         if self.peek() == Some('#') {
             while self.peek().is_some_and(|c| c != '\n') {
                 self.at += 1;
@@ -129,8 +130,8 @@ impl Reader {
         }
     }
 
-    /// A line end, and the here-documents that begin behind it.
-    fn line_end(&mut self) -> Result<bool, ParseFailure> {
+    /// Consumes a line end and the texts of the pending here-documents after it. Returns whether there was one.
+    fn eat_line_end(&mut self) -> Result<bool, ParseFailure> {
         if self.peek() != Some('\n') {
             return Ok(false);
         }
@@ -139,19 +140,19 @@ impl Reader {
         Ok(true)
     }
 
-    /// Blanks, comments and line ends.
-    fn gap(&mut self) -> Result<(), ParseFailure> {
+    /// Skips blanks, comments and line ends.
+    fn skip_trivia(&mut self) -> Result<(), ParseFailure> {
         loop {
-            self.blanks();
-            self.comment();
-            if !self.line_end()? {
+            self.skip_blanks();
+            self.skip_comment();
+            if !self.eat_line_end()? {
                 return Ok(());
             }
         }
     }
 
-    /// The word of the language that begins here, if one does and it ends as a word.
-    fn reserved(&self) -> Option<&'static str> {
+    /// Returns the reserved word at this position, if there is one.
+    fn reserved_word(&self) -> Option<&'static str> {
         const RESERVED: &[&str] = &[
             "if", "then", "elif", "else", "fi", "while", "until", "for", "select", "case", "esac", "do",
             "done", "in", "function", "time", "coproc", "{", "}", "!", "[[",
@@ -163,29 +164,31 @@ impl Reader {
         self.starts_with(word) && self.ahead(word.chars().count()).is_none_or(is_meta)
     }
 
-    /// Commands up to the end, a `)`, `;;` or one of these words of the language, which are left standing.
-    fn script(&mut self, stop: &[&str]) -> Result<Script, ParseFailure> {
-        self.deeper(|reader| {
+    /// Parses commands up to the end, a `)`, `;;` or one of the reserved words `terminators`. Does not consume these.
+    fn script(&mut self, terminators: &[&str]) -> Result<Script, ParseFailure> {
+        self.nested(|reader| {
             let mut script = Script::default();
             loop {
-                reader.gap()?;
+                reader.skip_trivia()?;
                 match reader.peek() {
                     None | Some(')') => return Ok(script),
                     Some(';') if reader.ahead(1) == Some(';') => return Ok(script),
-                    _ if reader.reserved().is_some_and(|word| stop.contains(&word)) => return Ok(script),
+                    _ if reader.reserved_word().is_some_and(|word| terminators.contains(&word)) => {
+                        return Ok(script);
+                    }
                     _ => {}
                 }
                 let mut list = reader.list()?;
-                reader.blanks();
+                reader.skip_blanks();
                 match (reader.peek(), reader.ahead(1)) {
                     (Some(';'), Some(';' | '&')) | (None | Some(')' | '\n' | '#'), _) => {}
                     (Some(';'), _) => reader.at += 1,
                     (Some('&'), _) => {
                         reader.at += 1;
-                        list.ground = GroundKind::Back;
+                        list.execution = Execution::Background;
                     }
-                    // After a compound command a word of the language may follow at once.
-                    _ if reader.reserved().is_some_and(|word| stop.contains(&word)) => {}
+                    // A reserved word may directly follow a compound command.
+                    _ if reader.reserved_word().is_some_and(|word| terminators.contains(&word)) => {}
                     _ => return Err(ParseFailure),
                 }
                 script.lists.push(list);
@@ -194,46 +197,46 @@ impl Reader {
     }
 
     fn list(&mut self) -> Result<List, ParseFailure> {
-        let mut pipelines = vec![(Joint::Sequence, self.pipeline()?)];
+        let mut pipelines = vec![(Join::Sequence, self.pipeline()?)];
         loop {
-            self.blanks();
-            let joint = if self.eat("&&") {
-                Joint::And
+            self.skip_blanks();
+            let join = if self.eat("&&") {
+                Join::And
             } else if self.eat("||") {
-                Joint::Or
+                Join::Or
             } else {
-                return Ok(List { pipelines, ground: GroundKind::Fore });
+                return Ok(List { pipelines, execution: Execution::Foreground });
             };
-            self.gap()?;
-            pipelines.push((joint, self.pipeline()?));
+            self.skip_trivia()?;
+            pipelines.push((join, self.pipeline()?));
         }
     }
 
     fn pipeline(&mut self) -> Result<Pipeline, ParseFailure> {
-        let mut negated = Negated::No;
+        let mut negation = Negation::No;
         while self.is_reserved("!") {
             self.at += 1;
-            self.blanks();
-            negated = if negated == Negated::No { Negated::Yes } else { Negated::No };
+            self.skip_blanks();
+            negation = if negation == Negation::No { Negation::Yes } else { Negation::No };
         }
         let mut stages = vec![self.command()?];
         loop {
-            self.blanks();
+            self.skip_blanks();
             if self.starts_with("||") {
-                return Ok(Pipeline { stages, negated });
+                return Ok(Pipeline { stages, negation });
             }
             if self.eat("|&") {
-                self.doubt(Doubt::Form);
+                self.doubt(Doubt::RareForm);
             } else if !self.eat("|") {
-                return Ok(Pipeline { stages, negated });
+                return Ok(Pipeline { stages, negation });
             }
-            self.gap()?;
+            self.skip_trivia()?;
             stages.push(self.command()?);
         }
     }
 
     fn command(&mut self) -> Result<Command, ParseFailure> {
-        self.deeper(|reader| {
+        self.nested(|reader| {
             if let Some(compound) = reader.compound()? {
                 return Ok(compound);
             }
@@ -246,7 +249,7 @@ impl Reader {
         let mut simple =
             Simple { assignments: Vec::new(), words: Vec::new(), redirects: Vec::new(), span: start..start };
         loop {
-            self.blanks();
+            self.skip_blanks();
             match (self.peek(), self.ahead(1)) {
                 (None | Some('\n' | ';' | '|' | ')'), _) => break,
                 (Some('&'), next) if next != Some('>') => break,
@@ -259,7 +262,7 @@ impl Reader {
                         return Err(ParseFailure);
                     }
                     self.at += 1;
-                    self.blanks();
+                    self.skip_blanks();
                     self.expect(")")?;
                     return self.function(name);
                 }
@@ -280,12 +283,12 @@ impl Reader {
 
     fn function(&mut self, name: String) -> Result<Command, ParseFailure> {
         self.doubt(Doubt::Function);
-        self.gap()?;
-        let body = self.deeper(|reader| reader.compound()?.ok_or(ParseFailure))?;
+        self.skip_trivia()?;
+        let body = self.nested(|reader| reader.compound()?.ok_or(ParseFailure))?;
         Ok(Command::Function { name, body: Box::new(body) })
     }
 
-    /// An assignment, if one begins here.
+    /// Parses the assignment at this position, if there is one.
     fn assignment(&mut self) -> Result<Option<Assignment>, ParseFailure> {
         let mut ahead = 0;
         let mut name = String::new();
@@ -299,19 +302,20 @@ impl Reader {
         if name.is_empty() {
             return Ok(None);
         }
-        let mut plain = Plain::Yes;
+        let mut form = AssignmentForm::Plain;
         if self.ahead(ahead) == Some('[') {
-            // A subscript: read as the word it looks like, with the commands in it.
-            let close = (ahead..).find(|by| self.ahead(*by).is_none_or(|c| c == '\n' || c == '='));
-            if close.is_none_or(|by| self.ahead(by) != Some('=')) {
+            // A subscript is parsed as a word, so that the commands inside it are found.
+            let end_distance =
+                (ahead..).find(|distance| self.ahead(*distance).is_none_or(|c| c == '\n' || c == '='));
+            if end_distance.is_none_or(|distance| self.ahead(distance) != Some('=')) {
                 return Ok(None);
             }
-            self.doubt(Doubt::Evaluates);
+            self.doubt(Doubt::Evaluation);
             let value = self.word()?;
-            return Ok(Some(Assignment { name, value, plain: Plain::No }));
+            return Ok(Some(Assignment { name, value, form: AssignmentForm::Other }));
         }
         if self.ahead(ahead) == Some('+') && self.ahead(ahead + 1) == Some('=') {
-            plain = Plain::No;
+            form = AssignmentForm::Other;
             ahead += 1;
         }
         if self.ahead(ahead) != Some('=') {
@@ -319,14 +323,14 @@ impl Reader {
         }
         self.at += ahead + 1;
         if self.peek() == Some('(') {
-            self.doubt(Doubt::Construct);
+            self.doubt(Doubt::UnfollowedConstruct);
             self.at += 1;
             let mut value = Word { parts: Vec::new(), span: self.offset()..self.offset() };
             loop {
-                self.gap()?;
+                self.skip_trivia()?;
                 if self.eat(")") {
                     value.span.end = self.offset();
-                    return Ok(Some(Assignment { name, value, plain: Plain::No }));
+                    return Ok(Some(Assignment { name, value, form: AssignmentForm::Other }));
                 }
                 value.parts.extend(self.word()?.parts);
             }
@@ -337,15 +341,16 @@ impl Reader {
             }
             _ => self.word()?,
         };
-        Ok(Some(Assignment { name, value, plain }))
+        Ok(Some(Assignment { name, value, form }))
     }
 
-    /// A redirection, if one begins here.
+    /// Parses the redirection at this position, if there is one.
     fn redirect(&mut self) -> Result<Option<Redirect>, ParseFailure> {
-        let digits = (0..).take_while(|by| self.ahead(*by).is_some_and(|c| c.is_ascii_digit())).count();
-        let first = self.ahead(digits);
-        let second = self.ahead(digits + 1);
-        match (first, second) {
+        let digits =
+            (0..).take_while(|distance| self.ahead(*distance).is_some_and(|c| c.is_ascii_digit())).count();
+        let operator = self.ahead(digits);
+        let after_operator = self.ahead(digits + 1);
+        match (operator, after_operator) {
             (Some('<' | '>'), Some('(')) if digits == 0 => return Ok(None),
             (Some('<' | '>'), _) => {}
             (Some('&'), Some('>')) if digits == 0 => {}
@@ -368,9 +373,9 @@ impl Reader {
             self.expect(">")?;
             RedirectKind::Write
         };
-        self.blanks();
+        self.skip_blanks();
         let target = self.word()?;
-        // `>&file` writes the file.
+        // `>&file` writes to the file.
         let kind = match kind {
             RedirectKind::Duplicate
                 if !target.literal().is_some_and(|text| {
@@ -385,7 +390,7 @@ impl Reader {
     }
 }
 
-/// Whether a character ends a word.
+/// Returns whether a character is a metacharacter, which ends a word.
 fn is_meta(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')')
 }

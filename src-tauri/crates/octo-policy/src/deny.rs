@@ -1,7 +1,7 @@
 //! Lines that never run, whatever the mode, the rules and the person's `policy.toml`.
 //!
-//! Judged by words alone ([`crate::scan`]), and narrow on purpose: a refusal cannot be overridden, so a line
-//! that merely might do harm asks instead.
+//! The words alone decide ([`crate::scan`]), and the rules are narrow on purpose: a person cannot override a refusal,
+//! so a line that merely might do harm asks instead.
 
 use crate::{
     context::{LineContext, UNKNOWN, is_device},
@@ -11,81 +11,82 @@ use crate::{
 use octo_protocol::Refusal;
 use std::{ops::Range, path::PathBuf};
 
-/// Octo's programs, by the names processes have.
+/// The names of Octo's processes.
 const PROGRAMS: &[&str] = &["octo", "octo-cli"];
 
-/// A refusal and the part of the line it is about.
+/// A refusal and the part of the line it concerns; `None` for the whole line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DeniedPart {
     pub why: Refusal,
     pub span: Option<Range<usize>>,
 }
 
-/// The first thing in a line that must not run.
+/// Returns the first part of a line that must never run.
 pub(crate) fn refused(scan: &Scan, context: &LineContext) -> Option<DeniedPart> {
-    if scan.multiplies {
+    if scan.has_fork_bomb {
         return Some(DeniedPart { why: Refusal::ForkBomb, span: None });
     }
     let looks_for_octo = scan.calls.iter().any(is_about_octo);
     scan.calls.iter().find_map(|call| {
         let why = wipes(call, context)
-            .or_else(|| device(call))
+            .or_else(|| writes_device(call))
             .or_else(|| ends_octo(call, context, looks_for_octo))
-            .or_else(|| own(call, context))?;
+            .or_else(|| touches_octo(call, context))?;
         Some(DeniedPart { why, span: call.span.clone() })
     })
 }
 
-/// The places a word of a call may name.
-fn places(call: &Call, context: &LineContext, text: &str) -> Vec<PathBuf> {
-    call.bases.iter().filter_map(|base| context.locate(text, base)).collect()
+/// Returns the paths that a word of a call may name.
+fn located_paths(call: &Call, context: &LineContext, text: &str) -> Vec<PathBuf> {
+    call.directories.iter().filter_map(|directory| context.locate(text, directory)).collect()
 }
 
-fn is_root(call: &Call, context: &LineContext, text: &str) -> bool {
-    places(call, context, text).iter().any(|path| context.is_root(path))
+fn is_essential(call: &Call, context: &LineContext, text: &str) -> bool {
+    located_paths(call, context, text).iter().any(|path| context.is_essential(path))
 }
 
 fn wipes(call: &Call, context: &LineContext) -> Option<Refusal> {
     let name = call.name();
     let operands = call.operands();
-    let any_root = |operands: &[&str]| operands.iter().any(|text| is_root(call, context, text));
-    let recursive = || call.has(Some('R'), "recursive") || call.has(Some('r'), "recursive");
-    let found = match name.as_str() {
+    let any_essential = |operands: &[&str]| operands.iter().any(|text| is_essential(call, context, text));
+    let recursive = || call.has_option(Some('R'), "recursive") || call.has_option(Some('r'), "recursive");
+    let wipes = match name.as_str() {
         "rm" | "rmdir" | "unlink" | "shred" | "srm" | "wipe" | "trash" | "trash-put" | "del" => {
-            any_root(&operands)
+            any_essential(&operands)
         }
-        "gio" => operands.first() == Some(&"trash") && any_root(operands.get(1..).unwrap_or_default()),
-        // Everything but the last is moved; the last is the target.
+        "gio" => operands.first() == Some(&"trash") && any_essential(operands.get(1..).unwrap_or_default()),
+        // The last operand is the target; the others are moved.
         "mv" => {
-            let target = call.has(Some('t'), "target-directory");
+            let target = call.has_option(Some('t'), "target-directory");
             let sources = if target {
                 operands.as_slice()
             } else {
                 operands.split_last().map_or(&[][..], |(_, rest)| rest)
             };
-            any_root(sources)
+            any_essential(sources)
         }
         "chmod" | "chown" | "chgrp" | "chattr" | "setfacl" => {
-            recursive() && any_root(operands.get(1..).unwrap_or_default())
+            recursive() && any_essential(operands.get(1..).unwrap_or_default())
         }
         "find" => find_wipes(call, context),
-        // Makes a folder like an empty one.
+        // It may make the target an empty folder.
         "rsync" => {
             call.arguments().any(|text| text.starts_with("--delete"))
-                && operands.last().is_some_and(|target| is_root(call, context, target))
+                && operands.last().is_some_and(|target| is_essential(call, context, target))
         }
         _ => false,
     };
-    let moved_over = matches!(name.as_str(), "cp" | "mv" | "ln" | "install" | "tee" | "dd" | "truncate")
-        && operands.last().is_some_and(|target| {
-            places(call, context, target)
-                .iter()
-                .any(|path| matches!(path.to_str(), Some("/etc/passwd" | "/etc/shadow" | "/etc/sudoers")))
-        });
-    (found || moved_over).then_some(Refusal::Wipes)
+    let overwrites_accounts =
+        matches!(name.as_str(), "cp" | "mv" | "ln" | "install" | "tee" | "dd" | "truncate")
+            && operands.last().is_some_and(|target| {
+                located_paths(call, context, target)
+                    .iter()
+                    .any(|path| matches!(path.to_str(), Some("/etc/passwd" | "/etc/shadow" | "/etc/sudoers")))
+            });
+    (wipes || overwrites_accounts).then_some(Refusal::Wipes)
 }
 
-/// `find /` with something that removes and nothing that narrows.
+/// Returns whether a `find` removes the files below an essential folder without a test that narrows them down.
 fn find_wipes(call: &Call, context: &LineContext) -> bool {
     let words: Vec<&str> = call.arguments().collect();
     let mut starts: Vec<&str> =
@@ -139,34 +140,39 @@ fn find_wipes(call: &Call, context: &LineContext) -> bool {
                 | "-links"
         ) && !value.chars().all(|c| c == '*')
     });
-    removes && !narrows && starts.iter().any(|start| is_root(call, context, start))
+    removes && !narrows && starts.iter().any(|start| is_essential(call, context, start))
 }
 
-fn device(call: &Call) -> Option<Refusal> {
+fn writes_device(call: &Call) -> Option<Refusal> {
     let name = call.name();
     let operands = call.operands();
-    let written =
+    let redirected =
         call.redirects.iter().any(|(kind, target)| *kind == RedirectKind::Write && is_device(target));
-    let any = operands.iter().any(|text| is_device(text));
-    let found = match name.as_str() {
+    let names_device = operands.iter().any(|text| is_device(text));
+    let destroys = match name.as_str() {
         "dd" | "dcfldd" | "dc3dd" => {
             call.arguments().filter_map(|word| word.strip_prefix("of=")).any(is_device)
         }
         "wipefs" | "blkdiscard" | "shred" | "tee" | "truncate" | "mkswap" | "badblocks" | "scrub"
-        | "nwipe" | "rm" | "wipe" | "sponge" => any,
-        "fdisk" | "gdisk" | "sgdisk" | "cfdisk" | "sfdisk" | "parted" => any && !call.has(Some('l'), "list"),
+        | "nwipe" | "rm" | "wipe" | "sponge" => names_device,
+        "fdisk" | "gdisk" | "sgdisk" | "cfdisk" | "sfdisk" | "parted" => {
+            names_device && !call.has_option(Some('l'), "list")
+        }
         "cryptsetup" => {
-            any && operands.first().is_some_and(|verb| matches!(*verb, "luksFormat" | "erase" | "reencrypt"))
+            names_device
+                && operands.first().is_some_and(|verb| matches!(*verb, "luksFormat" | "erase" | "reencrypt"))
         }
         "hdparm" => {
-            any && call
-                .arguments()
-                .any(|word| word.contains("security-erase") || word.contains("trim-sector"))
+            names_device
+                && call
+                    .arguments()
+                    .any(|word| word.contains("security-erase") || word.contains("trim-sector"))
         }
         "nvme" => {
-            any && operands
-                .first()
-                .is_some_and(|verb| matches!(*verb, "format" | "sanitize" | "write-zeroes"))
+            names_device
+                && operands
+                    .first()
+                    .is_some_and(|verb| matches!(*verb, "format" | "sanitize" | "write-zeroes"))
         }
         "cp" | "mv" | "install" | "cat" | "pv" | "ddrescue" => {
             operands.last().is_some_and(|text| is_device(text)) && operands.len() > 1
@@ -175,19 +181,22 @@ fn device(call: &Call) -> Option<Refusal> {
             let verb = verb.to_ascii_lowercase();
             verb.contains("erase") || verb.contains("zero") || verb.contains("partition")
         }),
-        _ => (name.starts_with("mkfs") || name.starts_with("mke2fs") || name.starts_with("newfs")) && any,
+        _ => {
+            (name.starts_with("mkfs") || name.starts_with("mke2fs") || name.starts_with("newfs"))
+                && names_device
+        }
     };
-    (found || written).then_some(Refusal::Device)
+    (destroys || redirected).then_some(Refusal::Device)
 }
 
-fn kills(name: &str) -> bool {
+fn is_kill_program(name: &str) -> bool {
     matches!(
         name,
         "kill" | "pkill" | "killall" | "skill" | "killall5" | "taskkill" | "fuser" | "snice" | "xkill"
     )
 }
 
-/// Whether a call looks for Octo's processes.
+/// Returns whether a call looks for Octo's processes.
 fn is_about_octo(call: &Call) -> bool {
     let searches = matches!(
         call.name().as_str(),
@@ -196,7 +205,7 @@ fn is_about_octo(call: &Call) -> bool {
     searches && call.arguments().any(names_octo)
 }
 
-/// Whether a pattern is about a program of Octo's and not about something with a longer name.
+/// Returns whether a pattern names one of Octo's programs, and not a program with a longer name.
 fn names_octo(pattern: &str) -> bool {
     let letters: String = pattern
         .chars()
@@ -211,18 +220,18 @@ fn names_octo(pattern: &str) -> bool {
 
 fn ends_octo(call: &Call, context: &LineContext, looks_for_octo: bool) -> Option<Refusal> {
     let name = call.name();
-    if !kills(&name) {
+    if !is_kill_program(&name) {
         return None;
     }
-    // `-9 -1`: the first is a signal, the second every process there is.
+    // In `-9 -1` the first word is a signal and the second means every process.
     let mut words: Vec<&str> = call.arguments().collect();
     if words.first() == Some(&"--") {
         words.remove(0);
     } else if words.first().is_some_and(|word| word.starts_with('-')) {
-        let takes = matches!(words.first(), Some(&"-s" | &"-n" | &"--signal"));
-        words.drain(..words.len().min(if takes { 2 } else { 1 }));
+        let takes_value = matches!(words.first(), Some(&"-s" | &"-n" | &"--signal"));
+        words.drain(..words.len().min(if takes_value { 2 } else { 1 }));
     }
-    let found = match name.as_str() {
+    let ends = match name.as_str() {
         "kill" => {
             let by_id = words.iter().any(|word| {
                 let id = word.trim_start_matches('-');
@@ -235,15 +244,15 @@ fn ends_octo(call: &Call, context: &LineContext, looks_for_octo: bool) -> Option
         }
         "killall5" => true,
         "pkill" | "killall" | "skill" | "snice" => {
-            let exact = call.has(Some('x'), "exact") || name == "killall";
+            let exact = call.has_option(Some('x'), "exact") || name == "killall";
             words.iter().filter(|word| !word.starts_with('-')).any(|word| {
                 let plain = word.trim_start_matches('^').trim_end_matches('$').to_ascii_lowercase();
-                let part = |program: &&str| {
+                let matches_name = |program: &&str| {
                     if exact || plain.is_empty() { *program == plain } else { program.contains(&plain) }
                 };
-                // A pattern is looked for in names: `oct` and `.` find it too.
+                // The pattern may match a part of the name: `oct` and `.` match too.
                 names_octo(word)
-                    || PROGRAMS.iter().any(part)
+                    || PROGRAMS.iter().any(matches_name)
                     || (!plain.is_empty()
                         && plain.chars().all(|c| ".*+?^$[]a-z".contains(c))
                         && plain.contains('.'))
@@ -252,13 +261,13 @@ fn ends_octo(call: &Call, context: &LineContext, looks_for_octo: bool) -> Option
         "taskkill" => words.iter().any(|word| names_octo(word.trim_end_matches(".exe"))),
         _ => false,
     };
-    (found || (name != "kill" && looks_for_octo && call.through.iter().any(|name| name == "xargs")))
+    (ends || (name != "kill" && looks_for_octo && call.wrappers.iter().any(|name| name == "xargs")))
         .then_some(Refusal::EndsOcto)
 }
 
-fn own(call: &Call, context: &LineContext) -> Option<Refusal> {
+fn touches_octo(call: &Call, context: &LineContext) -> Option<Refusal> {
     let name = call.name();
-    let keychain = match name.as_str() {
+    let reads_keychain = match name.as_str() {
         "secret-tool" | "keyring" | "kwallet-query" | "lssecret" => {
             call.arguments().any(names_octo)
                 || call.operands().contains(&"search")
@@ -286,12 +295,12 @@ fn own(call: &Call, context: &LineContext) -> Option<Refusal> {
         .iter()
         .map(|word| word.text.as_str())
         .chain(call.redirects.iter().map(|(_, target)| target.as_str()));
-    let file = touched.into_iter().any(|text| {
+    let touches_file = touched.into_iter().any(|text| {
         let value = text.split_once('=').map_or(text, |(_, value)| value);
-        context.mentions_own(text)
+        context.mentions_octo_file(text)
             || [text, value]
                 .iter()
-                .any(|text| places(call, context, text).iter().any(|path| context.is_own(path)))
+                .any(|text| located_paths(call, context, text).iter().any(|path| context.is_octo_file(path)))
     });
-    (keychain || file).then_some(Refusal::OctoOwn)
+    (reads_keychain || touches_file).then_some(Refusal::OctoOwn)
 }

@@ -1,12 +1,12 @@
-//! The ways in which a folder could change the meaning of a line whose words are read-only.
+//! Inspects a folder, which could change the meaning of a line whose words are read-only:
 //!
-//! * A pattern names files: each is passed to the caller, which detects a secret or a link out of the folder.
-//!   So are closed paths that a search through folders would encounter.
-//! * A repository's own settings can name programs git starts (filters, text converters, external diffs,
-//!   promised objects fetched through a command), and a submodule has its own settings. A repository with any
-//!   setting not known to be harmless, or with submodules, asks.
-//! * Version managers let a folder choose which program a name like `node` starts. A folder with such a file
-//!   asks before `node --version`.
+//! * A pattern matches files. The caller gets their names and detects a secret or a link out of the folder. It also
+//!   gets the closed paths that a search through folders would encounter.
+//! * A repository's own settings can name programs that git starts (filters, text converters, external diffs, promised
+//!   objects fetched through a command), and a submodule has settings of its own. A line asks in a repository with any
+//!   setting not known to be harmless, or with submodules.
+//! * Version managers let a folder choose the program that a name like `node` starts. `node --version` asks in a folder
+//!   with such a file.
 
 pub(crate) mod contents;
 
@@ -23,13 +23,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Names a pattern may match before it asks: more cannot be looked at one by one.
+/// Maximum number of names a pattern may match. A line with more asks.
 const MAX_NAMES: usize = 2_000;
 
-/// Folders one line may look into repositories of.
+/// Maximum number of repositories that one line may read. A line with more asks.
 const MAX_REPOSITORIES: usize = 8;
 
-/// Files by which a folder chooses the program a version manager starts.
+/// Files with which a folder chooses the programs that a version manager starts.
 #[rustfmt::skip]
 const VERSION_FILES: &[&str] = &[
     ".java-version", ".mise.toml", ".node-version", ".nvmrc", ".python-version", ".ruby-version", ".sdkmanrc",
@@ -40,19 +40,19 @@ const VERSION_FILES: &[&str] = &[
 /// environment with [`crate::git_overrides`] and a [`crate::trusted_path`].
 pub type GitQuery = fn(&Path, &[&str]) -> Option<String>;
 
-/// The queries that inspecting a folder makes to its caller.
+/// The callbacks that the inspection of a folder uses.
 #[derive(Clone, Copy)]
 pub(crate) struct FolderQueries<'a> {
-    /// The restriction of a real path.
+    /// Returns the restriction of a real path.
     pub restriction: RestrictionLookup<'a>,
-    /// A query of git.
+    /// Queries git.
     pub git: GitQuery,
-    /// Whether a file becomes code or instructions.
+    /// Returns whether a file has a role: it becomes code or instructions.
     pub has_role: &'a dyn Fn(&Path) -> bool,
 }
 
-/// Returns everything the line would read, including names found in the folder; `None` if the folder makes it
-/// ask.
+/// Returns the paths the line would read, including names found in the folder; `None` if the line must ask because of
+/// the folder.
 pub(crate) fn inspect(
     commands: &[PlacedCommand],
     reads: Reads,
@@ -66,11 +66,12 @@ pub(crate) fn inspect(
         }
     }
     names.extend(reads);
-    let named: Vec<PathBuf> =
+    let named_folders: Vec<PathBuf> =
         names.iter().map(|name| folder.join(name)).filter(|path| path.is_dir()).collect();
-    let placed = commands.iter().flat_map(|placed| &placed.places).map(|place| folder.join(place));
+    let working_folders =
+        commands.iter().flat_map(|placed| &placed.directories).map(|directory| folder.join(directory));
     let mut folders: Vec<PathBuf> =
-        std::iter::once(folder.to_owned()).chain(named.clone()).chain(placed).collect();
+        std::iter::once(folder.to_owned()).chain(named_folders.clone()).chain(working_folders).collect();
     folders.sort();
     folders.dedup();
     if commands.iter().any(|placed| asks_version(&placed.command))
@@ -78,7 +79,7 @@ pub(crate) fn inspect(
     {
         return None;
     }
-    if commands.iter().any(|placed| is(&placed.command, "git")) {
+    if commands.iter().any(|placed| runs_program(&placed.command, "git")) {
         let repositories: BTreeSet<PathBuf> = folders
             .iter()
             .map(|folder| repository(folder))
@@ -91,21 +92,21 @@ pub(crate) fn inspect(
         {
             return None;
         }
-        for placed in commands.iter().filter(|placed| is(&placed.command, "git")) {
-            for place in &placed.places {
-                names.extend(contents::closed(&placed.command, &folder.join(place), queries)?);
+        for placed in commands.iter().filter(|placed| runs_program(&placed.command, "git")) {
+            for directory in &placed.directories {
+                names.extend(contents::closed(&placed.command, &folder.join(directory), queries)?);
             }
         }
     }
     let simples = commands.iter().map(|placed| &placed.command);
-    if let Some(search) = Search::of(simples, &|word| search::is_one_of(word, &named)) {
-        let met = search.find_closed(&named, queries.restriction)?;
-        names.extend(met.into_iter().map(|path| path.to_string_lossy().into_owned()));
+    if let Some(search) = Search::of(simples, &|word| search::is_one_of(word, &named_folders)) {
+        let closed = search.find_closed(&named_folders, queries.restriction)?;
+        names.extend(closed.into_iter().map(|path| path.to_string_lossy().into_owned()));
     }
     Some(names)
 }
 
-fn is(command: &Simple, name: &str) -> bool {
+fn runs_program(command: &Simple, name: &str) -> bool {
     command.words.first().is_some_and(|word| word.text == name)
 }
 
@@ -117,7 +118,8 @@ fn chooses_versions(folder: &Path) -> bool {
     folder.ancestors().any(|above| VERSION_FILES.iter().any(|name| above.join(name).exists()))
 }
 
-/// The names a pattern matches, and possibly more: `?` and brackets are read as `*`. None beyond the bound.
+/// Adds the names a pattern matches, and possibly others, because `?` and brackets count as `*`. Returns `None` if
+/// there are more than [`MAX_NAMES`].
 pub(crate) fn matching(pattern: &str, folder: &Path, names: &mut Reads) -> Option<()> {
     let mut found = vec![if pattern.starts_with('/') { "/".to_owned() } else { String::new() }];
     for part in pattern.split('/').filter(|part| !part.is_empty()) {
@@ -148,27 +150,27 @@ pub(crate) fn matching(pattern: &str, folder: &Path, names: &mut Reads) -> Optio
     (names.len() <= MAX_NAMES).then_some(())
 }
 
-/// Whether a name could match a pattern. A bracket makes the rest of the pattern match anything.
+/// Returns whether a name could match a pattern. After a bracket the rest of the pattern matches anything.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
-    let (pattern, open_end) = match pattern.split_once('[') {
+    let (pattern, has_open_end) = match pattern.split_once('[') {
         Some((before, _)) => (before, true),
         None => (pattern, false),
     };
     let mut parts = pattern.split(['*', '?']);
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
     let parts: Vec<&str> = parts.collect();
-    let Some((last, middle)) = parts.split_last() else { return open_end || rest.is_empty() };
+    let Some((last, middle)) = parts.split_last() else { return has_open_end || rest.is_empty() };
     for part in middle {
         match rest.split_once(part) {
             Some((_, after)) => rest = after,
             None => return false,
         }
     }
-    if open_end { rest.contains(last) } else { rest.ends_with(last) }
+    if has_open_end { rest.contains(last) } else { rest.ends_with(last) }
 }
 
-/// The folder of the repository `folder` lies in, if any. None from outside means a bare repository or a folder
-/// that cannot be looked at: git would take what it finds there for settings.
+/// Returns the root of the repository that contains `folder`, or `Some(None)` if there is none. `None` means a bare
+/// repository, whose files git would take for settings, or an unreadable folder.
 #[expect(clippy::option_option, reason = "no repository and an unusable one are different answers")]
 pub(crate) fn repository(folder: &Path) -> Option<Option<PathBuf>> {
     let real = octo_workspace::resolve_links(folder).ok()?;
@@ -183,7 +185,7 @@ pub(crate) fn repository(folder: &Path) -> Option<Option<PathBuf>> {
     Some(None)
 }
 
-/// Whether nothing in a repository's own settings could start a program, and it has no submodules.
+/// Returns whether a repository's own settings cannot start a program, and it has no submodules.
 pub(crate) fn is_harmless(repository: &Path, git: GitQuery) -> bool {
     let Some(settings) = git(repository, &["config", "--list", "--null", "--name-only", "--show-scope"])
     else {
@@ -200,7 +202,8 @@ pub(crate) fn is_harmless(repository: &Path, git: GitQuery) -> bool {
     !index.split('\0').any(|entry| entry.starts_with("160000"))
 }
 
-/// Settings a repository itself may have. Names are as git prints them: in lower case except for the middle part.
+/// Returns whether a repository may have this setting. `name` is as git prints it: in lower case except for the middle
+/// part.
 fn is_harmless_setting(name: &str) -> bool {
     #[rustfmt::skip]
     const CORE: &[&str] = &[
@@ -217,19 +220,19 @@ fn is_harmless_setting(name: &str) -> bool {
     ];
     #[rustfmt::skip]
     const EXTENSIONS: &[&str] = &["compatobjectformat", "noop", "objectformat", "refstorage", "relativeworktrees", "worktreeconfig"];
-    // The hook that names recent objects is a program.
+    // Without `recentobjectshook`, which names a program.
     #[rustfmt::skip]
     const GC: &[&str] = &[
         "aggressivedepth", "aggressivewindow", "auto", "autodetach", "autopacklimit", "bigpackthreshold", "cruftpacks",
         "logexpiry", "maxcruftsize", "packrefs", "pruneexpire", "reflogexpire", "reflogexpireunreachable",
         "rerereresolved", "rerereunresolved", "worktreepruneexpire", "writecommitgraph",
     ];
-    // A template folder may hold hooks.
+    // Without `templatedir`, whose folder may contain hooks.
     const INIT: &[&str] = &["defaultbranch", "defaultobjectformat", "defaultrefformat"];
-    // Its extensions and transfer agents are programs, and `lfs.url` is where its filter goes for what it fetches.
+    // Without extensions and transfer agents, which are programs, and `lfs.url`, from which the filter fetches.
     const LFS: &[&str] = &["fetchexclude", "fetchinclude", "repositoryformatversion"];
     const LFS_OF_URL: &[&str] = &["access", "locksverify"];
-    // A driver is a program, and `.gitattributes` says which files it is for.
+    // Without drivers, which are programs that `.gitattributes` assigns to files.
     #[rustfmt::skip]
     const MERGE: &[&str] = &[
         "autostash", "branchdesc", "conflictstyle", "defaulttoupstream", "directoryrenames", "ff", "log", "renamelimit",
@@ -251,12 +254,12 @@ fn is_harmless_setting(name: &str) -> bool {
         "extensions" => EXTENSIONS.contains(&rest),
         "gc" => GC.contains(&rest),
         "init" => INIT.contains(&rest),
-        // What `git lfs install --local` writes, the filter itself, asks like any other filter.
+        // `git lfs install --local` writes a filter, which asks like any other filter.
         "lfs" => LFS.contains(&rest) || LFS_OF_URL.contains(&last),
         "merge" => MERGE.contains(&rest),
         "pack" => PACK.contains(&rest),
         "remote" => REMOTE.contains(&last),
-        // None of these names a program to a command that runs unasked.
+        // No setting of these sections names a program for a command that runs unasked.
         "advice" | "apply" | "branch" | "checkout" | "clean" | "color" | "column" | "commit" | "fetch"
         | "gui" | "i18n" | "index" | "maintenance" | "notes" | "pull" | "push" | "rebase" | "receive"
         | "rerere" | "reset" | "stash" | "status" | "tag" | "transfer" | "user" | "versionsort" => true,

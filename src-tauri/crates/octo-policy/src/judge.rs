@@ -1,12 +1,12 @@
-//! Decides which command lines are known to be read-only, and which ones rules cover.
+//! Decides which command lines are known to be read-only, and which lines the person's rules cover.
 //!
 //! The only question is how bash would interpret a line. The answer is certain only for lines whose meaning
 //! depends on nothing but the line itself: simple commands of literal words and file patterns, joined by `;`,
-//! line ends, `&&`, `||` and `|`, with redirections that only read or discard. Two parsers must agree on it:
-//! [`crate::plain`], our own strict one, and [`crate::tree`], the bash grammar of tree-sitter. Every command must then be in
-//! the tables ([`crate::programs`]), with only the options they list. Everything else asks:
-//! expansions, substitutions, here-documents, assignments, background commands, functions, groups, braces,
-//! comments, history, tildes.
+//! line ends, `&&`, `||` and `|`, with redirections that only read or discard. Two parsers must agree on the line:
+//! [`crate::plain`], our own strict one, and [`crate::tree`], the bash grammar of tree-sitter. Every command must then
+//! be in the tables ([`crate::programs`]), with only the options they list. Everything else asks: expansions,
+//! substitutions, here-documents, assignments, background commands, functions, groups, braces, comments, history,
+//! tildes.
 //!
 //! These decisions apply to an environment in which names have their usual meaning: [`crate::unattended`].
 
@@ -18,54 +18,54 @@ use crate::{
 };
 use std::path::Path;
 
-/// A command, and where it may run, as paths from where its line begins.
+/// A command and the directories it may run in, relative to the directory in which its line starts.
 #[derive(Clone, Debug)]
 pub(crate) struct PlacedCommand {
     pub command: Simple,
-    pub places: Vec<String>,
+    pub directories: Vec<String>,
 }
 
-/// The judgement about a command line.
+/// The judgement of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
-    /// Every command in it is known to be read-only.
+    /// Every command of the line is known to be read-only.
     ReadOnly {
-        /// Every word that may name a path it reads, relative ones as seen from where the line runs. From
-        /// [`judge_at`] these are existing names; from [`judge`] some may still be patterns.
+        /// Every word that may name a path the line reads; relative ones are relative to the line's folder.
+        /// [`judge_at`] returns existing names, [`judge`] may return patterns.
         reads: Vec<String>,
     },
-    /// It may do more than read.
+    /// The line may do more than read.
     Ask {
         /// The first simple command not known to be read-only, as written in the line; `None` when the whole
         /// line is the reason (extra variables, constructs outside any command).
         part: Option<String>,
-        /// The words of an "always" rule: the command's name and subcommand. `None` if no such rule is safe.
+        /// The words of an "always" rule, which are the command's name and subcommand; `None` if no such rule is safe.
         rule: Option<Vec<String>>,
     },
     /// The two parsers disagree about the line, or one cannot parse it.
     Unparsed,
 }
 
-/// Whether rules cover a line.
+/// The permission that rules give to a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LinePermission {
-    /// At least one of its commands is covered by a rule, and all others are known to only read.
+    /// Rules cover at least one command, and the others are known to only read.
     Yes {
         /// As in [`Judgement::ReadOnly`], for the commands that only read.
         reads: Vec<String>,
     },
-    /// Not covered; also for a read-only line that needs no rule.
+    /// Rules do not cover the line, or it only reads and needs no rule.
     No,
 }
 
-/// The maximum length of a displayed part of a line.
+/// Maximum length of a displayed part of a line, in characters.
 pub(crate) const MAX_PART: usize = 400;
 
-/// The maximum number of directories a line may be in at one point (`cd a || cd b`); with more it asks.
-const MAX_PLACES: usize = 8;
+/// Maximum number of directories a line may be in at one point (`cd a || cd b`). A line with more asks.
+const MAX_DIRECTORIES: usize = 8;
 
-/// Judges a line by its words alone. `env` are the extra variables it would run with: a variable can turn a
-/// harmless command into another one, so with any the line asks.
+/// Judges a line by its words alone. `env` are the extra variables it would run with. With any of them the line asks,
+/// because a variable can turn a harmless command into another one.
 pub(crate) fn judge(line: &str, env: &[(String, String)]) -> Judgement {
     let Some(outline) = tree::outline(line) else { return Judgement::Unparsed };
     let Ok(plain) = plain::read(line) else {
@@ -87,9 +87,9 @@ pub(crate) fn judge(line: &str, env: &[(String, String)]) -> Judgement {
     }
 }
 
-/// Judges a line that would run in `folder`: [`judge`], then a check of the folder. Replaces patterns by the
-/// names they match, which lets the caller judge each; asks if the folder itself could change the meaning of a
-/// harmless command (see [`folder`]). Reads the disk and may query git; takes milliseconds.
+/// Judges a line that would run in `folder`: by its words, then by the folder. Replaces patterns with the names they
+/// match, so that the caller can judge each name, and asks if the folder could change the meaning of a harmless
+/// command (see [`folder`]). Reads the disk and may query git, which takes milliseconds.
 pub(crate) fn judge_at(
     line: &str,
     env: &[(String, String)],
@@ -108,18 +108,19 @@ pub(crate) fn judge_at(
     }
 }
 
-/// Whether rules cover a line: every simple command of it only reads or begins with a rule's words, under the
-/// restrictions of [`judge`]; patterns are not covered, for a file's name could pass for an option.
+/// Returns whether rules cover a line, under the restrictions of [`judge`]: every simple command only reads or begins
+/// with the words of a rule. Rules cover no patterns, because a file's name could become an option.
 #[cfg(test)]
 pub(crate) fn allowed_by(line: &str, rules: &[Vec<String>]) -> LinePermission {
-    match ruled(line, rules) {
+    match covered_commands(line, rules) {
         Some((_, reads)) => LinePermission::Yes { reads },
         None => LinePermission::No,
     }
 }
 
-/// The commands of a line that rules cover, and what those that only read would read.
-fn ruled(line: &str, rules: &[Vec<String>]) -> Option<(Vec<PlacedCommand>, Reads)> {
+/// Returns the commands of a line that rules cover, and the paths that its read-only commands read; `None` if rules do
+/// not cover the line.
+fn covered_commands(line: &str, rules: &[Vec<String>]) -> Option<(Vec<PlacedCommand>, Reads)> {
     let plain = plain::read(line).ok()?;
     if !tree::outline(line)?.agrees(&plain) {
         return None;
@@ -127,108 +128,120 @@ fn ruled(line: &str, rules: &[Vec<String>]) -> Option<(Vec<PlacedCommand>, Reads
     let words = plain.commands.iter().flat_map(|command| &command.words);
     let literal = words.into_iter().all(|word| word.form == plain::Form::Literal);
     match walk(&plain, rules) {
-        Walk::Reads { reads, commands, ruled: RuleCoverage::Some } if literal => Some((commands, reads)),
+        Walk::Reads { reads, commands, coverage: RuleCoverage::SomeCommands } if literal => {
+            Some((commands, reads))
+        }
         Walk::Reads { .. } | Walk::Unknown(_) => None,
     }
 }
 
-/// Whether rules cover a line, with the look at the folder of [`judge_at`], for the commands that only read.
+/// Returns whether rules cover a line that would run in `folder`. Checks the folder as [`judge_at`] does, for the
+/// commands that only read.
 pub(crate) fn allowed_at(
     line: &str,
     rules: &[Vec<String>],
     folder: &Path,
     queries: FolderQueries<'_>,
 ) -> LinePermission {
-    let reads =
-        ruled(line, rules).and_then(|(commands, reads)| folder::inspect(&commands, reads, folder, queries));
+    let reads = covered_commands(line, rules)
+        .and_then(|(commands, reads)| folder::inspect(&commands, reads, folder, queries));
     reads.map_or(LinePermission::No, |reads| LinePermission::Yes { reads })
 }
 
-/// The result of following a line's commands.
+/// The result of [`walk`].
 enum Walk {
-    /// All are known to only read or covered by a rule.
-    Reads { reads: Reads, commands: Vec<PlacedCommand>, ruled: RuleCoverage },
-    /// The command with this index is neither.
+    /// Every command is known to only read, or a rule covers it.
+    Reads { reads: Reads, commands: Vec<PlacedCommand>, coverage: RuleCoverage },
+    /// The command with this index neither only reads nor is covered.
     Unknown(usize),
 }
 
+/// The commands of a line that rules cover.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RuleCoverage {
-    None,
-    Some,
+    NoCommand,
+    SomeCommands,
 }
 
-/// Where a line may be at one point, as paths from where it began (`.` is there), by whether the last command
-/// succeeded: `cd a && cat b` reads `a/b`; `cd a; cat b` reads `a/b` or, when there is no `a`, `b`.
+/// The directories a line may be in at one point, relative to the one in which it started (`.`), after the success and
+/// after the failure of the last command: `cd a && cat b` reads `a/b`; `cd a; cat b` reads `a/b` or, without an `a`,
+/// `b`.
 #[derive(Clone)]
-struct Places {
+struct WorkingDirectories {
     after_success: Vec<String>,
     after_failure: Vec<String>,
 }
 
+/// Follows the commands of a line through their directories.
 fn walk(line: &PlainLine, rules: &[Vec<String>]) -> Walk {
-    let mut places = Places { after_success: vec![".".to_owned()], after_failure: Vec::new() };
-    let mut here: Vec<String> = Vec::new();
-    let (mut reads, mut ruled) = (Reads::new(), RuleCoverage::None);
+    let mut current = WorkingDirectories { after_success: vec![".".to_owned()], after_failure: Vec::new() };
+    let mut directories: Vec<String> = Vec::new();
+    let (mut reads, mut coverage) = (Reads::new(), RuleCoverage::NoCommand);
     let mut commands = Vec::new();
     for (at, command) in line.commands.iter().enumerate() {
         let piped = line.commands.get(at + 1).is_some_and(|next| next.join == Join::Pipe);
-        here = match command.join {
-            Join::Sequence => union(&places.after_success, &places.after_failure),
-            Join::And => places.after_success.clone(),
-            Join::Or => places.after_failure.clone(),
-            Join::Pipe => here,
+        directories = match command.join {
+            Join::Sequence => union(&current.after_success, &current.after_failure),
+            Join::And => current.after_success.clone(),
+            Join::Or => current.after_failure.clone(),
+            Join::Pipe => directories,
         };
-        let known = match command_reads(command) {
-            Some(known) => known,
+        let paths = match command_reads(command) {
+            Some(paths) => paths,
             None if rules::cover(rules, command) => {
-                ruled = RuleCoverage::Some;
+                coverage = RuleCoverage::SomeCommands;
                 redirect_reads(command)
             }
             None => return Walk::Unknown(at),
         };
-        let Some(seen) = seen_from(&here, &known) else { return Walk::Unknown(at) };
+        let Some(from_start) = paths_from_start(&directories, &paths) else { return Walk::Unknown(at) };
         let moves = command.words.first().is_some_and(|name| name.text == "cd");
-        let arrived = if moves {
-            // In a pipeline `cd` has no effect, which is never intended.
+        let destinations = if moves {
+            // `cd` has no effect in a pipeline, so the line is a mistake.
             if piped || command.join == Join::Pipe {
                 return Walk::Unknown(at);
             }
-            // `cd`'s operand is its last read: seen from every place, it is where the line goes.
-            match known.last().and_then(|folder| seen_from(&here, std::slice::from_ref(folder))) {
-                Some(arrived) => arrived,
+            // The last path that `cd` reads is its operand.
+            match paths.last().and_then(|folder| paths_from_start(&directories, std::slice::from_ref(folder)))
+            {
+                Some(destinations) => destinations,
                 None => return Walk::Unknown(at),
             }
         } else {
-            here.clone()
+            directories.clone()
         };
-        reads.extend(seen);
-        commands.push(PlacedCommand { command: command.clone(), places: here.clone() });
-        places = match command.join {
-            Join::And => {
-                Places { after_success: arrived, after_failure: union(&places.after_failure, &here) }
+        reads.extend(from_start);
+        commands.push(PlacedCommand { command: command.clone(), directories: directories.clone() });
+        current = match command.join {
+            Join::And => WorkingDirectories {
+                after_success: destinations,
+                after_failure: union(&current.after_failure, &directories),
+            },
+            Join::Or => WorkingDirectories {
+                after_success: union(&current.after_success, &destinations),
+                after_failure: directories.clone(),
+            },
+            Join::Sequence | Join::Pipe => {
+                WorkingDirectories { after_success: destinations, after_failure: directories.clone() }
             }
-            Join::Or => {
-                Places { after_success: union(&places.after_success, &arrived), after_failure: here.clone() }
-            }
-            Join::Sequence | Join::Pipe => Places { after_success: arrived, after_failure: here.clone() },
         };
-        if places.after_success.len() + places.after_failure.len() > MAX_PLACES {
+        if current.after_success.len() + current.after_failure.len() > MAX_DIRECTORIES {
             return Walk::Unknown(at);
         }
     }
     reads.sort();
     reads.dedup();
-    Walk::Reads { reads, commands, ruled }
+    Walk::Reads { reads, commands, coverage }
 }
 
-pub(crate) fn union(one: &[String], other: &[String]) -> Vec<String> {
-    let mut all = one.to_vec();
-    all.extend(other.iter().filter(|place| !one.contains(place)).cloned());
+/// Returns the items of `first`, then the other items of `second`.
+pub(crate) fn union(first: &[String], second: &[String]) -> Vec<String> {
+    let mut all = first.to_vec();
+    all.extend(second.iter().filter(|directory| !first.contains(directory)).cloned());
     all
 }
 
-/// Returns the paths a read-only command would read, relative to its directory.
+/// Returns the paths a read-only command would read, relative to its directory; `None` if it may do more.
 fn command_reads(command: &Simple) -> Option<Reads> {
     let (name, arguments) = command.words.split_first()?;
     if name.form == plain::Form::Pattern {
@@ -244,10 +257,11 @@ fn redirect_reads(command: &Simple) -> Reads {
     read.map(|redirect| redirect.target.text.clone()).collect()
 }
 
-/// Returns paths relative to the line's start. A `~` is a name here: bash has replaced those that mean a home. `None` if `..` makes that a guess: after a link, `a/..` is not
-/// the apparent folder.
-pub(crate) fn seen_from(places: &[String], paths: &[String]) -> Option<Reads> {
-    let mut seen = Reads::new();
+/// Returns the paths that a command names in any of these directories, relative to the directory in which the line
+/// starts. `None` if the words do not determine them: after a link, `a/..` is not the apparent folder. A `~` is part of
+/// a name here, because bash has replaced those that mean a home.
+pub(crate) fn paths_from_start(directories: &[String], paths: &[String]) -> Option<Reads> {
+    let mut from_start = Reads::new();
     for path in paths {
         let mut named = false;
         for part in path.split('/') {
@@ -256,20 +270,20 @@ pub(crate) fn seen_from(places: &[String], paths: &[String]) -> Option<Reads> {
             }
             named |= !matches!(part, "" | "." | "..");
         }
-        for place in places {
-            if path.starts_with('/') || (place == "." && !path.starts_with('~')) {
-                seen.push(path.clone());
+        for directory in directories {
+            if path.starts_with('/') || (directory == "." && !path.starts_with('~')) {
+                from_start.push(path.clone());
             } else if path == ".." || path.starts_with("../") || path.starts_with("./..") {
                 return None;
             } else {
-                seen.push(format!("{}/{path}", place.trim_end_matches('/')));
+                from_start.push(format!("{}/{path}", directory.trim_end_matches('/')));
             }
         }
     }
-    Some(seen)
+    Some(from_start)
 }
 
-/// The rule that would cover all of a line's commands that need one, if a single one does.
+/// Returns the rule that would cover every command of a line that needs a rule; `None` if no single rule does.
 fn only_rule(line: &PlainLine) -> Option<Vec<String>> {
     let mut unknown = line.commands.iter().filter(|command| command_reads(command).is_none());
     let rule = rules::words(unknown.next()?)?;
@@ -278,16 +292,17 @@ fn only_rule(line: &PlainLine) -> Option<Vec<String>> {
     (literal && unknown.all(|command| rules::words(command).as_ref() == Some(&rule))).then_some(rule)
 }
 
-/// Returns the first simple command, in a line that is not plain, which on its own is not known to be
-/// read-only.
+/// Returns the text of the first simple command that alone is not known to be read-only, in a line that is not plain.
 fn first_unknown(line: &str, outline: &tree::Outline) -> Option<String> {
     let reads = |text: &str| {
-        plain::read(text)
-            .is_ok_and(|plain| matches!(walk(&plain, &[]), Walk::Reads { ruled: RuleCoverage::None, .. }))
+        plain::read(text).is_ok_and(|plain| {
+            matches!(walk(&plain, &[]), Walk::Reads { coverage: RuleCoverage::NoCommand, .. })
+        })
     };
     outline.commands().filter_map(|span| line.get(span)).find(|text| !reads(text)).map(shortened)
 }
 
+/// Returns a text with at most [`MAX_PART`] characters, and `…` if it is longer.
 pub(crate) fn shortened(text: &str) -> String {
     let mut chars = text.chars();
     let mut part: String = chars.by_ref().take(MAX_PART).collect();

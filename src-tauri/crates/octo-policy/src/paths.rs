@@ -1,4 +1,4 @@
-//! The one policy on paths: for what commands touch and for the tools that read, write and edit.
+//! The policy on paths, for the paths that commands touch and for the tools that read, write and edit.
 
 use crate::{
     context::LineContext,
@@ -18,7 +18,7 @@ use std::{
 /// The paths open to a session.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenPaths<'a> {
-    /// The session's folder, real.
+    /// The session's folder, with links resolved.
     pub folder: &'a Path,
     /// Additional readable folders.
     pub readable: &'a [PathBuf],
@@ -26,35 +26,35 @@ pub struct OpenPaths<'a> {
     pub writable: &'a [PathBuf],
 }
 
-/// What the policy says about touching a path.
+/// The policy's verdict on touching a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathVerdict {
-    /// It is where the session may work.
+    /// The session may work here.
     Open,
-    /// It usually holds secrets, or the person says so.
+    /// The path usually contains a secret, or a rule of the person's makes it one.
     Secret,
-    /// It is outside the session's folder.
+    /// The path is outside the session's folder.
     Outside,
-    /// It can make later commands run something else.
+    /// The path can make later commands run something else.
     Protected,
-    /// It becomes code or instructions.
+    /// The file becomes code or instructions.
     Role(FileRole),
-    /// It is never touched.
+    /// Nothing may touch the path.
     Denied(Refusal),
 }
 
-/// What the policy closes wherever it lies: Octo's own, and what the person's rules name. Made once for the many
-/// paths of a search; the disk is asked only once something is to be searched.
+/// The closed paths, inside and outside the session's folder: Octo's files, and the paths in the person's rules. One
+/// value serves the many paths of a search, and reads the disk only on first use.
 #[derive(Debug)]
 pub struct PolicyPaths {
     context: LineContext,
     policy: Policy,
     rule_paths: OnceLock<RulePaths>,
-    /// The restrictions of folders encountered: their files need no separate lookup on the disk.
+    /// The restrictions of folders already looked up, so that their files need no lookup of their own.
     folders: Mutex<HashMap<PathBuf, PathRestriction>>,
 }
 
-/// What the person's rules name.
+/// The paths in the person's rules.
 #[derive(Debug)]
 struct RulePaths {
     secret: Vec<RulePath>,
@@ -74,7 +74,7 @@ impl RulePaths {
 }
 
 impl PolicyPaths {
-    /// The paths this policy closes.
+    /// Creates the closed paths of a policy. Does not read the disk.
     pub fn new(policy: &Policy, context: &LineContext) -> Self {
         Self {
             context: context.clone(),
@@ -84,12 +84,12 @@ impl PolicyPaths {
         }
     }
 
-    fn of_folder(&self, folder: &Path, rule_paths: &RulePaths) -> PathRestriction {
+    fn folder_restriction(&self, folder: &Path, rule_paths: &RulePaths) -> PathRestriction {
         let mut folders = self.folders.lock();
         if let Some(restriction) = folders.get(folder) {
             return *restriction;
         }
-        let restriction = rule_paths.restriction(|place| place.covers(folder));
+        let restriction = rule_paths.restriction(|rule_path| rule_path.covers(folder));
         folders.insert(folder.to_owned(), restriction);
         restriction
     }
@@ -97,15 +97,16 @@ impl PolicyPaths {
 
 impl ClosedPaths for PolicyPaths {
     fn restriction(&self, path: &Path) -> PathRestriction {
-        if self.context.is_own(path) {
+        if self.context.is_octo_file(path) {
             return PathRestriction::Denied;
         }
         let rule_paths = self.rule_paths.get_or_init(|| RulePaths {
             secret: self.policy.secret_paths().collect(),
             denied: self.policy.denied_paths().collect(),
         });
-        let above = path.parent().map_or(PathRestriction::No, |folder| self.of_folder(folder, rule_paths));
-        match (above, rule_paths.restriction(|place| place.names(path))) {
+        let above =
+            path.parent().map_or(PathRestriction::No, |folder| self.folder_restriction(folder, rule_paths));
+        match (above, rule_paths.restriction(|rule_path| rule_path.names(path))) {
             (PathRestriction::Denied, _) | (_, PathRestriction::Denied) => PathRestriction::Denied,
             (PathRestriction::Secret, _) | (_, PathRestriction::Secret) => PathRestriction::Secret,
             (PathRestriction::No, PathRestriction::No) => PathRestriction::No,
@@ -113,26 +114,26 @@ impl ClosedPaths for PolicyPaths {
     }
 }
 
-fn refused(path: &Path, context: &LineContext, policy: &Policy) -> Option<PathVerdict> {
-    if context.is_own(path) {
+fn refusal(path: &Path, context: &LineContext, policy: &Policy) -> Option<PathVerdict> {
+    if context.is_octo_file(path) {
         return Some(PathVerdict::Denied(Refusal::OctoOwn));
     }
     policy.is_denied(path).then_some(PathVerdict::Denied(Refusal::Ruled))
 }
 
-/// Returns what the policy says about reading a resolved path (see [`octo_workspace::resolve`]).
+/// Returns the verdict on reading a resolved path (see [`octo_workspace::resolve`]).
 pub fn read_path(path: &Path, open: OpenPaths<'_>, context: &LineContext, policy: &Policy) -> PathVerdict {
-    if let Some(refused) = refused(path, context, policy) {
-        return refused;
+    if let Some(verdict) = refusal(path, context, policy) {
+        return verdict;
     }
     if is_secret(path) || policy.is_secret(path) {
         return PathVerdict::Secret;
     }
-    let besides = open.readable.iter().chain(open.writable).any(|folder| is_inside(folder, path));
-    if besides || is_inside(open.folder, path) { PathVerdict::Open } else { PathVerdict::Outside }
+    let is_in_additional = open.readable.iter().chain(open.writable).any(|folder| is_inside(folder, path));
+    if is_in_additional || is_inside(open.folder, path) { PathVerdict::Open } else { PathVerdict::Outside }
 }
 
-/// Returns what the policy says about creating, changing or removing a resolved path.
+/// Returns the verdict on creating, changing or removing a resolved path.
 pub fn write_path(
     path: &Path,
     open: OpenPaths<'_>,
@@ -140,19 +141,20 @@ pub fn write_path(
     policy: &Policy,
     startup: &StartupFiles,
 ) -> PathVerdict {
-    if let Some(refused) = refused(path, context, policy) {
-        return refused;
+    if let Some(verdict) = refusal(path, context, policy) {
+        return verdict;
     }
-    // Paths the session may write are its own, even in Octo's home.
-    let besides = open.writable.iter().any(|folder| is_inside(folder, path));
-    let role = roles::role(path, context, startup).filter(|role| !besides || *role != FileRole::Code);
+    // The additional writable folders belong to the session, even in Octo's home.
+    let is_in_additional = open.writable.iter().any(|folder| is_inside(folder, path));
+    let role =
+        roles::role(path, context, startup).filter(|role| !is_in_additional || *role != FileRole::Code);
     if let Some(role @ (FileRole::Startup | FileRole::Instructs | FileRole::Code)) = role {
         return PathVerdict::Role(role);
     }
     if is_secret(path) || policy.is_secret(path) {
         return PathVerdict::Secret;
     }
-    if !besides && !is_inside(open.folder, path) {
+    if !is_in_additional && !is_inside(open.folder, path) {
         return PathVerdict::Outside;
     }
     // A repository's own data.

@@ -1,39 +1,39 @@
 //! The plain part of bash's language: simple commands of literal words, joined, and nothing else.
 //!
-//! This reader is one of the two a line must satisfy. It is strict on purpose: it knows the few constructs
-//! whose meaning does not depend on anything but the line itself, and refuses the line at the first character
-//! it does not know. What it accepts, bash reads in exactly the same way (a test compares the two).
+//! This parser is one of the two that must agree on a line. It is strict on purpose: it knows the few constructs whose
+//! meaning depends on nothing but the line itself, and rejects the line at the first character it does not know. Bash
+//! parses every accepted line in exactly the same way (a test compares the two).
 
 use std::ops::Range;
 
-/// A command line that has only the constructs this reader knows.
+/// A command line that has only plain constructs.
 #[derive(Debug)]
 pub(crate) struct PlainLine {
     /// Its simple commands, in order.
     pub commands: Vec<Simple>,
-    /// Its joining operators: where each starts and what it is. Line ends are not in it.
+    /// The position and text of each joining operator; without line ends.
     pub operators: Vec<(usize, &'static str)>,
 }
 
 /// A simple command.
 #[derive(Clone, Debug)]
 pub(crate) struct Simple {
-    /// How it is joined to the one before.
+    /// How the command is joined to the one before.
     pub join: Join,
-    /// Its name and arguments; never empty.
+    /// The name and the arguments; never empty.
     pub words: Vec<Word>,
-    /// Its redirections, all harmless.
+    /// The redirections, all of them harmless.
     pub redirects: Vec<Redirect>,
-    /// Its range in the line, including redirections.
+    /// The byte range of the command in the line, including its redirections.
     pub span: Range<usize>,
 }
 
 /// A harmless redirection.
 #[derive(Clone, Debug)]
 pub(crate) struct Redirect {
-    /// Its target; a file that is read, `/dev/null`, or the number of a descriptor.
+    /// The target: a file to read, `/dev/null`, or the number of a descriptor.
     pub target: Word,
-    /// What it does.
+    /// The effect.
     pub kind: RedirectKind,
 }
 
@@ -49,51 +49,51 @@ pub(crate) enum RedirectKind {
 /// How a command is joined to the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Join {
-    /// It is the first one, or runs after the one before whatever came of it.
+    /// It is the first command, or runs after the one before in any case.
     Sequence,
-    /// It runs if what came before succeeded.
+    /// It runs if the one before succeeded.
     And,
-    /// It runs if what came before failed.
+    /// It runs if the one before failed.
     Or,
     /// It reads the output of the one before.
     Pipe,
 }
 
-/// A word: the text the command receives, unless it is a pattern.
+/// A word of a command.
 #[derive(Clone, Debug)]
 pub(crate) struct Word {
-    /// Its value, quotes taken away.
+    /// The text that the command receives, without quotes; for a pattern, the pattern.
     pub text: String,
-    /// Whether bash replaces it with the names of files that match.
+    /// How bash turns the word into arguments.
     pub form: Form,
-    /// Its range in the line, including quotes.
+    /// The byte range of the word in the line, including its quotes.
     pub span: Range<usize>,
 }
 
-/// Whether bash leaves a word alone.
+/// How bash turns a word into arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// It does.
+    /// One argument with exactly this text.
     Literal,
-    /// It holds an unquoted `*`, `?` or `[`.
+    /// The names of the files that match: the word contains an unquoted `*`, `?` or `[`.
     Pattern,
-    /// It is one word whose value is not known (`"$x"`); its text is [`crate::context::UNKNOWN`] there.
+    /// One argument with an unknown value (`"$x"`), which is [`crate::context::UNKNOWN`] in the text.
     Unknown,
-    /// It may be any number of words (`$x`).
+    /// Any number of arguments (`$x`).
     Split,
-    /// It is one word that holds a number which is not known (`$?`).
+    /// One argument with an unknown number (`$?`).
     Number,
-    /// It is the name of a pipe that bash makes (`<(…)`).
+    /// The name of a pipe that bash makes (`<(…)`).
     Pipe,
-    /// It is the name of a file that a command finds; see [`crate::found`].
+    /// The name of a file that a command finds; see [`crate::found`].
     Found,
 }
 
-/// Why a line is not plain.
+/// The error of a line that is not plain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotPlain;
 
-/// Reads a line.
+/// Parses a line.
 pub(crate) fn read(line: &str) -> Result<PlainLine, NotPlain> {
     if line.chars().any(is_treacherous) {
         return Err(NotPlain);
@@ -101,7 +101,7 @@ pub(crate) fn read(line: &str) -> Result<PlainLine, NotPlain> {
     Reader { chars: line.char_indices().collect(), at: 0, end: line.len() }.line()
 }
 
-/// Characters that show as something else than they are, or as nothing.
+/// Returns whether a character is invisible or looks like another one.
 pub(crate) fn is_treacherous(c: char) -> bool {
     (c.is_control() && !matches!(c, '\t' | '\n'))
         || (!c.is_ascii() && c.is_whitespace())
@@ -112,7 +112,7 @@ pub(crate) fn is_treacherous(c: char) -> bool {
             | '\u{fff0}'..='\u{ffff}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether a first word is no command's name: an assignment, or a word of the language.
+/// Returns whether the first word of a command is not a name, but an assignment or a reserved word.
 fn is_syntax(word: &str) -> bool {
     const RESERVED: &[&str] = &[
         "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if",
@@ -140,8 +140,8 @@ impl Reader {
         self.chars.get(self.at).map_or(self.end, |(offset, _)| *offset)
     }
 
-    fn skip(&mut self, what: &[char]) {
-        while self.peek().is_some_and(|c| what.contains(&c)) {
+    fn skip(&mut self, chars: &[char]) {
+        while self.peek().is_some_and(|c| chars.contains(&c)) {
             self.at += 1;
         }
     }
@@ -189,7 +189,7 @@ impl Reader {
                 }
                 _ => return Err(NotPlain),
             }
-            // After `;` and a line end the line may be over.
+            // The line may end after `;` and after a line end.
             if self.peek().is_none() {
                 return Ok(line);
             }
@@ -206,7 +206,7 @@ impl Reader {
                 _ => {}
             }
             if let Some(redirect) = self.redirect()? {
-                // Before the command's name a redirection is legal and never needed.
+                // A redirection before the command's name is legal but never needed.
                 if words.is_empty() {
                     return Err(NotPlain);
                 }
@@ -222,7 +222,7 @@ impl Reader {
         }
     }
 
-    /// A redirection, if one begins here.
+    /// Parses the redirection at this position, if there is one.
     fn redirect(&mut self) -> Result<Option<Redirect>, NotPlain> {
         let number = self.peek().filter(char::is_ascii_digit);
         let operator_at = usize::from(number.is_some());
@@ -233,7 +233,7 @@ impl Reader {
                     return Err(NotPlain);
                 }
                 self.at += operator_at + 1;
-                let target = self.target()?;
+                let target = self.redirect_target()?;
                 Ok(Some(Redirect { target, kind: RedirectKind::Read }))
             }
             (None | Some('1' | '2'), Some('>'), Some('&')) => {
@@ -244,20 +244,20 @@ impl Reader {
             }
             (None | Some('1' | '2'), Some('>'), next) => {
                 self.at += operator_at + if next == Some('>') { 2 } else { 1 };
-                self.discard().map(Some)
+                self.discard_redirect().map(Some)
             }
             (None, Some('&'), Some('>')) => {
                 self.at += if self.ahead(2) == Some('>') { 3 } else { 2 };
-                self.discard().map(Some)
+                self.discard_redirect().map(Some)
             }
             (Some(_), Some('<' | '>'), _) | (None, Some('&'), _) => Err(NotPlain),
             _ => Ok(None),
         }
     }
 
-    fn discard(&mut self) -> Result<Redirect, NotPlain> {
-        let target = self.target()?;
-        // Written out: quotes around it would be harmless and are never needed.
+    fn discard_redirect(&mut self) -> Result<Redirect, NotPlain> {
+        let target = self.redirect_target()?;
+        // Quotes around it would be harmless but are never needed.
         if target.text == "/dev/null" && target.span.len() == target.text.len() {
             Ok(Redirect { target, kind: RedirectKind::Discard })
         } else {
@@ -265,7 +265,7 @@ impl Reader {
         }
     }
 
-    fn target(&mut self) -> Result<Word, NotPlain> {
+    fn redirect_target(&mut self) -> Result<Word, NotPlain> {
         self.skip(&[' ', '\t']);
         let word = self.word()?;
         if word.form == Form::Pattern || word.text.is_empty() { Err(NotPlain) } else { Ok(word) }
@@ -275,13 +275,13 @@ impl Reader {
         let start = self.offset();
         let first = self.at;
         let mut word = Word { text: String::new(), form: Form::Literal, span: start..start };
-        // All-digits words may turn out to be the number of a descriptor.
-        let mut digits = true;
+        // A word of digits may be the number of a descriptor.
+        let mut is_all_digits = true;
         let mut before = None;
         while let Some(c) = self.peek() {
             match c {
                 ' ' | '\t' | '\n' | ';' | '|' | '&' => break,
-                '<' | '>' if digits => return Err(NotPlain),
+                '<' | '>' if is_all_digits => return Err(NotPlain),
                 '<' | '>' => break,
                 '\'' => self.single_quoted(&mut word.text)?,
                 '"' => self.double_quoted(&mut word.text)?,
@@ -308,7 +308,7 @@ impl Reader {
                     self.at += 1;
                 }
             }
-            digits &= c.is_ascii_digit();
+            is_all_digits &= c.is_ascii_digit();
             before = Some(c);
         }
         word.span.end = self.offset();

@@ -1,7 +1,7 @@
-//! Commands that always ask, with the name of their effect: publishing, pushing, installing and the like.
+//! Commands that always ask, each with its kind of risk: publishing, pushing, installing and the like.
 //!
-//! Safety does not depend on this, because anything not known to be harmless asks anyway; it is an explanation
-//! for the person. An "always" rule does not cover such a command ([`crate::rules`] names none).
+//! Safety does not depend on this table, because anything not known to be harmless asks anyway. The risk explains the
+//! question to the person. No "always" rule covers such a command ([`crate::rules`] names none).
 
 use crate::{
     context::UNKNOWN,
@@ -9,7 +9,7 @@ use crate::{
 };
 use octo_protocol::Risk;
 
-/// Commands by name, then by their first operand; an empty list matches any.
+/// Commands by name and first operand; an empty list of operands matches any.
 #[rustfmt::skip]
 const TABLE: &[(&[&str], &[&str], Risk)] = &[
     (&["npm", "pnpm", "yarn", "bun"], &["publish", "unpublish", "deprecate", "dist-tag", "owner", "access", "token", "login", "adduser"], Risk::Publishes),
@@ -41,11 +41,11 @@ const TABLE: &[(&[&str], &[&str], Risk)] = &[
     (&["dropdb", "dropuser", "tmutil", "fstrim", "mkfs", "wipefs", "dd"], &[], Risk::Deletes),
 ];
 
-/// Programs that fetch something from elsewhere.
+/// Programs that download.
 const FETCHERS: &[&str] =
     &["curl", "wget", "fetch", "http", "https", "xh", "aria2c", "lwp-request", "lynx", "GET"];
 
-/// Programs that run the code they are given.
+/// Programs that run code they read.
 const INTERPRETERS: &[&str] = &[
     "python",
     "python2",
@@ -68,12 +68,12 @@ const INTERPRETERS: &[&str] = &[
     "powershell",
 ];
 
-/// The risk of a call, if it has a name.
+/// Returns the risk of a call; `None` if it has none with a name.
 pub(crate) fn of(call: &Call) -> Option<Risk> {
     let name = call.name();
     let operands = call.operands();
     if (SHELLS.contains(&name.as_str()) || INTERPRETERS.contains(&name.as_str()))
-        && call.fed.iter().any(|from| FETCHERS.contains(&from.as_str()))
+        && call.input_commands.iter().any(|from| FETCHERS.contains(&from.as_str()))
     {
         return Some(Risk::RunsDownload);
     }
@@ -104,7 +104,7 @@ pub(crate) fn of(call: &Call) -> Option<Risk> {
         let publishes = ["publish", "release", "deploy", "upload"];
         return operands.iter().any(|target| publishes.contains(target)).then_some(Risk::Publishes);
     }
-    // `npm` alone with `yarn` is an installation too.
+    // `yarn` without an operand installs.
     if name == "yarn" && operands.is_empty() {
         return Some(Risk::Installs);
     }
@@ -115,7 +115,7 @@ pub(crate) fn of(call: &Call) -> Option<Risk> {
     })
 }
 
-/// Whether a mode sets a set-user-id or set-group-id bit.
+/// Returns whether a mode sets a set-user-ID or set-group-ID bit.
 fn sets_id(mode: &str) -> bool {
     let octal = mode.chars().all(|c| c.is_digit(8));
     (octal && mode.trim_start_matches('0').len() == 4) || (!octal && mode.contains('s'))
@@ -123,7 +123,7 @@ fn sets_id(mode: &str) -> bool {
 
 fn git(call: &Call) -> Option<Risk> {
     let mut words = call.arguments().peekable();
-    // Options before the subcommand, two with a separate value.
+    // Skips the options before the subcommand, some of which have a separate value.
     while let Some(word) = words.next_if(|word| word.starts_with('-')) {
         if matches!(word, "-c" | "-C" | "--git-dir" | "--work-tree" | "--namespace") {
             words.next();
@@ -163,7 +163,7 @@ fn git(call: &Call) -> Option<Risk> {
     }
 }
 
-/// Letters of a git command's short options whose value may follow at once.
+/// Returns the letters of a git command's short options that may have an attached value.
 fn values_of(verb: &str) -> &'static str {
     match verb {
         "branch" => "u",
@@ -176,8 +176,8 @@ fn values_of(verb: &str) -> &'static str {
     }
 }
 
-/// Whether a word gives an option, or is a subcommand of this name: git takes the start of a long option for all of
-/// it, and letters one after the other.
+/// Returns whether a word gives an option, or is a subcommand of this name. Git accepts prefixes of long options, and
+/// several short options after one dash.
 fn is_given(word: &str, option: &str, values: &str) -> bool {
     if let Some(long) = option.strip_prefix("--") {
         let given = word.strip_prefix("--").map(|given| given.split('=').next().unwrap_or(given));

@@ -1,10 +1,10 @@
 //! The commands that the person may always allow, and the words of such rules.
 //!
-//! A rule trusts a command's first words with any arguments after them. Octo offers it only for tools of daily
-//! building and testing, which run the project's own code anyway. For the rest (shells, interpreters, `sudo`,
-//! `env`, `xargs`, `rm`, downloads, …) the arguments decide, so rules made of words are neither offered nor
-//! honoured. The same applies to commands whose later words could lose data: permission for `git stash` was not
-//! meant for `git stash clear`.
+//! A rule trusts a command's first words with any arguments after them. Octo offers rules only for the tools of daily
+//! building and testing, which run the project's own code anyway. For the other commands (shells, interpreters, `sudo`,
+//! `env`, `xargs`, `rm`, downloads, …) the arguments decide, so Octo neither offers nor honours rules made of words.
+//! The same applies to commands whose later words could lose data: a permission for `git stash` does not mean `git
+//! stash clear`.
 
 use crate::{
     plain::{Form, Simple},
@@ -65,7 +65,7 @@ const TOOLS: &[(&str, &[&str])] = &[
 /// Tools whose rule for `run` must also name the script.
 const SCRIPT_RUNNERS: &[&str] = &["npm", "pnpm", "yarn", "bun"];
 
-/// Returns the words of a rule for this command; `None` if no rule made of words is safe.
+/// Returns the words of the rule for a command; `None` if no rule made of words is safe.
 pub(crate) fn words(command: &Simple) -> Option<Vec<String>> {
     let plain = |at: usize| {
         command.words.get(at).filter(|word| word.form == Form::Literal).map(|word| word.text.as_str())
@@ -87,9 +87,9 @@ pub(crate) fn words(command: &Simple) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// Returns whether one of the rules covers this command.
+/// Returns whether one of the rules covers a command.
 pub(crate) fn cover(rules: &[Vec<String>], command: &Simple) -> bool {
-    // The shortest rule that Octo makes for the command: a shorter one came from elsewhere and does not count.
+    // Octo makes no shorter rule for the command, so a shorter one came from elsewhere and does not count.
     let Some(shortest) = words(command) else { return false };
     let literal = command.words.iter().all(|word| word.form == Form::Literal);
     literal

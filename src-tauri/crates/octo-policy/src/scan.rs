@@ -1,123 +1,129 @@
-//! Everything a line would start, inferred from its words: through wrappers, nested shells, substitutions,
-//! functions and pipes.
+//! Finds everything a line would start, from its words: through wrappers, nested shells, substitutions, functions and
+//! pipes.
 //!
-//! This scan is generous: it guesses values, follows variables roughly and reads strings as scripts. Its
-//! findings are only ever a reason to refuse, to ask or to send a removal to the trash; they never allow
-//! anything.
+//! The scan is generous: it guesses values, follows variables roughly and reads strings as scripts. Its findings can
+//! only be a reason to refuse, to ask or to send a removal to the trash; they never allow anything.
 
 mod call;
+mod fork_bomb;
 mod wrappers;
 
-pub(crate) use call::{Call, Guess};
+pub(crate) use call::{Call, CallWord};
 pub(crate) use wrappers::SHELLS;
 
 use crate::{
     bash,
     context::{LineContext, UNKNOWN},
     script::{
-        Command, Compound, GroundKind, Joint, Parsed, Part, Pipeline, Quoting, Redirect, RedirectKind,
-        Script, Simple, Word,
+        Command, Compound, Join, Parsed, Part, Pipeline, Quoting, Redirect, RedirectKind, Script, Simple,
+        Word,
     },
 };
+use fork_bomb::is_fork_bomb;
 use std::{collections::BTreeMap, ops::Range};
 
-/// How far wrappers, nested shells and functions are followed.
+/// Maximum nesting depth of wrappers, nested shells and functions.
 const MAX_DEPTH: usize = 12;
 
-/// How many calls are looked at. A line with more makes [`Scan::cut`] true.
+/// Maximum number of scanned calls. A line with more makes [`Scan::incomplete`] true.
 const MAX_CALLS: usize = 2_000;
 
-/// How many feeding commands are kept of one stage.
-const MAX_FED: usize = 64;
+/// Maximum number of commands kept in [`Call::input_commands`] for each stage of a pipeline.
+const MAX_INPUT_COMMANDS: usize = 64;
 
 /// The findings in a line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scan {
-    /// Everything it would start.
+    /// Everything the line would start.
     pub calls: Vec<Call>,
-    /// Whether it defines something that multiplies itself.
-    pub multiplies: bool,
-    /// Whether more is started than was looked at, or a nested script could not be read.
-    pub cut: bool,
+    /// Whether the line defines a function that starts itself without end.
+    pub has_fork_bomb: bool,
+    /// Whether the scan left out a call, or could not parse a nested script.
+    pub incomplete: bool,
 }
 
-/// Looks through a line that was read.
+/// Scans a parsed line.
 pub(crate) fn scan(parsed: &Parsed, context: &LineContext) -> Scan {
     let mut scanner = Scanner::new(context);
-    scanner.bases = vec![".".to_owned()];
-    scanner.parsed_line(parsed, &Flow::default());
-    scanner.found
+    scanner.directories = vec![".".to_owned()];
+    scanner.parsed_line(parsed, &CallOrigin::default());
+    scanner.scan
 }
 
-/// Looks through text that cannot be read: every run of words between signs of the language counts as a call.
+/// Scans text that cannot be parsed: every run of words between the shell's operators counts as a call.
 pub(crate) fn rough_scan(text: &str, context: &LineContext) -> Scan {
     let mut scanner = Scanner::new(context);
-    scanner.bases = vec![".".to_owned()];
-    // Pieces start nothing that could grow beyond the text's length.
-    scanner.most = text.len() + MAX_CALLS;
+    scanner.directories = vec![".".to_owned()];
+    // The text cannot contain more runs of words than bytes.
+    scanner.max_calls = text.len() + MAX_CALLS;
     scanner.rough_text(text);
-    scanner.found
+    scanner.scan
 }
 
-/// What flows into a command.
+/// How a line comes to start a call.
 #[derive(Clone, Debug, Default)]
-struct Flow {
-    through: Vec<String>,
-    fed: Vec<String>,
-    /// Text that is known to come in.
-    text: Option<String>,
-    /// Whether words stand in the line itself.
+struct CallOrigin {
+    /// As [`Call::wrappers`].
+    wrappers: Vec<String>,
+    /// As [`Call::input_commands`].
+    input_commands: Vec<String>,
+    /// The text on standard input; `None` if unknown.
+    stdin: Option<String>,
+    /// Whether the words are in a nested script, and not in the line itself.
     nested: bool,
+    /// The number of wrappers, nested scripts and functions around the call.
     depth: usize,
 }
 
 struct Scanner<'a> {
     context: &'a LineContext,
-    found: Scan,
+    scan: Scan,
     variables: BTreeMap<String, String>,
     functions: BTreeMap<String, Command>,
+    /// The texts of the here-documents of the script being scanned.
     documents: Vec<String>,
-    bases: Vec<String>,
-    /// Functions whose body is being looked at.
-    within: Vec<String>,
-    most: usize,
+    /// As [`Call::directories`], at the current position.
+    directories: Vec<String>,
+    /// The functions whose bodies are being scanned.
+    active_functions: Vec<String>,
+    max_calls: usize,
 }
 
 impl<'a> Scanner<'a> {
     fn new(context: &'a LineContext) -> Self {
         Self {
             context,
-            found: Scan::default(),
+            scan: Scan::default(),
             variables: BTreeMap::new(),
             functions: BTreeMap::new(),
             documents: Vec::new(),
-            bases: Vec::new(),
-            within: Vec::new(),
-            most: MAX_CALLS,
+            directories: Vec::new(),
+            active_functions: Vec::new(),
+            max_calls: MAX_CALLS,
         }
     }
 
-    fn parsed_line(&mut self, parsed: &Parsed, flow: &Flow) {
+    fn parsed_line(&mut self, parsed: &Parsed, origin: &CallOrigin) {
         let before = std::mem::take(&mut self.documents);
         self.documents = parsed.documents.iter().map(|document| document.text.clone()).collect();
-        self.script(&parsed.script, flow);
+        self.script(&parsed.script, origin);
         for script in parsed.documents.iter().flat_map(|document| &document.parts).flat_map(Part::scripts) {
-            self.script(script, flow);
+            self.script(script, origin);
         }
         self.documents = before;
     }
 
-    /// Text a shell would read as a script.
-    fn text(&mut self, text: &str, flow: &Flow) {
-        let flow = Flow { nested: true, depth: flow.depth + 1, ..flow.clone() };
-        if flow.depth > MAX_DEPTH {
-            self.found.cut = true;
+    /// Scans text that a shell would run as a script.
+    fn nested_script(&mut self, text: &str, origin: &CallOrigin) {
+        let origin = CallOrigin { nested: true, depth: origin.depth + 1, ..origin.clone() };
+        if origin.depth > MAX_DEPTH {
+            self.scan.incomplete = true;
             return;
         }
         match bash::parse(&text.replace(UNKNOWN, "\u{1}")) {
-            Ok(parsed) => self.parsed_line(&parsed, &flow),
+            Ok(parsed) => self.parsed_line(&parsed, &origin),
             Err(_) => {
-                self.found.cut = true;
+                self.scan.incomplete = true;
                 self.rough_text(text);
             }
         }
@@ -127,10 +133,10 @@ impl<'a> Scanner<'a> {
         for piece in text.split([';', '|', '&', '(', ')', '{', '}', '\n', '`', '<', '\r']) {
             let (command, target) = piece.split_once('>').unwrap_or((piece, ""));
             let clean = |text: &str| text.replace(['"', '\'', '\\', '$'], "");
-            let mut words: Vec<Guess> = command
+            let mut words: Vec<CallWord> = command
                 .split_whitespace()
                 .map(|word| word.replace("${HOME", "~").replace("$HOME", "~"))
-                .map(|word| Guess { text: self.expand_home(&clean(&word)), span: None })
+                .map(|word| CallWord { text: self.expand_home(&clean(&word)), span: None })
                 .collect();
             while words.first().is_some_and(|word| {
                 word.text.contains('=')
@@ -145,7 +151,7 @@ impl<'a> Scanner<'a> {
             } else {
                 vec![(RedirectKind::Write, target.split_whitespace().next().unwrap_or_default().to_owned())]
             };
-            self.invoke(words, redirects, &Flow { nested: true, ..Flow::default() }, None);
+            self.invoke(words, redirects, &CallOrigin { nested: true, ..CallOrigin::default() }, None);
         }
     }
 
@@ -157,109 +163,115 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn script(&mut self, script: &Script, flow: &Flow) {
+    fn script(&mut self, script: &Script, origin: &CallOrigin) {
         for list in &script.lists {
-            let mut keep = self.bases.clone();
-            for (joint, pipeline) in &list.pipelines {
-                if *joint != Joint::And {
-                    self.add_bases(&keep);
+            let mut before = self.directories.clone();
+            for (join, pipeline) in &list.pipelines {
+                if *join != Join::And {
+                    self.add_directories(&before);
                 }
-                keep.clone_from(&self.bases);
-                self.pipeline(pipeline, flow);
+                before.clone_from(&self.directories);
+                self.pipeline(pipeline, origin);
             }
-            self.add_bases(&keep);
+            self.add_directories(&before);
         }
     }
 
-    /// A `cd` may have failed: what comes behind it runs there or where it was.
-    fn add_bases(&mut self, before: &[String]) {
+    /// Adds the directories before a `cd`, because the `cd` may have failed.
+    fn add_directories(&mut self, before: &[String]) {
         for base in before {
-            if !self.bases.contains(base) {
-                self.bases.push(base.clone());
+            if !self.directories.contains(base) {
+                self.directories.push(base.clone());
             }
         }
     }
 
-    fn pipeline(&mut self, pipeline: &Pipeline, flow: &Flow) {
-        let (mut fed, mut text) = (flow.fed.clone(), flow.text.clone());
+    fn pipeline(&mut self, pipeline: &Pipeline, origin: &CallOrigin) {
+        let (mut input_commands, mut stdin) = (origin.input_commands.clone(), origin.stdin.clone());
         for stage in &pipeline.stages {
-            let from = self.found.calls.len();
-            let flow = Flow { fed: fed.clone(), text: text.take(), ..flow.clone() };
-            self.command(stage, &flow);
-            fed.extend(self.found.calls.iter().skip(from).take(MAX_FED).map(Call::name));
-            text = match stage {
-                Command::Simple(simple) => self.printed(simple),
+            let from = self.scan.calls.len();
+            let origin =
+                CallOrigin { input_commands: input_commands.clone(), stdin: stdin.take(), ..origin.clone() };
+            self.command(stage, &origin);
+            input_commands.extend(self.scan.calls.iter().skip(from).take(MAX_INPUT_COMMANDS).map(Call::name));
+            stdin = match stage {
+                Command::Simple(simple) => self.literal_output(simple),
                 _ => None,
             };
         }
     }
 
-    fn command(&mut self, command: &Command, flow: &Flow) {
-        if self.found.calls.len() >= self.most {
-            self.found.cut = true;
+    fn command(&mut self, command: &Command, origin: &CallOrigin) {
+        if self.scan.calls.len() >= self.max_calls {
+            self.scan.incomplete = true;
             return;
         }
         match command {
-            Command::Simple(simple) => self.simple(simple, flow),
-            Command::Compound { what, redirects } => {
-                if let Compound::For { name, words, .. } = what {
-                    let values: Vec<Guess> = words.iter().flat_map(|word| self.expand(word)).collect();
+            Command::Simple(simple) => self.simple(simple, origin),
+            Command::Compound { compound, redirects } => {
+                if let Compound::For { name, words, .. } = compound {
+                    let values: Vec<CallWord> = words.iter().flat_map(|word| self.expand(word)).collect();
                     for value in values.iter().take(8) {
                         self.variables.insert(name.clone(), value.text.clone());
-                        for script in what.scripts() {
-                            self.script(script, flow);
+                        for script in compound.scripts() {
+                            self.script(script, origin);
                         }
                     }
                     if values.len() != 1 {
                         self.variables.insert(name.clone(), UNKNOWN.to_string());
                     }
                 }
-                self.inner(&what.words(), flow);
-                self.inner(&redirects.iter().map(|redirect| &redirect.target).collect::<Vec<_>>(), flow);
-                let keep = self.bases.clone();
-                for script in what.scripts() {
-                    self.script(script, flow);
+                self.substitutions(&compound.words(), origin);
+                self.substitutions(
+                    &redirects.iter().map(|redirect| &redirect.target).collect::<Vec<_>>(),
+                    origin,
+                );
+                let before = self.directories.clone();
+                for script in compound.scripts() {
+                    self.script(script, origin);
                 }
-                if matches!(what, Compound::Subshell(_)) {
-                    self.bases = keep;
+                if matches!(compound, Compound::Subshell(_)) {
+                    self.directories = before;
                 }
                 let redirects = self.redirects(redirects);
                 if !redirects.is_empty() {
-                    self.push(Vec::new(), redirects, flow, None);
+                    self.push(Vec::new(), redirects, origin, None);
                 }
             }
             Command::Function { name, body } => {
-                if multiplies(name, body) {
-                    self.found.multiplies = true;
+                if is_fork_bomb(name, body) {
+                    self.scan.has_fork_bomb = true;
                 }
                 self.functions.insert(name.clone(), (**body).clone());
-                let keep = self.bases.clone();
-                self.command(body, flow);
-                self.bases = keep;
+                let before = self.directories.clone();
+                self.command(body, origin);
+                self.directories = before;
             }
         }
     }
 
-    /// The commands in the expansions of words.
-    fn inner(&mut self, words: &[&Word], flow: &Flow) {
+    /// Scans the commands in the expansions of words.
+    fn substitutions(&mut self, words: &[&Word], origin: &CallOrigin) {
         for script in words.iter().flat_map(|word| word.scripts()) {
-            let keep = self.bases.clone();
-            self.script(script, &Flow { text: None, ..flow.clone() });
-            self.bases = keep;
+            let before = self.directories.clone();
+            self.script(script, &CallOrigin { stdin: None, ..origin.clone() });
+            self.directories = before;
         }
     }
 
-    fn simple(&mut self, simple: &Simple, flow: &Flow) {
-        let from = self.found.calls.len();
+    fn simple(&mut self, simple: &Simple, origin: &CallOrigin) {
+        let from = self.scan.calls.len();
         let mut all: Vec<&Word> = simple.words.iter().collect();
         all.extend(simple.assignments.iter().map(|assignment| &assignment.value));
         all.extend(simple.redirects.iter().map(|redirect| &redirect.target));
-        self.inner(&all, flow);
-        let mut flow = flow.clone();
+        self.substitutions(&all, origin);
+        let mut origin = origin.clone();
         // The output of a substitution becomes words of this command.
-        flow.fed.extend(self.found.calls.iter().skip(from).take(MAX_FED).map(Call::name));
+        origin
+            .input_commands
+            .extend(self.scan.calls.iter().skip(from).take(MAX_INPUT_COMMANDS).map(Call::name));
         for redirect in &simple.redirects {
-            flow.text = match redirect.kind {
+            origin.stdin = match redirect.kind {
                 RedirectKind::Document(index) => self.documents.get(index).cloned(),
                 RedirectKind::Text => Some(
                     self.expand(&redirect.target)
@@ -276,14 +288,14 @@ impl<'a> Scanner<'a> {
                 self.expand(&assignment.value).into_iter().map(|word| word.text).collect();
             self.variables.insert(assignment.name.clone(), value.join(" "));
         }
-        let words: Vec<Guess> = simple.words.iter().flat_map(|word| self.expand(word)).collect();
+        let words: Vec<CallWord> = simple.words.iter().flat_map(|word| self.expand(word)).collect();
         let redirects = self.redirects(&simple.redirects);
-        let span = (!flow.nested).then(|| simple.span.clone());
+        let span = (!origin.nested).then(|| simple.span.clone());
         let words = words
             .into_iter()
-            .map(|word| if flow.nested { Guess { span: None, ..word } } else { word })
+            .map(|word| if origin.nested { CallWord { span: None, ..word } } else { word })
             .collect();
-        self.invoke(words, redirects, &flow, span);
+        self.invoke(words, redirects, &origin, span);
     }
 
     fn redirects(&self, redirects: &[Redirect]) -> Vec<(RedirectKind, String)> {
@@ -297,66 +309,70 @@ impl<'a> Scanner<'a> {
             .collect()
     }
 
+    /// Records a call. Returns false at the maximum number of calls.
     fn push(
         &mut self,
-        words: Vec<Guess>,
+        words: Vec<CallWord>,
         redirects: Vec<(RedirectKind, String)>,
-        flow: &Flow,
+        origin: &CallOrigin,
         span: Option<Range<usize>>,
     ) -> bool {
-        if self.found.calls.len() >= self.most {
-            self.found.cut = true;
+        if self.scan.calls.len() >= self.max_calls {
+            self.scan.incomplete = true;
             return false;
         }
-        let (bases, through, fed) = (self.bases.clone(), flow.through.clone(), flow.fed.clone());
-        self.found.calls.push(Call { words, redirects, bases, through, fed, span });
+        let (directories, wrappers, input_commands) =
+            (self.directories.clone(), origin.wrappers.clone(), origin.input_commands.clone());
+        self.scan.calls.push(Call { words, redirects, directories, wrappers, input_commands, span });
         true
     }
 
-    /// A call, and what it starts in turn.
+    /// Records a call, and scans the calls it makes in turn.
     fn invoke(
         &mut self,
-        words: Vec<Guess>,
+        words: Vec<CallWord>,
         redirects: Vec<(RedirectKind, String)>,
-        flow: &Flow,
+        origin: &CallOrigin,
         span: Option<Range<usize>>,
     ) {
-        if flow.depth > MAX_DEPTH {
-            self.found.cut = true;
+        if origin.depth > MAX_DEPTH {
+            self.scan.incomplete = true;
             return;
         }
         if (words.is_empty() && redirects.is_empty())
-            || !self.push(words.clone(), redirects, flow, span.clone())
+            || !self.push(words.clone(), redirects, origin, span.clone())
         {
             return;
         }
-        let Some(call) = self.found.calls.last().cloned() else { return };
+        let Some(call) = self.scan.calls.last().cloned() else { return };
         let name = call.name();
         if let Some(folder) = call.operands().first().filter(|_| matches!(name.as_str(), "cd" | "pushd")) {
             let folder = (*folder).to_owned();
-            self.bases = self.bases.iter().map(|base| joined(base, &folder)).collect();
-            self.bases.dedup();
+            self.directories = self.directories.iter().map(|base| joined(base, &folder)).collect();
+            self.directories.dedup();
         } else if name == "cd" {
-            self.bases = vec![self.expand_home("~")];
+            self.directories = vec![self.expand_home("~")];
         }
-        let deeper = Flow { depth: flow.depth + 1, ..flow.clone() };
-        if let Some(body) = self.functions.get(&name).cloned().filter(|_| !self.within.contains(&name)) {
+        let deeper = CallOrigin { depth: origin.depth + 1, ..origin.clone() };
+        if let Some(body) =
+            self.functions.get(&name).cloned().filter(|_| !self.active_functions.contains(&name))
+        {
             for (at, word) in words.iter().enumerate().skip(1) {
                 self.variables.insert(at.to_string(), word.text.clone());
             }
             let rest: Vec<&str> = call.arguments().collect();
             self.variables.insert("@".to_owned(), rest.join(" "));
             self.variables.insert("*".to_owned(), rest.join(" "));
-            self.within.push(name);
-            self.command(&body, &Flow { nested: true, ..deeper });
-            self.within.pop();
+            self.active_functions.push(name);
+            self.command(&body, &CallOrigin { nested: true, ..deeper });
+            self.active_functions.pop();
             return;
         }
-        self.unwrap(&name, &call, &deeper, span);
+        self.wrapper(&name, &call, &deeper, span);
     }
 
     /// Returns the output of a simple command if its words determine it.
-    fn printed(&self, simple: &Simple) -> Option<String> {
+    fn literal_output(&self, simple: &Simple) -> Option<String> {
         let words: Vec<String> =
             simple.words.iter().flat_map(|word| self.expand(word)).map(|word| word.text).collect();
         let document = simple.redirects.iter().find_map(|redirect| match redirect.kind {
@@ -378,12 +394,12 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Returns the known words a word expands to.
-    fn expand(&self, word: &Word) -> Vec<Guess> {
-        let mut made = vec![String::new()];
+    /// Returns the words that a word expands to, with [`UNKNOWN`] for unknown parts.
+    fn expand(&self, word: &Word) -> Vec<CallWord> {
+        let mut expansions = vec![String::new()];
         let (mut quoted, mut split) = (false, false);
         for part in &word.parts {
-            let more: Vec<String> = match part {
+            let values: Vec<String> = match part {
                 Part::Text(text, quoting) => {
                     quoted |= *quoting == Quoting::Quoted;
                     vec![text.clone()]
@@ -396,14 +412,14 @@ impl<'a> Scanner<'a> {
                     user => format!("/home/{user}"),
                 }],
                 Part::Variable(name, quoting) => {
-                    let value = self.value(name);
-                    // An unset or blank separator makes words of one.
-                    split |= *quoting == Quoting::Bare && value.contains([' ', '\t', '\n']);
+                    let value = self.variable_value(name);
+                    // The value may be split into words.
+                    split |= *quoting == Quoting::Unquoted && value.contains([' ', '\t', '\n']);
                     vec![value]
                 }
                 Part::Command(script, quoting) => {
-                    let value = self.output(script).unwrap_or_else(|| UNKNOWN.to_string());
-                    split |= *quoting == Quoting::Bare && value.contains([' ', '\t', '\n']);
+                    let value = self.substitution_output(script).unwrap_or_else(|| UNKNOWN.to_string());
+                    split |= *quoting == Quoting::Unquoted && value.contains([' ', '\t', '\n']);
                     vec![value]
                 }
                 Part::Braces(words) => words.clone(),
@@ -411,26 +427,27 @@ impl<'a> Scanner<'a> {
                     vec![UNKNOWN.to_string()]
                 }
             };
-            made = made
+            expansions = expansions
                 .iter()
-                .flat_map(|before| more.iter().map(move |more| format!("{before}{more}")))
+                .flat_map(|before| values.iter().map(move |value| format!("{before}{value}")))
                 .take(MAX_CALLS)
                 .collect();
         }
-        let several = made.len() > 1 || split;
+        let several = expansions.len() > 1 || split;
         let span = (!several).then(|| word.span.clone());
-        let made: Vec<String> = if split {
-            made.iter().flat_map(|text| text.split_whitespace()).map(str::to_owned).collect()
+        let expansions: Vec<String> = if split {
+            expansions.iter().flat_map(|text| text.split_whitespace()).map(str::to_owned).collect()
         } else {
-            made
+            expansions
         };
-        made.into_iter()
+        expansions
+            .into_iter()
             .filter(|text| !text.is_empty() || quoted || !several)
-            .map(|text| Guess { text, span: span.clone() })
+            .map(|text| CallWord { text, span: span.clone() })
             .collect()
     }
 
-    fn value(&self, name: &str) -> String {
+    fn variable_value(&self, name: &str) -> String {
         if let Some(value) = self.variables.get(name) {
             return value.clone();
         }
@@ -439,21 +456,21 @@ impl<'a> Scanner<'a> {
             "IFS" => " ".to_owned(),
             "PWD" => ".".to_owned(),
             "SHELL" => "/bin/bash".to_owned(),
-            // What commands are started by is Octo itself.
+            // Octo itself starts the shell.
             "PPID" => self.context.processes.first().map_or_else(|| UNKNOWN.to_string(), u32::to_string),
             _ => UNKNOWN.to_string(),
         }
     }
 
     /// Returns the output of a substitution that only prints words.
-    fn output(&self, script: &Script) -> Option<String> {
+    fn substitution_output(&self, script: &Script) -> Option<String> {
         let [list] = script.lists.as_slice() else { return None };
         let [(_, pipeline)] = list.pipelines.as_slice() else { return None };
         let [Command::Simple(simple)] = pipeline.stages.as_slice() else { return None };
         if simple.words.first()?.literal()? == "pwd" {
             return Some(".".to_owned());
         }
-        self.printed(simple)
+        self.literal_output(simple)
     }
 }
 
@@ -463,33 +480,4 @@ fn joined(base: &str, folder: &str) -> String {
     } else {
         format!("{}/{folder}", base.trim_end_matches('/'))
     }
-}
-
-/// Whether a function calls itself concurrently: in a pipeline with itself, or in the background.
-fn multiplies(name: &str, body: &Command) -> bool {
-    fn calls(name: &str, command: &Command) -> usize {
-        let mut count = 0;
-        command.each(&mut |command| {
-            if let Command::Simple(simple) = command {
-                count += usize::from(
-                    simple.words.first().and_then(Word::literal).is_some_and(|first| first == name),
-                );
-            }
-        });
-        count
-    }
-    let mut found = false;
-    body.each(&mut |command| {
-        let scripts = match command {
-            Command::Compound { what, .. } => what.scripts(),
-            _ => Vec::new(),
-        };
-        for list in scripts.iter().flat_map(|script| &script.lists) {
-            for (_, pipeline) in &list.pipelines {
-                let count: usize = pipeline.stages.iter().map(|stage| calls(name, stage)).sum();
-                found |= count >= 2 || (count >= 1 && list.ground == GroundKind::Back);
-            }
-        }
-    });
-    found
 }

@@ -1,72 +1,72 @@
 //! The content of a command line as plain data: the result of [`crate::bash`].
 //!
-//! Nothing here is a judgement. Constructs whose meaning the reader does not vouch for are in
-//! [`Parsed::doubts`]: a line with a doubt is still scanned for commands that must never run, and always asks.
+//! Nothing here is a judgement. [`Parsed::doubts`] lists the constructs whose meaning the parser does not vouch for:
+//! a line with a doubt is still scanned for commands that must never run, and always asks.
 
 use std::ops::Range;
 
-/// A line that was read.
+/// A parsed line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Parsed {
-    /// What it runs.
+    /// The commands of the line.
     pub script: Script,
-    /// The here-documents, in the order they begin; [`RedirectKind::Document`] is an index into them.
+    /// The here-documents, in the order in which they begin; [`RedirectKind::Document`] is an index into them.
     pub documents: Vec<Document>,
-    /// What makes it uncertain.
+    /// The constructs that make the line uncertain.
     pub doubts: Vec<Doubt>,
 }
 
-/// Commands one after the other.
+/// A sequence of commands.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
-    /// In order.
+    /// The lists, in order.
     pub lists: Vec<List>,
 }
 
 /// Pipelines joined by `&&` and `||`.
 #[derive(Clone, Debug)]
 pub(crate) struct List {
-    /// The pipelines; the first one's joint is [`Joint::Sequence`].
-    pub pipelines: Vec<(Joint, Pipeline)>,
-    /// Whether the shell waits for it.
-    pub ground: GroundKind,
+    /// The pipelines, each with how it is joined to the one before; [`Join::Sequence`] for the first.
+    pub pipelines: Vec<(Join, Pipeline)>,
+    /// Whether the shell waits for the list.
+    pub execution: Execution,
 }
 
 /// Whether the shell waits for a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum GroundKind {
-    /// It does.
-    Fore,
-    /// It was ended by `&`.
-    Back,
+pub(crate) enum Execution {
+    /// The shell waits.
+    Foreground,
+    /// The list ends with `&`, and the shell does not wait.
+    Background,
 }
 
-/// How a pipeline hangs on the one before.
+/// How a pipeline is joined to the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Joint {
+pub(crate) enum Join {
     /// It runs in any case.
     Sequence,
-    /// After a success.
+    /// It runs if the one before succeeded.
     And,
-    /// After a failure.
+    /// It runs if the one before failed.
     Or,
 }
 
-/// Commands that feed each other.
+/// Commands joined by `|`, each reading the output of the one before.
 #[derive(Clone, Debug)]
 pub(crate) struct Pipeline {
-    /// In order; never empty.
+    /// The commands, in order; never empty.
     pub stages: Vec<Command>,
-    /// Whether `!` turns its status.
-    pub negated: Negated,
+    /// Whether `!` inverts the exit status.
+    pub negation: Negation,
 }
 
-/// Whether a status is turned.
+/// Whether `!` inverts an exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Negated {
-    /// It is.
+pub(crate) enum Negation {
+    /// The status is inverted.
     Yes,
-    /// It is not.
+    /// The status is kept.
     No,
 }
 
@@ -75,11 +75,11 @@ pub(crate) enum Negated {
 pub(crate) enum Command {
     /// A simple command.
     Simple(Simple),
-    /// A compound one.
+    /// A compound command.
     Compound {
-        /// What it is.
-        what: Compound,
-        /// Where the whole of it reads and writes.
+        /// The command without its redirections.
+        compound: Compound,
+        /// The redirections of the whole command.
         redirects: Vec<Redirect>,
     },
     /// The definition of a function.
@@ -111,7 +111,7 @@ pub(crate) enum Compound {
     For {
         /// The variable.
         name: String,
-        /// What it goes through.
+        /// The words that the variable takes its values from.
         words: Vec<Word>,
         /// The body.
         body: Script,
@@ -120,7 +120,7 @@ pub(crate) enum Compound {
     Case {
         /// The examined word.
         word: Word,
-        /// Patterns and what follows on them.
+        /// The patterns of each arm, and its commands.
         arms: Vec<(Vec<Word>, Script)>,
     },
     /// `[[ … ]]`: its words, operators left out.
@@ -132,13 +132,13 @@ pub(crate) enum Compound {
 /// A simple command.
 #[derive(Clone, Debug)]
 pub(crate) struct Simple {
-    /// `NAME=value` before the name.
+    /// The assignments before the command's name.
     pub assignments: Vec<Assignment>,
-    /// Name and arguments.
+    /// The name and the arguments.
     pub words: Vec<Word>,
     /// Redirections.
     pub redirects: Vec<Redirect>,
-    /// Its range in the line, including redirections.
+    /// The byte range of the command in the line, including its redirections.
     pub span: Range<usize>,
 }
 
@@ -149,25 +149,25 @@ pub(crate) struct Assignment {
     pub name: String,
     /// Its value.
     pub value: Word,
-    /// Whether it replaces the value: not `+=`, no subscript, no array.
-    pub plain: Plain,
+    /// Whether the assignment is plain.
+    pub form: AssignmentForm,
 }
 
-/// Whether an assignment is of the simplest form.
+/// The form of an assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Plain {
-    /// `NAME=value`
-    Yes,
-    /// Anything else.
-    No,
+pub(crate) enum AssignmentForm {
+    /// `NAME=value`, which replaces the value.
+    Plain,
+    /// `+=`, an array, or a name with a subscript.
+    Other,
 }
 
 /// A word.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Word {
-    /// What it is made of.
+    /// Its parts, in order.
     pub parts: Vec<Part>,
-    /// Its range in the line, including quotes.
+    /// The byte range of the word in the line, including its quotes.
     pub span: Range<usize>,
 }
 
@@ -178,7 +178,7 @@ pub(crate) enum Part {
     Text(String, Quoting),
     /// `*`, `?` or `[`, unquoted.
     Pattern(char),
-    /// `~` or `~name` where bash replaces it by a home.
+    /// `~` or `~name` where bash replaces it with a home; the text is the name, empty for the person's own home.
     Home(String),
     /// `$name`, `${name}`.
     Variable(String, Quoting),
@@ -186,31 +186,31 @@ pub(crate) enum Part {
     Command(Script, Quoting),
     /// `<(…)`.
     Process(Script),
-    /// `{a,b}`, `{1..3}` with nothing but text in it.
+    /// `{a,b}`, `{1..3}` with only text inside; the words it expands to.
     Braces(Vec<String>),
-    /// A number that is not known: `$?`, `$((1+2))`, `${#x}`.
+    /// An unknown number: `$?`, `$((1+2))`, `${#x}`.
     Number,
-    /// `${name%…}`, `${name:-…}` with nothing but text behind the name.
+    /// `${name%…}`, `${name:-…}` with only text after the name.
     Derived(String, Quoting),
-    /// An expansion that is not followed, with the commands found in it.
+    /// An expansion that the policy does not follow, with the commands inside it.
     Opaque(Vec<Script>, Quoting),
 }
 
 /// Whether a part is in quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quoting {
-    /// It does: it is one word whatever its value.
+    /// In quotes: the part stays in one word, whatever its value.
     Quoted,
-    /// It does not: its value may be split, and is matched against file names.
-    Bare,
+    /// Not in quotes: bash may split the value into words and match it against file names.
+    Unquoted,
 }
 
 /// A redirection.
 #[derive(Clone, Debug)]
 pub(crate) struct Redirect {
-    /// What it does.
+    /// The effect.
     pub kind: RedirectKind,
-    /// Its target; for a here-document the delimiter, for a here-string the text.
+    /// The target; the delimiter of a here-document, the text of a here-string.
     pub target: Word,
 }
 
@@ -223,7 +223,7 @@ pub(crate) enum RedirectKind {
     Write,
     /// `2>&1`, `>&-`
     Duplicate,
-    /// `<<`, `<<-`: the document with this index.
+    /// `<<`, `<<-`; the index of the document in [`Parsed::documents`].
     Document(usize),
     /// `<<<`
     Text,
@@ -232,34 +232,34 @@ pub(crate) enum RedirectKind {
 /// A here-document.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Document {
-    /// Its text, as written.
+    /// The text, as written.
     pub text: String,
-    /// Its parts, when its delimiter is not quoted: expansions happen in it.
+    /// The parts of the text if the delimiter is not quoted, because bash then expands the text; empty otherwise.
     pub parts: Vec<Part>,
 }
 
-/// What makes a line uncertain.
+/// A reason why the meaning of a line is uncertain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doubt {
-    /// Characters that show as something else than they are.
-    Characters,
-    /// A backslash at a line's end inside a word.
+    /// Characters that look like other characters, or like nothing.
+    MisleadingCharacters,
+    /// A backslash at the end of a line, inside a word.
     SplitWord,
-    /// Commands inside an expansion or a here-document, where the second reader does not see them.
-    Hidden,
+    /// Commands inside an expansion or a here-document, where the second parser does not see them.
+    HiddenCommand,
     /// An expansion that may evaluate a value or set one: `${x@P}`, `${!x}`, `${x:=…}`, subscripts, arithmetic on
     /// names.
-    Evaluates,
-    /// A quoting or brace form that is rare and easily misread.
-    Form,
-    /// A function is defined: a name does not mean any more what it did.
+    Evaluation,
+    /// A rare form of quoting or of braces that is easily misread.
+    RareForm,
+    /// The definition of a function, which changes the meaning of a name.
     Function,
-    /// A construct that is known and not followed: `select`, `coproc`, `((…))`, arrays.
-    Construct,
+    /// A construct that the parser knows and the policy does not follow: `select`, `coproc`, `((…))`, arrays.
+    UnfollowedConstruct,
 }
 
 impl Word {
-    /// Returns the text of a word that is entirely literal; `None` for any other.
+    /// Returns the text of an entirely literal word, or `None` for any other word.
     pub fn literal(&self) -> Option<String> {
         let mut text = String::new();
         for part in &self.parts {
@@ -271,14 +271,14 @@ impl Word {
         Some(text)
     }
 
-    /// The commands in its expansions.
+    /// Returns the commands inside the word's expansions.
     pub fn scripts(&self) -> impl Iterator<Item = &Script> {
         self.parts.iter().flat_map(Part::scripts)
     }
 }
 
 impl Part {
-    /// The commands in an expansion.
+    /// Returns the commands inside the expansion.
     pub fn scripts(&self) -> &[Script] {
         match self {
             Self::Command(script, _) | Self::Process(script) => std::slice::from_ref(script),
@@ -290,7 +290,7 @@ impl Part {
 
 impl Parsed {
     /// Returns every simple command, at any depth.
-    pub fn simples(&self) -> Vec<&Simple> {
+    pub fn simple_commands(&self) -> Vec<&Simple> {
         let mut found = Vec::new();
         self.script.collect(&mut found);
         for document in &self.documents {
@@ -304,8 +304,8 @@ impl Parsed {
     /// Returns every redirection, at any depth.
     pub fn redirects(&self) -> Vec<&Redirect> {
         let mut found: Vec<&Redirect> =
-            self.simples().into_iter().flat_map(|simple| &simple.redirects).collect();
-        self.script.each(&mut |command| {
+            self.simple_commands().into_iter().flat_map(|simple| &simple.redirects).collect();
+        self.script.visit_commands(&mut |command| {
             if let Command::Compound { redirects, .. } = command {
                 found.extend(redirects);
             }
@@ -315,17 +315,17 @@ impl Parsed {
 }
 
 impl Script {
-    /// Every command of it, outer ones before inner ones; those in expansions of words too.
-    pub fn each<'a>(&'a self, take: &mut impl FnMut(&'a Command)) {
+    /// Calls `visit` with every command, outer commands before inner ones, including those inside expansions.
+    pub fn visit_commands<'a>(&'a self, visit: &mut impl FnMut(&'a Command)) {
         for (_, pipeline) in self.lists.iter().flat_map(|list| &list.pipelines) {
             for stage in &pipeline.stages {
-                stage.each(take);
+                stage.visit_commands(visit);
             }
         }
     }
 
     fn collect<'a>(&'a self, found: &mut Vec<&'a Simple>) {
-        self.each(&mut |command| {
+        self.visit_commands(&mut |command| {
             if let Command::Simple(simple) = command {
                 found.push(simple);
             }
@@ -334,9 +334,9 @@ impl Script {
 }
 
 impl Command {
-    /// As [`Script::each`].
-    pub fn each<'a>(&'a self, take: &mut impl FnMut(&'a Self)) {
-        take(self);
+    /// Calls `visit` with the command and every command inside it, as [`Script::visit_commands`] does.
+    pub fn visit_commands<'a>(&'a self, visit: &mut impl FnMut(&'a Self)) {
+        visit(self);
         let mut words: Vec<&'a Word> = Vec::new();
         match self {
             Self::Simple(simple) => {
@@ -344,39 +344,39 @@ impl Command {
                 words.extend(&simple.words);
                 words.extend(simple.redirects.iter().map(|redirect| &redirect.target));
             }
-            Self::Compound { what, redirects } => {
+            Self::Compound { compound, redirects } => {
                 words.extend(redirects.iter().map(|redirect| &redirect.target));
-                words.extend(what.words());
-                for script in what.scripts() {
-                    each_boxed(script, take);
+                words.extend(compound.words());
+                for script in compound.scripts() {
+                    visit_script(script, visit);
                 }
             }
-            Self::Function { body, .. } => each_command_boxed(body, take),
+            Self::Function { body, .. } => visit_command(body, visit),
         }
         for script in words.into_iter().flat_map(Word::scripts) {
-            each_boxed(script, take);
+            visit_script(script, visit);
         }
     }
 }
 
-/// Recursion through a trait object: the closure's type must not grow with the depth.
-fn each_boxed<'a>(script: &'a Script, take: &mut impl FnMut(&'a Command)) {
-    let take: &mut dyn FnMut(&'a Command) = take;
-    each_dyn(script, take);
+/// Recurses through a trait object, because the closure's type must not grow with the depth.
+fn visit_script<'a>(script: &'a Script, visit: &mut impl FnMut(&'a Command)) {
+    let visit: &mut dyn FnMut(&'a Command) = visit;
+    visit_script_dyn(script, visit);
 }
 
-fn each_command_boxed<'a>(command: &'a Command, take: &mut impl FnMut(&'a Command)) {
-    let take: &mut dyn FnMut(&'a Command) = take;
-    let mut take = take;
-    command.each(&mut take);
+fn visit_command<'a>(command: &'a Command, visit: &mut impl FnMut(&'a Command)) {
+    let visit: &mut dyn FnMut(&'a Command) = visit;
+    let mut visit = visit;
+    command.visit_commands(&mut visit);
 }
 
-fn each_dyn<'a>(script: &'a Script, mut take: &mut dyn FnMut(&'a Command)) {
-    script.each(&mut take);
+fn visit_script_dyn<'a>(script: &'a Script, mut visit: &mut dyn FnMut(&'a Command)) {
+    script.visit_commands(&mut visit);
 }
 
 impl Compound {
-    /// Its words.
+    /// Returns the words of the command itself, without those of its inner scripts.
     pub fn words(&self) -> Vec<&Word> {
         match self {
             Self::For { words, .. } | Self::Test(words) => words.iter().collect(),
@@ -387,7 +387,7 @@ impl Compound {
         }
     }
 
-    /// Its inner scripts, in order.
+    /// Returns the inner scripts, in order.
     pub fn scripts(&self) -> Vec<&Script> {
         match self {
             Self::Subshell(script) | Self::Group(script) => vec![script],

@@ -1,14 +1,14 @@
 //! Lines that consist of exactly one command.
 //!
-//! An application that answers a command itself must be sure that bash would have seen exactly that command
-//! with those words: both parsers must see it, without a doubt.
+//! An application that answers a command itself must be sure that bash would see exactly that command with those
+//! words. So both parsers must see it, without a doubt.
 
 use crate::Language;
 use crate::{
     bash,
     context::LineContext,
     scan,
-    script::{Command, GroundKind, Negated, Parsed, Part, Quoting, Simple, Word},
+    script::{Command, Execution, Negation, Parsed, Part, Quoting, Simple, Word},
     tree,
 };
 use std::path::Path;
@@ -19,8 +19,8 @@ use std::path::Path;
 /// other line.
 pub fn sole_command(line: &str) -> Option<Vec<String>> {
     let parsed = bash::parse(line).ok()?;
-    let simple = only(&parsed)?;
-    // Blanks may surround it. A `;`, a comment or a second command would be more.
+    let simple = sole_simple_command(&parsed)?;
+    // Only blanks may surround the command: a `;`, a comment or another command makes it a different line.
     if line.get(simple.span.clone())? != line.trim_matches([' ', '\t', '\n']) {
         return None;
     }
@@ -28,34 +28,34 @@ pub fn sole_command(line: &str) -> Option<Vec<String>> {
     if outline.commands().count() != 1 || !outline.agrees_on_commands(&parsed) {
         return None;
     }
-    let words = simple.words.iter().map(value).collect::<Option<Vec<_>>>()?;
-    let bare = |at: usize| {
+    let words = simple.words.iter().map(literal_value).collect::<Option<Vec<_>>>()?;
+    let check_unquoted = |at: usize| {
         let (word, text) = simple.words.get(at).zip(words.get(at))?;
         (line.get(word.span.clone())? == text).then_some(())
     };
-    bare(0)?;
+    check_unquoted(0)?;
     if words.len() > 1 {
-        bare(1)?;
+        check_unquoted(1)?;
     }
     Some(words)
 }
 
-fn only(parsed: &Parsed) -> Option<&Simple> {
+fn sole_simple_command(parsed: &Parsed) -> Option<&Simple> {
     if !parsed.doubts.is_empty() || !parsed.documents.is_empty() {
         return None;
     }
     let [list] = parsed.script.lists.as_slice() else { return None };
     let [(_, pipeline)] = list.pipelines.as_slice() else { return None };
-    let ([Command::Simple(simple)], GroundKind::Fore, Negated::No) =
-        (pipeline.stages.as_slice(), list.ground, pipeline.negated)
+    let ([Command::Simple(simple)], Execution::Foreground, Negation::No) =
+        (pipeline.stages.as_slice(), list.execution, pipeline.negation)
     else {
         return None;
     };
     (simple.assignments.is_empty() && simple.redirects.is_empty()).then_some(simple)
 }
 
-/// A word that means itself.
-fn value(word: &Word) -> Option<String> {
+/// Returns the value of a word that means itself, or `None` for any other word.
+fn literal_value(word: &Word) -> Option<String> {
     if let Some(text) = word.literal() {
         return Some(text);
     }
@@ -63,7 +63,7 @@ fn value(word: &Word) -> Option<String> {
     let rest = Word { parts: rest.to_vec(), span: 0..0 }.literal()?;
     match (first, word.parts.get(1)) {
         (Part::Home(user), None) if user.is_empty() => Some("~".to_owned()),
-        (Part::Home(user), Some(Part::Text(_, Quoting::Bare)))
+        (Part::Home(user), Some(Part::Text(_, Quoting::Unquoted)))
             if user.is_empty() && rest.starts_with('/') =>
         {
             Some(format!("~{rest}"))
@@ -72,10 +72,10 @@ fn value(word: &Word) -> Option<String> {
     }
 }
 
-/// Whether a line would start `program` with one of these as its first argument, inferred from its words:
-/// through wrappers, nested shells and substitutions too. Generous: it may return true for a line that would
-/// not, but never the opposite for a line people write.
-pub fn would_start(line: &str, program: &str, first: &[&str], folder: &Path) -> bool {
+/// Returns whether a line would start `program` with one of `first_arguments` as its first argument, also through
+/// wrappers, nested shells and substitutions. The answer is inferred from the words, and generous: it may be true for
+/// a line that would not, but is never false for a line as people write them that would.
+pub fn would_start(line: &str, program: &str, first_arguments: &[&str], folder: &Path) -> bool {
     let context = LineContext {
         folder: folder.to_owned(),
         home: None,
@@ -89,7 +89,8 @@ pub fn would_start(line: &str, program: &str, first: &[&str], folder: &Path) -> 
         Err(_) => scan::rough_scan(line, &context),
     };
     found.calls.iter().any(|call| {
-        call.name() == program && call.arguments().next().is_some_and(|argument| first.contains(&argument))
+        call.name() == program
+            && call.arguments().next().is_some_and(|argument| first_arguments.contains(&argument))
     })
 }
 
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_command_of_plain_words_is_seen_as_bash_sees_it() {
+    fn one_command_of_plain_words_is_parsed_as_bash_parses_it() {
         for (line, words) in [
             ("octo skill list", &["octo", "skill", "list"][..]),
             ("  octo\tskill   list \n", &["octo", "skill", "list"]),
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_beside_it_makes_it_another_line() {
+    fn a_line_with_anything_else_is_no_sole_command() {
         for line in [
             "",
             "octo skill list; rm x",
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_found_wherever_it_would_start() {
+    fn would_start_finds_a_command_wherever_it_starts() {
         let folder = Path::new("/w");
         let starts = |line: &str| would_start(line, "octo", &["skill", "memory"], folder);
         for line in [

@@ -1,4 +1,4 @@
-//! Finds files with a role that a line would write, even if its effects are unknown.
+//! Finds the files with a role that a line would write, even if its other effects are unknown.
 
 use crate::{
     context::LineContext,
@@ -18,22 +18,22 @@ pub struct RoleChange {
     pub role: FileRole,
 }
 
-/// Returns the first file a line would write that a shell or another program runs.
+/// Returns the first file that a line would write and that a shell or another program runs; `None` if it writes none.
 pub(crate) fn changed_role(scan: &Scan, context: &LineContext, startup: &StartupFiles) -> Option<RoleChange> {
     scan.calls.iter().find_map(|call| {
         let targets = targets(call);
-        let places = targets
+        let paths = targets
             .iter()
-            .flat_map(|text| call.bases.iter().filter_map(|base| context.locate(text, base)))
-            .filter_map(|place| octo_workspace::resolve_links(&place).ok());
-        places.into_iter().find_map(|path| {
+            .flat_map(|text| call.directories.iter().filter_map(|directory| context.locate(text, directory)))
+            .filter_map(|path| octo_workspace::resolve_links(&path).ok());
+        paths.into_iter().find_map(|path| {
             let role = roles::role(&path, context, startup)?;
             matches!(role, FileRole::Startup | FileRole::Code).then_some(RoleChange { path, role })
         })
     })
 }
 
-/// Returns the targets a call writes, read from the words of common writing programs.
+/// Returns the paths that a call of a common writing program writes, from its words.
 fn targets(call: &Call) -> Vec<String> {
     let written = call.redirects.iter().filter(|(kind, _)| *kind == RedirectKind::Write);
     let mut all: Vec<String> = written.map(|(_, target)| target.clone()).collect();
@@ -42,7 +42,7 @@ fn targets(call: &Call) -> Vec<String> {
         "tee" | "sponge" | "truncate" | "touch" | "ed" | "ex" | "patch" | "vi" | "vim" | "nvim" | "nano" => {
             all.extend(operands.iter().map(|text| (*text).to_owned()));
         }
-        "sed" | "gsed" | "perl" | "ruby" if call.has(Some('i'), "in-place") => {
+        "sed" | "gsed" | "perl" | "ruby" if call.has_option(Some('i'), "in-place") => {
             all.extend(operands.iter().map(|text| (*text).to_owned()));
         }
         "cp" | "mv" | "ln" | "install" | "rsync" | "scp" => {

@@ -1,8 +1,8 @@
-//! The second reader: the bash grammar of tree-sitter.
+//! The second parser: the bash grammar of tree-sitter.
 //!
-//! Alone it is not to be trusted with permission: it reports no error and no inner command for a backtick in an
-//! unquoted here-document, for one. As a second opinion on lines [`crate::plain`] accepts it must see the same
-//! commands, words, redirections and operators at the same places.
+//! The grammar alone cannot be trusted with permission: for a backtick in an unquoted here-document, for example, it
+//! reports neither an error nor the inner command. It is a second opinion: it must see the same commands, words,
+//! redirections and operators at the same positions as our own parsers.
 
 use crate::{
     plain,
@@ -11,39 +11,39 @@ use crate::{
 use std::ops::Range;
 use tree_sitter::{Node, Parser};
 
-/// The maximum length of a parsed line; longer ones ask: parsing time grows with length, and people do not read
-/// them.
+/// Maximum length of a parsed line, in bytes. A longer line asks, because parsing takes long and people do not read
+/// such lines.
 pub(crate) const MAX_LINE: usize = 64 * 1024;
 
-/// What the grammar saw.
+/// The parts of a line that the grammar sees, as byte ranges.
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
-    /// The words of each simple command, name first, in order of their start.
+    /// The range of each simple command and of its words, name first, in order of their start.
     commands: Vec<(Range<usize>, Vec<Range<usize>>)>,
     /// The targets of redirections, in order.
     targets: Vec<Range<usize>>,
-    /// The joining operators, in order.
+    /// The position and text of each joining operator, in order.
     operators: Vec<(usize, &'static str)>,
-    /// Whether anything else was seen.
-    foreign: bool,
+    /// Whether the syntax tree has a node of any other kind.
+    has_other_nodes: bool,
 }
 
-/// Parses a line; none when the grammar cannot.
+/// Parses a line. Returns `None` if the grammar rejects it.
 pub(crate) fn outline(line: &str) -> Option<Outline> {
     if line.len() > MAX_LINE || line.contains('\0') {
         return None;
     }
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
-    let tree = parser.parse(ascii(line), None)?;
+    let tree = parser.parse(replace_non_ascii(line), None)?;
     if tree.root_node().has_error() {
         return None;
     }
     let mut outline = Outline::default();
-    // A stack of our own: a deep nest must not exhaust the thread's.
+    // An explicit stack: deep nesting must not exhaust the thread's stack.
     let mut stack = vec![tree.root_node()];
     while let Some(node) = stack.pop() {
-        outline.take(node);
+        outline.add_node(node);
         let mut cursor = node.walk();
         stack.extend(node.children(&mut cursor));
     }
@@ -53,19 +53,18 @@ pub(crate) fn outline(line: &str) -> Option<Outline> {
     Some(outline)
 }
 
-/// The line with a letter for each byte that is not ASCII. To bash such characters are letters like others; the
-/// grammar's scanner (0.25.1) reads memory that is not its own when one follows a brace
-/// (tree-sitter/tree-sitter-bash#337).
-fn ascii(line: &str) -> Vec<u8> {
+/// Replaces each byte that is not ASCII by a letter. To bash such characters are ordinary letters, but the grammar's
+/// scanner (0.25.1) reads out of bounds if one follows a brace (tree-sitter/tree-sitter-bash#337).
+fn replace_non_ascii(line: &str) -> Vec<u8> {
     line.bytes().map(|byte| if byte.is_ascii() { byte } else { b'a' }).collect()
 }
 
 impl Outline {
-    fn take(&mut self, node: Node<'_>) {
+    fn add_node(&mut self, node: Node<'_>) {
         match node.kind() {
             "command" => {
                 let mut cursor = node.walk();
-                // The grammar hangs some redirections inside the command.
+                // The grammar puts some redirections inside the command's node.
                 let words = node
                     .children(&mut cursor)
                     .filter(|child| {
@@ -88,7 +87,7 @@ impl Outline {
                     .children_by_field_name("destination", &mut cursor)
                     .map(|target| target.byte_range())
                     .collect();
-                self.foreign |= targets.len() != 1;
+                self.has_other_nodes |= targets.len() != 1;
                 self.targets.extend(targets);
             }
             ";" => self.operators.push((node.start_byte(), ";")),
@@ -116,34 +115,34 @@ impl Outline {
             | "<"
             | "\n"
             | "extglob_pattern" => {}
-            _ => self.foreign = true,
+            _ => self.has_other_nodes = true,
         }
     }
 
-    /// Whether the grammar saw exactly what the other reader saw.
+    /// Returns whether the grammar sees exactly what [`crate::plain`] sees.
     pub(crate) fn agrees(&self, line: &plain::PlainLine) -> bool {
         let words = line.commands.iter().map(|command| command.words.iter().map(|word| word.span.clone()));
         let targets =
             line.commands.iter().flat_map(|command| &command.redirects).map(|redirect| &redirect.target.span);
-        !self.foreign
+        !self.has_other_nodes
             && self.operators == line.operators
             && self.commands.len() == line.commands.len()
             && self.commands.iter().zip(words).all(|((_, seen), words)| seen.iter().cloned().eq(words))
             && self.targets.iter().eq(targets)
     }
 
-    /// Whether the grammar saw the same simple commands, with the same words, and the same redirections, in a
-    /// line of any form: no command that runs is seen by one parser alone. Declarations and tests are no
-    /// commands to the grammar; on their own they run nothing, and the content of their expansions is compared.
+    /// Returns whether the grammar sees the same simple commands, words and redirections as [`crate::bash`] in a line
+    /// of any form, so that no command that runs is seen by one parser alone. To the grammar, declarations and tests
+    /// are not commands; they run nothing themselves, and the commands in their expansions are compared.
     pub(crate) fn agrees_on_commands(&self, parsed: &Parsed) -> bool {
-        const NO_COMMANDS: &[&str] =
+        const NOT_COMMANDS: &[&str] =
             &["declare", "export", "local", "readonly", "typeset", "unset", "unsetenv", "[", "[["];
         let mut ours: Vec<Vec<Range<usize>>> = parsed
-            .simples()
+            .simple_commands()
             .into_iter()
             .filter(|simple| {
                 let name = simple.words.first().and_then(Word::literal);
-                !simple.words.is_empty() && !name.is_some_and(|name| NO_COMMANDS.contains(&name.as_str()))
+                !simple.words.is_empty() && !name.is_some_and(|name| NOT_COMMANDS.contains(&name.as_str()))
             })
             .map(|simple| simple.words.iter().map(|word| word.span.clone()).collect())
             .collect();
@@ -155,16 +154,16 @@ impl Outline {
             .filter(|redirect| !matches!(redirect.kind, RedirectKind::Document(_) | RedirectKind::Text))
             .map(|redirect| redirect.target.span.clone())
             .collect();
-        let by_place = |words: &Vec<Range<usize>>| words.first().map(|word| (word.start, word.end));
-        ours.sort_by_key(by_place);
-        theirs.sort_by_key(by_place);
+        let first_word_span = |words: &Vec<Range<usize>>| words.first().map(|word| (word.start, word.end));
+        ours.sort_by_key(first_word_span);
+        theirs.sort_by_key(first_word_span);
         targets.sort_by_key(|span| (span.start, span.end));
         let mut their_targets = self.targets.clone();
         their_targets.sort_by_key(|span| (span.start, span.end));
         ours == theirs && targets == their_targets
     }
 
-    /// Where the simple commands stand.
+    /// Returns the ranges of the simple commands, in order.
     pub(crate) fn commands(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         self.commands.iter().map(|(span, _)| span.clone())
     }

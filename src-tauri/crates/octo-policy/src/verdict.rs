@@ -1,4 +1,4 @@
-//! The verdict on a line: refuse it, ask, or run it, and in which words.
+//! The verdict on a line: refuse it, ask, or run it, possibly rewritten.
 
 use crate::{
     bash,
@@ -23,79 +23,80 @@ use octo_protocol::{Refusal, Risk};
 use octo_workspace::{ClosedPaths, PathRestriction, is_secret};
 use std::path::Path;
 
-/// What the policy says about a line. A refusal is stricter than a question, a question than leave to run.
+/// The policy's assessment of a line. A refusal takes precedence over a question, and a question over permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assessment {
     /// The verdict.
     pub verdict: Verdict,
-    /// The line to run instead of the given one, whatever the verdict: removals that would bypass the trash use
-    /// it.
+    /// The line to run instead of the given one, whatever the verdict; its removals use the trash. `None` if the given
+    /// line needs no change.
     pub rewritten: Option<String>,
-    /// Its lasting effects outside files, inferred from its words.
+    /// The lasting effects outside files, inferred from the words.
     pub lasting: Vec<LastingPart>,
-    /// A file it would write that a shell or another program runs, as far as its words tell; also where what it does
-    /// is not known.
+    /// A file that the line would write and that a shell or another program runs, inferred from the words. It may be
+    /// present even if the other effects of the line are unknown.
     pub change: Option<RoleChange>,
 }
 
 /// The verdict on a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Every command in it is known, and only touches these paths. The policy on paths decides whether it may.
+    /// Every command is known, and together they touch only these paths. The policy on paths decides about these.
     Known(TouchedPaths),
-    /// At least one of its commands is covered by a rule of the person's, and the others are known.
+    /// A rule of the person's covers at least one command, and the other commands are known.
     Ruled(TouchedPaths),
-    /// The person is asked.
+    /// The policy asks the person.
     Ask {
-        /// Why.
+        /// The reason for the question.
         why: Doubtful,
-        /// The part of the line it is about, where one can be named.
+        /// The part of the line that asks; `None` for the whole line.
         part: Option<String>,
         /// The words of an "always" rule; `None` if no such rule is safe.
         rule: Option<Vec<String>>,
     },
-    /// It does not run.
+    /// The line does not run.
     Deny {
-        /// Why.
+        /// The reason for the refusal.
         why: Refusal,
-        /// The part of the line it is about, where one can be named.
+        /// The refused part of the line; `None` for the whole line.
         part: Option<String>,
     },
 }
 
-/// Why a line asks.
+/// The reason why a line asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doubtful {
-    /// It is not known to be harmless.
+    /// The line is not known to be harmless.
     Unknown,
-    /// It cannot be read with certainty.
+    /// The line cannot be parsed with certainty.
     Unparsed,
-    /// It does something that always asks.
+    /// A command of the line always asks.
     Risky {
-        /// What.
+        /// The risk of that command.
         risk: Risk,
-        /// A safer line to run instead.
+        /// A safer line to run instead, if there is one.
         instead: Option<String>,
     },
 }
 
-/// The context in which a line is judged, apart from its words.
+/// Everything besides its words that the verdict on a line depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct PolicyContext<'a> {
-    /// Where it would run.
+    /// The context in which the line would run.
     pub context: &'a LineContext,
     /// The person's own policy.
     pub policy: &'a Policy,
-    /// Words of the rules the person gave by answering "always".
+    /// The words of the rules that the person made by answering "always".
     pub rules: &'a [Vec<String>],
     /// The start-up files of shells.
     pub startup: &'a StartupFiles,
-    /// A query of git.
+    /// Queries git.
     pub git: GitQuery,
 }
 
-/// Returns the verdict that the words of a line alone allow.
+/// A parsed and scanned line.
 pub(crate) struct LineWords {
+    /// `None` if the line cannot be parsed.
     parsed: Option<Parsed>,
     pub(crate) scan: Scan,
 }
@@ -107,17 +108,17 @@ impl LineWords {
             Some(parsed) => scan::scan(parsed, context),
             None => scan::rough_scan(line, context),
         };
-        // A line that was not followed to its end is at least scanned roughly.
-        if scan.cut && parsed.is_some() {
+        // After an incomplete scan, at least a rough scan covers the whole line.
+        if scan.incomplete && parsed.is_some() {
             scan.calls.extend(scan::rough_scan(line, context).calls);
         }
         Self { parsed, scan }
     }
 }
 
-/// Returns the verdict on a line, with a check of the folder it would run in ([`LineContext::folder`]). May query
-/// git; takes milliseconds. `env` are the extra variables it would run with: with any, a name may mean
-/// another command.
+/// Returns the assessment of a line, and inspects the folder it would run in ([`LineContext::folder`]). May query git,
+/// which takes milliseconds. `env` are the extra variables the line would run with. With any of them a line is not
+/// known, because a name may mean another command.
 pub fn assess(line: &str, env: &[(String, String)], policy_context: PolicyContext<'_>) -> Assessment {
     let PolicyContext { context, policy, .. } = policy_context;
     let words = LineWords::read(line, context);
@@ -138,26 +139,27 @@ pub fn assess(line: &str, env: &[(String, String)], policy_context: PolicyContex
     }
     let lasting = lasting::of(line, &words.scan);
     let change = changed_role(&words.scan, context, policy_context.startup);
-    // Read as bash's it would be misread: nothing in another language is known, and nothing is put in its place.
+    // No line in another language is known or rewritten, because the parsers would misread it as bash.
     if context.language != Language::Bash {
         let verdict = Verdict::Ask { why: Doubtful::Unparsed, part: None, rule: None };
         return Assessment { verdict, rewritten: None, lasting, change };
     }
     let rewritten =
         words.parsed.as_ref().and_then(|parsed| rewrite::rewrite(line, parsed, &words.scan.calls));
-    let runs = rewritten.as_deref().unwrap_or(line);
+    let effective = rewritten.as_deref().unwrap_or(line);
     let verdict = if let Some(call) = policy.asked(&words.scan.calls) {
         let why = Doubtful::Risky { risk: Risk::Ruled, instead: None };
         Verdict::Ask { why, part: part(call.span.clone()), rule: None }
     } else {
-        harmless(runs, env, policy_context)
-            .unwrap_or_else(|stop| question(runs, env, &words, context, stop.as_ref()))
+        known_verdict(effective, env, policy_context)
+            .unwrap_or_else(|stop| ask_verdict(effective, env, &words, context, stop.as_ref()))
     };
     Assessment { verdict, rewritten, lasting, change }
 }
 
-/// Returns the paths a line touches, if everything in it is known.
-fn harmless(
+/// Returns the verdict that lets a line run, if everything in it is known; otherwise the unknown command, if there is a
+/// single one.
+fn known_verdict(
     line: &str,
     env: &[(String, String)],
     policy_context: PolicyContext<'_>,
@@ -175,7 +177,7 @@ fn harmless(
         octo_workspace::resolve_links(path).is_ok_and(|path| roles::role(&path, context, startup).is_some())
     };
     let queries = FolderQueries { restriction: &restriction, git, has_role: &has_role };
-    // Lines without any construct take the short way: a third and stricter reader must see the same in them.
+    // A line without constructs takes a shorter path, in which a third and stricter parser must see the same.
     if let Judgement::ReadOnly { reads } = judge_at(line, env, &context.folder, queries) {
         return Ok(Verdict::Known(TouchedPaths { reads, ..TouchedPaths::default() }));
     }
@@ -197,8 +199,8 @@ fn harmless(
     Ok(if followed.ruled { Verdict::Ruled(known) } else { Verdict::Known(known) })
 }
 
-/// Returns the kind of question a line asks.
-fn question(
+/// Returns the verdict that asks about a line.
+fn ask_verdict(
     line: &str,
     env: &[(String, String)],
     words: &LineWords,
@@ -212,18 +214,19 @@ fn question(
         let (_, rule) = plain_question(line, env);
         return Verdict::Ask { why: Doubtful::Risky { risk, instead }, part, rule };
     }
-    let unread = words.parsed.as_ref().is_none_or(|parsed| !parsed.doubts.is_empty());
+    let is_unparsed = words.parsed.as_ref().is_none_or(|parsed| !parsed.doubts.is_empty());
     let (part, rule) = plain_question(line, env);
-    let stopped =
+    let stop_part =
         stop.filter(|stop| !stop.0.is_empty()).and_then(|stop| line.get(stop.0.clone())).map(shortened);
     let rule = rule.or_else(|| stop.and_then(|stop| stopped_rule(line, context, stop)));
     Verdict::Ask {
-        why: if unread { Doubtful::Unparsed } else { Doubtful::Unknown },
-        part: stopped.or(part),
+        why: if is_unparsed { Doubtful::Unparsed } else { Doubtful::Unknown },
+        part: stop_part.or(part),
         rule,
     }
 }
 
+/// Returns the part of a line that asks and the words of a rule for it, judged by the words alone.
 fn plain_question(line: &str, env: &[(String, String)]) -> (Option<String>, Option<Vec<String>>) {
     match judge(line, env) {
         Judgement::Ask { part, rule } => (part, rule),
@@ -231,7 +234,7 @@ fn plain_question(line: &str, env: &[(String, String)]) -> (Option<String>, Opti
     }
 }
 
-/// The rule for the one command a line with constructs stopped at, if with it the line would go on.
+/// Returns the rule for the unknown command of a line with constructs, if the rule would make the whole line known.
 fn stopped_rule(line: &str, context: &LineContext, stop: &Stop) -> Option<Vec<String>> {
     let part = line.get(stop.0.clone())?;
     let simple = crate::plain::read(part).ok()?;

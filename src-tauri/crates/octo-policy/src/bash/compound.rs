@@ -4,9 +4,9 @@ use super::{ParseFailure, Reader};
 use crate::script::{Command, Compound, Doubt, Redirect, Script, Word};
 
 impl Reader {
-    /// A compound command or a function, if one begins here.
+    /// Parses the compound command or function definition at this position, if there is one.
     pub(super) fn compound(&mut self) -> Result<Option<Command>, ParseFailure> {
-        let what = match (self.peek(), self.reserved()) {
+        let compound = match (self.peek(), self.reserved_word()) {
             (Some('('), _) if self.ahead(1) == Some('(') => self.double_parentheses()?,
             (Some('('), _) => {
                 self.at += 1;
@@ -18,41 +18,41 @@ impl Reader {
                 self.keyword("}")?;
                 Compound::Group(script)
             }
-            (_, Some("if")) => self.branches()?,
+            (_, Some("if")) => self.if_command()?,
             (_, Some(word @ ("while" | "until"))) => {
                 self.keyword(word)?;
                 let condition = self.script(&["do"])?;
-                let body = self.body()?;
+                let body = self.loop_body()?;
                 Compound::While { condition, body }
             }
-            (_, Some(word @ ("for" | "select"))) => self.through(word)?,
-            (_, Some("case")) => self.case()?,
-            (_, Some("[[")) => self.test()?,
+            (_, Some(word @ ("for" | "select"))) => self.for_loop(word)?,
+            (_, Some("case")) => self.case_command()?,
+            (_, Some("[[")) => self.double_brackets()?,
             (_, Some("function")) => {
                 self.keyword("function")?;
-                self.blanks();
+                self.skip_blanks();
                 let name = self.word()?.literal().ok_or(ParseFailure)?;
-                self.blanks();
+                self.skip_blanks();
                 if self.eat("(") {
-                    self.blanks();
+                    self.skip_blanks();
                     self.expect(")")?;
                 }
                 return self.function(name).map(Some);
             }
             (_, Some("coproc")) => {
-                self.doubt(Doubt::Construct);
+                self.doubt(Doubt::UnfollowedConstruct);
                 self.keyword("coproc")?;
-                self.blanks();
+                self.skip_blanks();
                 return self.command().map(Some);
             }
-            // Before a simple command `time` is read as if it were a command itself.
+            // `time` before a simple command counts as a command itself.
             (_, Some("time")) if self.is_timed_compound() => {
-                self.doubt(Doubt::Construct);
+                self.doubt(Doubt::UnfollowedConstruct);
                 self.keyword("time")?;
-                self.blanks();
+                self.skip_blanks();
                 if self.is_reserved("-p") {
                     self.at += 2;
-                    self.blanks();
+                    self.skip_blanks();
                 }
                 return self.command().map(Some);
             }
@@ -60,7 +60,7 @@ impl Reader {
             (_, Some(_)) => return Err(ParseFailure),
         };
         let redirects = self.redirects()?;
-        Ok(Some(Command::Compound { what, redirects }))
+        Ok(Some(Command::Compound { compound, redirects }))
     }
 
     fn is_timed_compound(&self) -> bool {
@@ -78,7 +78,7 @@ impl Reader {
     fn redirects(&mut self) -> Result<Vec<Redirect>, ParseFailure> {
         let mut redirects = Vec::new();
         loop {
-            self.blanks();
+            self.skip_blanks();
             match self.redirect()? {
                 Some(redirect) => redirects.push(redirect),
                 None => return Ok(redirects),
@@ -95,20 +95,20 @@ impl Reader {
         }
     }
 
-    fn body(&mut self) -> Result<Script, ParseFailure> {
+    fn loop_body(&mut self) -> Result<Script, ParseFailure> {
         self.keyword("do")?;
         let body = self.script(&["done"])?;
         self.keyword("done")?;
         Ok(body)
     }
 
-    fn branches(&mut self) -> Result<Compound, ParseFailure> {
+    fn if_command(&mut self) -> Result<Compound, ParseFailure> {
         self.keyword("if")?;
         let mut scripts = vec![self.script(&["then"])?];
         self.keyword("then")?;
         loop {
             scripts.push(self.script(&["elif", "else", "fi"])?);
-            match self.reserved() {
+            match self.reserved_word() {
                 Some("elif") => {
                     self.keyword("elif")?;
                     scripts.push(self.script(&["then"])?);
@@ -126,55 +126,55 @@ impl Reader {
         }
     }
 
-    fn through(&mut self, kind: &str) -> Result<Compound, ParseFailure> {
-        self.keyword(kind)?;
-        if kind == "select" {
-            self.doubt(Doubt::Construct);
+    fn for_loop(&mut self, keyword: &str) -> Result<Compound, ParseFailure> {
+        self.keyword(keyword)?;
+        if keyword == "select" {
+            self.doubt(Doubt::UnfollowedConstruct);
         }
-        self.blanks();
+        self.skip_blanks();
         if self.starts_with("((") {
             let Compound::Arithmetic(mut scripts) = self.double_parentheses()? else {
                 return Err(ParseFailure);
             };
-            self.blanks();
+            self.skip_blanks();
             self.eat(";");
-            self.gap()?;
-            scripts.push(self.body()?);
+            self.skip_trivia()?;
+            scripts.push(self.loop_body()?);
             return Ok(Compound::Arithmetic(scripts));
         }
         let name = self.word()?.literal().ok_or(ParseFailure)?;
         if !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
             return Err(ParseFailure);
         }
-        self.gap()?;
+        self.skip_trivia()?;
         let mut words = Vec::new();
         if self.is_reserved("in") {
             self.keyword("in")?;
             loop {
-                self.blanks();
+                self.skip_blanks();
                 match self.peek() {
                     Some(';' | '\n') => break,
                     _ => words.push(self.word()?),
                 }
             }
         } else {
-            self.doubt(Doubt::Construct);
+            self.doubt(Doubt::UnfollowedConstruct);
         }
         self.eat(";");
-        self.gap()?;
-        let body = self.body()?;
+        self.skip_trivia()?;
+        let body = self.loop_body()?;
         Ok(Compound::For { name, words, body })
     }
 
-    fn case(&mut self) -> Result<Compound, ParseFailure> {
+    fn case_command(&mut self) -> Result<Compound, ParseFailure> {
         self.keyword("case")?;
-        self.blanks();
+        self.skip_blanks();
         let word = self.word()?;
-        self.gap()?;
+        self.skip_trivia()?;
         self.keyword("in")?;
         let mut arms = Vec::new();
         loop {
-            self.gap()?;
+            self.skip_trivia()?;
             if self.is_reserved("esac") {
                 self.keyword("esac")?;
                 return Ok(Compound::Case { word, arms });
@@ -182,9 +182,9 @@ impl Reader {
             self.eat("(");
             let mut patterns: Vec<Word> = Vec::new();
             loop {
-                self.blanks();
+                self.skip_blanks();
                 patterns.push(self.word()?);
-                self.blanks();
+                self.skip_blanks();
                 if !self.eat("|") {
                     break;
                 }
@@ -195,18 +195,18 @@ impl Reader {
             if self.eat(";;&") || self.eat(";&") || self.eat(";;") {
                 continue;
             }
-            self.gap()?;
+            self.skip_trivia()?;
             if !self.is_reserved("esac") {
                 return Err(ParseFailure);
             }
         }
     }
 
-    fn test(&mut self) -> Result<Compound, ParseFailure> {
+    fn double_brackets(&mut self) -> Result<Compound, ParseFailure> {
         self.keyword("[[")?;
         let mut words = Vec::new();
         loop {
-            self.gap()?;
+            self.skip_trivia()?;
             if self.is_reserved("]]") {
                 self.keyword("]]")?;
                 return Ok(Compound::Test(words));
@@ -220,10 +220,10 @@ impl Reader {
         }
     }
 
-    /// `((…))`: arithmetic, or a subshell in a subshell.
+    /// Parses `((…))`: arithmetic, or a subshell in a subshell.
     fn double_parentheses(&mut self) -> Result<Compound, ParseFailure> {
-        self.doubt(Doubt::Evaluates);
-        let begin = self.at;
+        self.doubt(Doubt::Evaluation);
+        let start = self.at;
         let (documents, pending) = (self.documents.len(), self.pending.len());
         self.at += 1;
         if let Ok(script) = self.closed_script(")") {
@@ -231,7 +231,7 @@ impl Reader {
         }
         self.documents.truncate(documents);
         self.pending.truncate(pending);
-        self.at = begin + 2;
+        self.at = start + 2;
         let (mut depth, mut parts) = (2_usize, Vec::new());
         while depth > 0 {
             match self.peek().ok_or(ParseFailure)? {

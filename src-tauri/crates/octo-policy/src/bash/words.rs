@@ -3,30 +3,30 @@
 use super::{ParseFailure, Reader, is_meta};
 use crate::script::{Doubt, Part, Quoting, Script, Word};
 
-/// Words a brace expansion may make before it counts as a trick.
+/// Maximum number of words of a brace expansion. A larger one raises a doubt.
 const MAX_BRACES: usize = 64;
 
 impl Reader {
-    /// The word that begins here; never empty.
+    /// Parses the word at this position, which is never empty.
     pub(super) fn word(&mut self) -> Result<Word, ParseFailure> {
         let start = self.offset();
-        let mut word = self.nothing();
+        let mut word = self.empty_word();
         let mut before = None;
         while let Some(c) = self.peek() {
             match c {
                 '<' | '>' if self.ahead(1) == Some('(') => {
                     self.at += 2;
                     let script = self.closed_script(")")?;
-                    // The policy does not follow data that is written to a command.
+                    // The policy does not follow data written to a command.
                     word.parts.push(match c {
                         '<' => Part::Process(script),
-                        _ => Part::Opaque(vec![script], Quoting::Bare),
+                        _ => Part::Opaque(vec![script], Quoting::Unquoted),
                     });
                 }
                 _ if is_meta(c) => break,
                 '\'' => {
                     self.at += 1;
-                    let text = self.until_quote()?;
+                    let text = self.single_quoted()?;
                     word.parts.push(Part::Text(text, Quoting::Quoted));
                 }
                 '"' => {
@@ -43,17 +43,17 @@ impl Reader {
                     }
                 }
                 '$' => {
-                    let part = self.dollar(Quoting::Bare)?;
+                    let part = self.dollar_expansion(Quoting::Unquoted)?;
                     word.parts.push(part);
                 }
                 '`' => {
-                    let part = self.backtick(Quoting::Bare)?;
+                    let part = self.backtick_substitution(Quoting::Unquoted)?;
                     word.parts.push(part);
                 }
-                // A command's name of its own.
+                // `[` alone is the name of a command.
                 '[' if word.parts.is_empty() && self.ahead(1).is_none_or(is_meta) => {
                     self.at += 1;
-                    push(&mut word.parts, c, Quoting::Bare);
+                    push_char(&mut word.parts, c, Quoting::Unquoted);
                 }
                 '*' | '?' | '[' => {
                     self.at += 1;
@@ -64,7 +64,7 @@ impl Reader {
                     let mut user = String::new();
                     while let Some(c) = self.peek().filter(|c| *c != '/' && *c != ':' && !is_meta(*c)) {
                         if matches!(c, '\'' | '"' | '\\' | '$' | '`') {
-                            self.doubt(Doubt::Form);
+                            self.doubt(Doubt::RareForm);
                             break;
                         }
                         user.push(c);
@@ -73,25 +73,25 @@ impl Reader {
                     word.parts.push(Part::Home(user));
                 }
                 '{' => {
-                    let part = self.braces();
+                    let part = self.brace_expansion();
                     word.parts.push(part);
                 }
                 _ => {
                     self.at += 1;
-                    push(&mut word.parts, c, Quoting::Bare);
+                    push_char(&mut word.parts, c, Quoting::Unquoted);
                 }
             }
             before = Some(c);
         }
         // `{fd}>file` names a variable.
         if before == Some('}') && matches!(self.peek(), Some('<' | '>')) {
-            self.doubt(Doubt::Form);
+            self.doubt(Doubt::RareForm);
         }
         word.span = start..self.offset();
         if word.span.is_empty() { Err(ParseFailure) } else { Ok(word) }
     }
 
-    fn until_quote(&mut self) -> Result<String, ParseFailure> {
+    fn single_quoted(&mut self) -> Result<String, ParseFailure> {
         let mut text = String::new();
         loop {
             let c = self.peek().ok_or(ParseFailure)?;
@@ -99,7 +99,7 @@ impl Reader {
             match c {
                 '\'' => return Ok(text),
                 '\n' if !self.pending.is_empty() => {
-                    self.doubt(Doubt::Form);
+                    self.doubt(Doubt::RareForm);
                     text.push(c);
                 }
                 _ => text.push(c),
@@ -118,7 +118,7 @@ impl Reader {
                 }
                 '\\' if self.ahead(1) == Some('"') => {
                     self.at += 2;
-                    push(parts, '"', Quoting::Quoted);
+                    push_char(parts, '"', Quoting::Quoted);
                 }
                 _ => self.quoted_part(parts)?,
             }
@@ -129,11 +129,11 @@ impl Reader {
     pub(super) fn quoted_part(&mut self, parts: &mut Vec<Part>) -> Result<(), ParseFailure> {
         match (self.peek().ok_or(ParseFailure)?, self.ahead(1)) {
             ('$', _) => {
-                let part = self.dollar(Quoting::Quoted)?;
+                let part = self.dollar_expansion(Quoting::Quoted)?;
                 parts.push(part);
             }
             ('`', _) => {
-                let part = self.backtick(Quoting::Quoted)?;
+                let part = self.backtick_substitution(Quoting::Quoted)?;
                 parts.push(part);
             }
             ('\\', Some('\n')) => {
@@ -142,31 +142,31 @@ impl Reader {
             }
             ('\\', Some(c @ ('$' | '`' | '\\'))) => {
                 self.at += 2;
-                push(parts, c, Quoting::Quoted);
+                push_char(parts, c, Quoting::Quoted);
             }
             (c, _) => {
                 if c == '\n' && !self.pending.is_empty() {
-                    self.doubt(Doubt::Form);
+                    self.doubt(Doubt::RareForm);
                 }
                 self.at += 1;
-                push(parts, c, Quoting::Quoted);
+                push_char(parts, c, Quoting::Quoted);
             }
         }
         Ok(())
     }
 
-    /// Commands up to this closing character.
+    /// Parses commands up to the closing character, and consumes it.
     pub(super) fn closed_script(&mut self, close: &str) -> Result<Script, ParseFailure> {
         let pending = self.pending.len();
         let script = self.script(&[])?;
         if self.pending.len() != pending {
-            self.doubt(Doubt::Form);
+            self.doubt(Doubt::RareForm);
         }
         self.expect(close)?;
         Ok(script)
     }
 
-    fn dollar(&mut self, quoting: Quoting) -> Result<Part, ParseFailure> {
+    fn dollar_expansion(&mut self, quoting: Quoting) -> Result<Part, ParseFailure> {
         self.at += 1;
         match self.peek() {
             Some('(') if self.ahead(1) == Some('(') => self.arithmetic(quoting),
@@ -176,18 +176,18 @@ impl Reader {
             }
             Some('{') => {
                 self.at += 1;
-                self.braced(quoting)
+                self.parameter_expansion(quoting)
             }
             Some('[') => {
-                self.doubt(Doubt::Evaluates);
+                self.doubt(Doubt::Evaluation);
                 Ok(Part::Opaque(Vec::new(), quoting))
             }
-            Some('\'') if quoting == Quoting::Bare => {
+            Some('\'') if quoting == Quoting::Unquoted => {
                 self.at += 1;
-                self.ansi()
+                self.ansi_quoted()
             }
-            Some('"') if quoting == Quoting::Bare => {
-                self.doubt(Doubt::Form);
+            Some('"') if quoting == Quoting::Unquoted => {
+                self.doubt(Doubt::RareForm);
                 self.at += 1;
                 let mut parts = Vec::new();
                 self.double_quoted(&mut parts)?;
@@ -219,8 +219,8 @@ impl Reader {
         name
     }
 
-    /// Behind `${`.
-    fn braced(&mut self, quoting: Quoting) -> Result<Part, ParseFailure> {
+    /// Parses a parameter expansion after its `${`.
+    fn parameter_expansion(&mut self, quoting: Quoting) -> Result<Part, ParseFailure> {
         if self.peek() == Some('#') && self.ahead(1).is_some_and(|c| c.is_ascii_alphabetic() || c == '_') {
             self.at += 1;
             self.name();
@@ -233,19 +233,19 @@ impl Reader {
             return Ok(Part::Variable(name, quoting));
         }
         if name.is_empty() || matches!(self.peek(), Some('@' | '[' | '!')) {
-            self.doubt(Doubt::Evaluates);
+            self.doubt(Doubt::Evaluation);
         }
-        // It may assign a value other than the one being tracked.
+        // The expansion may assign the variable a value that the policy does not track.
         if self.peek() == Some('=') || (self.peek() == Some(':') && self.ahead(1) == Some('=')) {
-            self.doubt(Doubt::Evaluates);
+            self.doubt(Doubt::Evaluation);
         }
-        // Offsets and lengths are arithmetic; values of a substitution may be too.
+        // Offsets and lengths are arithmetic, and bash evaluates them.
         if self.peek() == Some(':') && !matches!(self.ahead(1), Some('-' | '+' | '=' | '?')) {
-            self.doubt(Doubt::Evaluates);
+            self.doubt(Doubt::Evaluation);
         }
-        let doubts = self.doubts.len();
+        let doubt_count = self.doubts.len();
         let mut parts = Vec::new();
-        self.deeper(|reader| {
+        self.nested(|reader| {
             loop {
                 match reader.peek().ok_or(ParseFailure)? {
                     '}' => {
@@ -257,12 +257,12 @@ impl Reader {
                         reader.double_quoted(&mut parts)?;
                     }
                     '\'' => {
-                        // Inside double quotes a single quote is a letter here, outside it is a quote.
-                        reader.doubt(Doubt::Form);
+                        // Inside double quotes a single quote is literal here; outside, it quotes.
+                        reader.doubt(Doubt::RareForm);
                         reader.at += 1;
                     }
                     '\\' => {
-                        reader.doubt(Doubt::Form);
+                        reader.doubt(Doubt::RareForm);
                         reader.at += 2;
                     }
                     _ => reader.quoted_part(&mut parts)?,
@@ -271,16 +271,17 @@ impl Reader {
         })?;
         let scripts: Vec<Script> = parts.iter().flat_map(Part::scripts).cloned().collect();
         if !scripts.is_empty() {
-            self.doubt(Doubt::Hidden);
-        } else if doubts == self.doubts.len() && parts.iter().all(|part| matches!(part, Part::Text(..))) {
+            self.doubt(Doubt::HiddenCommand);
+        } else if doubt_count == self.doubts.len() && parts.iter().all(|part| matches!(part, Part::Text(..)))
+        {
             return Ok(Part::Derived(name, quoting));
         }
         Ok(Part::Opaque(scripts, quoting))
     }
 
-    /// At the first `(` of `$((`.
+    /// Parses an arithmetic expansion, at the first `(` of `$((`.
     fn arithmetic(&mut self, quoting: Quoting) -> Result<Part, ParseFailure> {
-        let begin = self.at;
+        let start = self.at;
         let mut by = 2;
         while self.ahead(by).is_some_and(|c| c.is_ascii_digit() || " +-*/%<>=".contains(c)) {
             by += 1;
@@ -289,19 +290,19 @@ impl Reader {
             self.at += by + 2;
             return Ok(Part::Number);
         }
-        self.doubt(Doubt::Evaluates);
-        // It may be a substitution that begins with a subshell: read as one where that is possible.
-        self.at = begin + 1;
+        self.doubt(Doubt::Evaluation);
+        // It may be a substitution that begins with a subshell, and is parsed as one if possible.
+        self.at = start + 1;
         let (documents, pending) = (self.documents.len(), self.pending.len());
         if let Ok(script) = self.closed_script(")") {
             return Ok(Part::Opaque(vec![script], quoting));
         }
         self.documents.truncate(documents);
         self.pending.truncate(pending);
-        self.at = begin + 2;
+        self.at = start + 2;
         let mut parts = Vec::new();
         let mut depth = 2_usize;
-        self.deeper(|reader| {
+        self.nested(|reader| {
             while depth > 0 {
                 match reader.peek().ok_or(ParseFailure)? {
                     '(' => depth += 1,
@@ -318,10 +319,10 @@ impl Reader {
         Ok(Part::Opaque(parts.iter().flat_map(Part::scripts).cloned().collect(), quoting))
     }
 
-    /// At a backtick.
-    fn backtick(&mut self, quoting: Quoting) -> Result<Part, ParseFailure> {
+    /// Parses a substitution at its opening backtick.
+    fn backtick_substitution(&mut self, quoting: Quoting) -> Result<Part, ParseFailure> {
         self.at += 1;
-        let from = self.offset();
+        let start = self.offset();
         let (mut text, mut escaped) = (String::new(), false);
         loop {
             match (self.peek().ok_or(ParseFailure)?, self.ahead(1)) {
@@ -339,12 +340,12 @@ impl Reader {
         }
         let end = self.offset();
         self.at += 1;
-        // Quotes inside quotes are read in two ways by two shells.
+        // Shells differ about quotes inside backticks.
         if escaped || quoting == Quoting::Quoted || text.contains('\\') {
-            self.doubt(Doubt::Form);
+            self.doubt(Doubt::RareForm);
         }
-        self.deeper(|reader| {
-            let mut inner = Self::new(&text, from, end);
+        self.nested(|reader| {
+            let mut inner = Self::new(&text, start, end);
             inner.depth = reader.depth;
             let script = inner.script(&[])?;
             if inner.peek().is_some() || !inner.documents.is_empty() {
@@ -355,8 +356,8 @@ impl Reader {
         })
     }
 
-    /// Behind `$'`.
-    fn ansi(&mut self) -> Result<Part, ParseFailure> {
+    /// Parses a `$'…'` string after its opening quote.
+    fn ansi_quoted(&mut self) -> Result<Part, ParseFailure> {
         let mut text = String::new();
         loop {
             let c = self.peek().ok_or(ParseFailure)?;
@@ -370,14 +371,14 @@ impl Reader {
                         'n' => text.push('\n'),
                         't' => text.push('\t'),
                         '\\' | '\'' | '"' => text.push(escaped),
-                        'x' => self.coded(&mut text, 16, 2),
-                        'u' => self.coded(&mut text, 16, 4),
-                        'U' => self.coded(&mut text, 16, 8),
+                        'x' => self.character_code(&mut text, 16, 2),
+                        'u' => self.character_code(&mut text, 16, 4),
+                        'U' => self.character_code(&mut text, 16, 8),
                         '0'..='7' => {
                             self.at -= 1;
-                            self.coded(&mut text, 8, 3);
+                            self.character_code(&mut text, 8, 3);
                         }
-                        _ => self.doubt(Doubt::Form),
+                        _ => self.doubt(Doubt::RareForm),
                     }
                 }
                 _ => text.push(c),
@@ -385,11 +386,11 @@ impl Reader {
         }
     }
 
-    fn coded(&mut self, text: &mut String, radix: u32, most: usize) {
-        // A character written as a number hides what it is.
-        self.doubt(Doubt::Form);
+    fn character_code(&mut self, text: &mut String, radix: u32, max_digits: usize) {
+        // A character written as a number hides its identity.
+        self.doubt(Doubt::RareForm);
         let mut value = 0;
-        for _ in 0..most {
+        for _ in 0..max_digits {
             let Some(digit) = self.peek().and_then(|c| c.to_digit(radix)) else { break };
             value = value * radix + digit;
             self.at += 1;
@@ -397,38 +398,38 @@ impl Reader {
         text.extend(char::from_u32(value));
     }
 
-    /// At a `{` in a word.
-    fn braces(&mut self) -> Part {
+    /// Parses a `{` in a word: a brace expansion, or literal text.
+    fn brace_expansion(&mut self) -> Part {
         let content: String =
             (1..).map_while(|by| self.ahead(by).filter(|c| *c != '}' && !is_meta(*c))).collect();
         let length = content.chars().count();
         let closed = self.ahead(length + 1) == Some('}');
-        let simple = |c: char| c.is_alphanumeric() || "_-./,+@%".contains(c);
+        let is_plain = |c: char| c.is_alphanumeric() || "_-./,+@%".contains(c);
         let expands = content.contains(',') || content.contains("..");
-        if !closed || (!expands && content.chars().all(simple)) {
+        if !closed || (!expands && content.chars().all(is_plain)) {
             self.at += 1;
-            // The text before its closing brace may still contain quotes and expansions.
+            // The text before the closing brace may contain quotes and expansions.
             if content.contains(['{', '\'', '"', '\\', '$', '`']) {
-                self.doubt(Doubt::Form);
+                self.doubt(Doubt::RareForm);
             }
-            return Part::Text("{".to_owned(), Quoting::Bare);
+            return Part::Text("{".to_owned(), Quoting::Unquoted);
         }
-        let words = if content.chars().all(simple) { alternatives(&content) } else { None };
+        let words = if content.chars().all(is_plain) { alternatives(&content) } else { None };
         match words {
             Some(words) => {
                 self.at += length + 2;
                 Part::Braces(words)
             }
             None => {
-                self.doubt(Doubt::Form);
+                self.doubt(Doubt::RareForm);
                 self.at += 1;
-                Part::Text("{".to_owned(), Quoting::Bare)
+                Part::Text("{".to_owned(), Quoting::Unquoted)
             }
         }
     }
 }
 
-/// Returns the expansion of `{content}`; `None` if it is not plain.
+/// Returns the words that `{content}` expands to, or `None` for a form that is not followed.
 fn alternatives(content: &str) -> Option<Vec<String>> {
     if content.contains(',') {
         let words: Vec<String> = content.split(',').map(str::to_owned).collect();
@@ -436,9 +437,9 @@ fn alternatives(content: &str) -> Option<Vec<String>> {
     }
     let (from, to) = content.split_once("..")?;
     // Bash pads every number to the width of one that begins with a zero: `{1..01}` is `01`.
-    let digits =
+    let is_number =
         |text: &str| text.chars().all(|c| c.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
-    if !digits(from) || !digits(to) {
+    if !is_number(from) || !is_number(to) {
         return None;
     }
     let (from, to): (i64, i64) = (from.parse().ok()?, to.parse().ok()?);
@@ -449,7 +450,7 @@ fn alternatives(content: &str) -> Option<Vec<String>> {
     (count < MAX_BRACES).then(|| (from..=to).map(|number| number.to_string()).collect())
 }
 
-fn push(parts: &mut Vec<Part>, c: char, quoting: Quoting) {
+fn push_char(parts: &mut Vec<Part>, c: char, quoting: Quoting) {
     match parts.last_mut() {
         Some(Part::Text(text, before)) if *before == quoting => text.push(c),
         _ => parts.push(Part::Text(c.to_string(), quoting)),

@@ -1,4 +1,5 @@
-//! Contents that git would print without a name in the line: git is asked for the names first.
+//! Closed files whose contents git would print although the line does not name them. A query of git lists their names
+//! before the command runs.
 
 use super::{FolderQueries, GitQuery, repository};
 use crate::{
@@ -10,10 +11,10 @@ use crate::{
 use octo_workspace::PathRestriction;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of closed files returned to the caller; one is enough to ask.
+/// Maximum number of closed files that are returned. One is enough to ask.
 const MAX_CLOSED: usize = 3;
 
-/// Returns the closed files whose contents a command of git would print in a folder; `None` if they are unknown.
+/// Returns the closed files whose contents a git command would print in a folder; `None` if they are unknown.
 pub(crate) fn closed(command: &Simple, folder: &Path, queries: FolderQueries<'_>) -> Option<Reads> {
     let arguments = command.words.get(1..).unwrap_or_default();
     let Some(shown) = shown_contents(arguments) else { return Some(Reads::new()) };
@@ -30,7 +31,7 @@ pub(crate) fn closed(command: &Simple, folder: &Path, queries: FolderQueries<'_>
         None => return Some(Reads::new()),
         Some(Contents::Named(query)) => match ask(queries.git, folder, query) {
             Some(names) => names,
-            // Before the first commit, and without a stash, there is nothing to show.
+            // Without a commit or a stash there is nothing to show.
             None if queries.ask(folder, &["rev-parse", "-q", "--verify", "HEAD"]).is_none() => String::new(),
             None if query.iter().any(|word| word == "stash")
                 && queries.ask(folder, &["rev-parse", "-q", "--verify", "refs/stash"]).is_none() =>
@@ -46,8 +47,8 @@ pub(crate) fn closed(command: &Simple, folder: &Path, queries: FolderQueries<'_>
     Some(closed_names(&answer, &root, folder, queries.restriction))
 }
 
-/// The closed files among those that a query of git in a folder names. A name counts as it is: what git prints of a
-/// link is where it leads.
+/// Returns the closed files among those that a git query in a folder names. Links are not followed, because git prints
+/// the target of a link and not the content of the target.
 pub(crate) fn closed_names(
     answer: &str,
     root: &Path,
@@ -65,8 +66,9 @@ pub(crate) fn closed_names(
         .collect()
 }
 
-/// Asks git in the repository a folder lies in; returns that repository and the answer, which is empty if git fails: it
-/// then says why the command fails too. `Some(None)` outside a repository; `None` if asking could start a program.
+/// Queries git in the repository that contains a folder. Returns the root of the repository and the answer, which is
+/// empty if git fails, because the command then fails too. `Some(None)` outside a repository; `None` if the query could
+/// start a program.
 #[expect(clippy::option_option, reason = "no repository and an unusable one are different answers")]
 pub(crate) fn answer(git: GitQuery, folder: &Path, query: &[String]) -> Option<Option<(PathBuf, String)>> {
     let Some(root) = repository(folder)? else { return Some(None) };
@@ -77,7 +79,7 @@ pub(crate) fn answer(git: GitQuery, folder: &Path, query: &[String]) -> Option<O
     Some(Some((root, answer)))
 }
 
-/// Asks git with words that were put together.
+/// Queries git with owned words.
 fn ask(git: GitQuery, folder: &Path, words: &[String]) -> Option<String> {
     git(folder, &words.iter().map(String::as_str).collect::<Vec<_>>())
 }

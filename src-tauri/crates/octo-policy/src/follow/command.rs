@@ -1,11 +1,11 @@
-//! Simple commands of a line that is followed.
+//! Follows the simple commands of a line.
 
 use super::{
-    Course, Follower, State, Step, Stop,
-    names::{self, HARMLESS, control, is_private},
-    paths::arrival,
-    stop_at_line,
+    Certainty, Follower, State, Step, Stop,
+    paths::cd_targets,
     values::Value,
+    variables::{self, HARMLESS_VARIABLES, is_control_command, is_line_variable},
+    whole_line_stop,
 };
 use crate::{
     changes::{self, Touch},
@@ -13,48 +13,50 @@ use crate::{
     judge::{PlacedCommand, union},
     plain::{self, Form, Join},
     programs::{self, find::FindCommand},
-    script::{Assignment, Plain, Simple, Word},
+    script::{Assignment, AssignmentForm, Simple, Word},
     search::Search,
 };
 
 impl Follower<'_> {
-    /// The values of a word that must be one word.
-    pub(super) fn one(&self, word: &Word, state: &State) -> Result<Vec<plain::Word>, Stop> {
-        let mut words = Vec::new();
-        for form in self.values(word, state).ok_or_else(stop_at_line)? {
-            match <[plain::Word; 1]>::try_from(form) {
+    /// Returns the possible values of a word, each of which must be a single word.
+    pub(super) fn single_words(&self, word: &Word, state: &State) -> Result<Vec<plain::Word>, Stop> {
+        let mut single = Vec::new();
+        for words in self.word_expansions(word, state).ok_or_else(whole_line_stop)? {
+            match <[plain::Word; 1]>::try_from(words) {
                 Ok([word]) if matches!(word.form, Form::Literal | Form::Pattern | Form::Pipe) => {
-                    words.push(word)
+                    single.push(word)
                 }
-                _ => return Err(stop_at_line()),
+                _ => return Err(whole_line_stop()),
             }
         }
-        if words.is_empty() { Err(stop_at_line()) } else { Ok(words) }
+        if single.is_empty() { Err(whole_line_stop()) } else { Ok(single) }
     }
 
-    pub(super) fn simple(&mut self, simple: &Simple, state: &mut State, course: Course) -> Step {
-        let here = union(&state.success, &state.failure);
+    pub(super) fn simple(&mut self, simple: &Simple, state: &mut State, certainty: Certainty) -> Step {
+        let directories = union(&state.after_success, &state.after_failure);
         for assignment in &simple.assignments {
-            self.inner(&assignment.value, state)?;
+            self.substitutions(&assignment.value, state)?;
         }
         for word in &simple.words {
-            self.inner(word, state)?;
+            self.substitutions(word, state)?;
         }
-        self.redirects(&simple.redirects, state, &here)?;
+        self.redirects(&simple.redirects, state, &directories)?;
         if simple.words.is_empty() {
-            return self.assign(simple, state, course);
+            return self.assign(simple, state, certainty);
         }
-        if names::is_read(simple) {
-            return names::read_names(simple).map(|names| state.forget(names)).ok_or_else(stop_at_line);
+        if variables::is_read_builtin(simple) {
+            return variables::variables_of_read(simple)
+                .map(|names| state.forget(names))
+                .ok_or_else(whole_line_stop);
         }
         if !simple.assignments.iter().all(is_harmless) {
-            return Err(stop_at_line());
+            return Err(whole_line_stop());
         }
-        let forms = self.forms(&simple.words, state).ok_or_else(stop_at_line)?;
-        let mut arrived = Vec::new();
-        for words in forms {
+        let expansions = self.expansions(&simple.words, state).ok_or_else(whole_line_stop)?;
+        let mut targets = Vec::new();
+        for words in expansions {
             if self.strict && words.iter().any(|word| word.form == Form::Pattern) {
-                return Err(stop_at_line());
+                return Err(whole_line_stop());
             }
             let command = plain::Simple {
                 join: Join::Sequence,
@@ -62,134 +64,136 @@ impl Follower<'_> {
                 redirects: Vec::new(),
                 span: simple.span.clone(),
             };
-            arrived = union(&arrived, &self.run(command, &here, simple)?);
+            targets = union(&targets, &self.run(command, &directories, simple)?);
         }
-        if arrived != here {
-            state.failure = here;
-            state.success = arrived;
+        if targets != directories {
+            state.after_failure = directories;
+            state.after_success = targets;
         }
         Ok(())
     }
 
-    /// A line's own variables.
-    fn assign(&self, simple: &Simple, state: &mut State, course: Course) -> Step {
+    /// Follows a command that only assigns variables.
+    fn assign(&self, simple: &Simple, state: &mut State, certainty: Certainty) -> Step {
         for assignment in &simple.assignments {
-            if assignment.plain == Plain::No || !is_private(&assignment.name) {
-                return Err(stop_at_line());
+            if assignment.form == AssignmentForm::Other || !is_line_variable(&assignment.name) {
+                return Err(whole_line_stop());
             }
-            let known = match (course, self.assigned(&assignment.value, state)) {
-                (Course::Sure, Some(value)) => vec![value],
-                _ => vec![Value::Any],
+            let values = match (certainty, self.assigned_value(&assignment.value, state)) {
+                (Certainty::Certain, Some(value)) => vec![value],
+                _ => vec![Value::Unknown],
             };
-            state.variables.insert(assignment.name.clone(), known);
+            state.variables.insert(assignment.name.clone(), values);
         }
         Ok(())
     }
 
-    /// Follows one command with its values; returns the line's directory afterwards if it succeeds.
+    /// Follows one expansion of a command; `source` is the command as written. Returns the directories the line is in
+    /// if the command succeeds.
     fn run(
         &mut self,
         command: plain::Simple,
-        here: &[String],
-        written: &Simple,
+        directories: &[String],
+        source: &Simple,
     ) -> Result<Vec<String>, Stop> {
-        let words = started_words(&command.words).ok_or_else(stop_at_line)?;
-        let (name, arguments) = words.split_first().ok_or_else(stop_at_line)?;
+        let words = started_words(&command.words).ok_or_else(whole_line_stop)?;
+        let (name, arguments) = words.split_first().ok_or_else(whole_line_stop)?;
         if name.form != Form::Literal {
-            return Err(stop_at_line());
+            return Err(whole_line_stop());
         }
         if name.text == "command" {
-            // `command -v` shows what a name means.
+            // `command -v` shows the meaning of a name.
             let literal = words.iter().all(|word| word.form == Form::Literal);
-            return if literal { Ok(here.to_vec()) } else { Err(stop_at_line()) };
+            return if literal { Ok(directories.to_vec()) } else { Err(whole_line_stop()) };
         }
         let command = plain::Simple { words: words.to_vec(), ..command.clone() };
-        if control(&name.text, arguments).is_some() {
-            return Ok(here.to_vec());
+        if is_control_command(&name.text, arguments) {
+            return Ok(directories.to_vec());
         }
-        let mut arrived = here.to_vec();
+        let mut targets = directories.to_vec();
         match name.text.as_str() {
             "cd" => {
-                arrived = arrival(here, &programs::reads("cd", arguments).ok_or_else(stop_at_line)?)
-                    .ok_or_else(stop_at_line)?;
-                for place in &arrived {
-                    self.touch(&[".".to_owned()], Touch::Read(place.clone()))?;
+                targets =
+                    cd_targets(directories, &programs::reads("cd", arguments).ok_or_else(whole_line_stop)?)
+                        .ok_or_else(whole_line_stop)?;
+                for target in &targets {
+                    self.touch(&[".".to_owned()], Touch::Read(target.clone()))?;
                 }
             }
             "xargs" => {
-                let started = self.fed(arguments, here).ok_or_else(stop_at_line)?;
-                self.start(started, here, written)?;
+                let started = self.xargs_command(arguments, directories).ok_or_else(whole_line_stop)?;
+                self.start(started, directories, source)?;
             }
-            "find" => self.find(arguments, here, written)?,
-            known => {
-                if let Some(reads) = programs::reads(known, arguments) {
+            "find" => self.find(arguments, directories, source)?,
+            program => {
+                if let Some(reads) = programs::reads(program, arguments) {
                     for read in reads {
-                        self.read(here, &read)?;
+                        self.read(directories, &read)?;
                     }
-                } else if let Some(touched) = changes::touches(known, arguments) {
+                } else if let Some(touched) = changes::touches(program, arguments) {
                     for touch in touched {
-                        self.touch(here, touch)?;
+                        self.touch(directories, touch)?;
                     }
-                } else if written.assignments.is_empty()
+                } else if source.assignments.is_empty()
                     && command.words.iter().all(|word| word.form == Form::Literal)
                     && (self.covers)(&command)
                 {
                     self.effects.ruled = true;
                 } else {
-                    return Err(stop_at_line());
+                    return Err(whole_line_stop());
                 }
             }
         }
-        self.effects.commands.push(PlacedCommand { command, places: here.to_vec() });
-        Ok(arrived)
+        self.effects.commands.push(PlacedCommand { command, directories: directories.to_vec() });
+        Ok(targets)
     }
 
-    fn find(&mut self, arguments: &[plain::Word], here: &[String], written: &Simple) -> Step {
-        let find = FindCommand::read(arguments).ok_or_else(stop_at_line)?;
+    fn find(&mut self, arguments: &[plain::Word], directories: &[String], source: &Simple) -> Step {
+        let find = FindCommand::read(arguments).ok_or_else(whole_line_stop)?;
         for read in &find.reads {
-            self.read(here, read)?;
+            self.read(directories, read)?;
         }
         for command in find.started.iter().cloned() {
-            self.start((command, Some(find.found(Splitting::None))), here, written)?;
+            self.start((command, Some(find.found(Splitting::None))), directories, source)?;
         }
         Ok(())
     }
 
-    /// Follows a command that another one starts with the names of files it found. It may only read.
+    /// Follows a command that another command starts with the names of files it found. It may only read.
     fn start(
         &mut self,
         started: (Vec<plain::Word>, Option<FoundFiles>),
-        here: &[String],
-        written: &Simple,
+        directories: &[String],
+        source: &Simple,
     ) -> Step {
         let (words, found) = started;
-        let (name, arguments) = words.split_first().ok_or_else(stop_at_line)?;
-        // Another program cannot start a shell's builtin.
+        let (name, arguments) = words.split_first().ok_or_else(whole_line_stop)?;
+        // A program cannot start a builtin of the shell.
         if matches!(name.text.as_str(), "cd" | "find" | "git" | "type" | "ulimit") {
-            return Err(stop_at_line());
+            return Err(whole_line_stop());
         }
         let command = plain::Simple {
             join: Join::Sequence,
             words: words.clone(),
             redirects: Vec::new(),
-            span: written.span.clone(),
+            span: source.span.clone(),
         };
-        // Without a name it would search where it is.
+        // Without a file name the command would search its directory.
         if Search::of(std::slice::from_ref(&command), &|_| true).is_some() {
-            return Err(stop_at_line());
+            return Err(whole_line_stop());
         }
-        for read in programs::reads(&name.text, arguments).ok_or_else(stop_at_line)? {
+        for read in programs::reads(&name.text, arguments).ok_or_else(whole_line_stop)? {
             match &found {
-                Some(found) if read == FOUND => self.touch(here, Touch::Discover(found.clone()))?,
-                _ => self.read(here, &read)?,
+                Some(found) if read == FOUND => self.touch(directories, Touch::Discover(found.clone()))?,
+                _ => self.read(directories, &read)?,
             }
         }
-        self.effects.commands.push(PlacedCommand { command, places: here.to_vec() });
+        self.effects.commands.push(PlacedCommand { command, directories: directories.to_vec() });
         Ok(())
     }
 }
 
-/// Returns the words after programs that only start another one.
+/// Returns the words of the command that `command`, `time`, `nice` or `timeout` starts; `None` if they are unknown.
 fn started_words(mut words: &[plain::Word]) -> Option<&[plain::Word]> {
     loop {
         let text = |at: usize| {
@@ -206,12 +210,14 @@ fn started_words(mut words: &[plain::Word]) -> Option<&[plain::Word]> {
     }
 }
 
-/// Whether a variable set for one command means nothing to it but a language or a width.
+/// Returns whether an assignment for a single command sets only a language, a width or the like.
 fn is_harmless(assignment: &Assignment) -> bool {
     let value = assignment.value.literal();
     let plain = value.is_some_and(|value| {
         !value.starts_with(['/', ':', '.'])
             && value.chars().all(|c| c.is_ascii_alphanumeric() || "._-/+".contains(c))
     });
-    assignment.plain == Plain::Yes && HARMLESS.contains(&assignment.name.as_str()) && plain
+    assignment.form == AssignmentForm::Plain
+        && HARMLESS_VARIABLES.contains(&assignment.name.as_str())
+        && plain
 }

@@ -1,50 +1,55 @@
-//! The paths a line touches.
+//! Records the paths that a line touches.
 
-use super::{Follower, State, Step, names::is_shown, stop_at_line};
+use super::{Follower, State, Step, variables::may_show, whole_line_stop};
 use crate::{
     changes::Touch,
     context::UNKNOWN,
     found::FOUND,
     grammar::Reads,
-    judge::seen_from,
+    judge::paths_from_start,
     plain::Form,
     script::{Part, Redirect, RedirectKind},
 };
 
 impl Follower<'_> {
-    pub(super) fn read(&mut self, here: &[String], text: &str) -> Step {
-        self.touch(here, Touch::Read(text.to_owned()))
+    pub(super) fn read(&mut self, directories: &[String], text: &str) -> Step {
+        self.touch(directories, Touch::Read(text.to_owned()))
     }
 
-    /// Notes a touch, seen from where the line begins.
-    pub(super) fn touch(&mut self, here: &[String], touch: Touch) -> Step {
+    /// Records a touch in each of these directories.
+    pub(super) fn touch(&mut self, directories: &[String], touch: Touch) -> Step {
         for text in touch.paths() {
             if text.contains([UNKNOWN]) || text.contains(FOUND) || text.is_empty() {
-                return Err(stop_at_line());
+                return Err(whole_line_stop());
             }
         }
-        for place in here {
-            let place = std::slice::from_ref(place);
-            let mapped = touch.clone().map_paths(&|text| seen_from(place, &[text])?.pop());
-            self.effects.touched.push(mapped.ok_or_else(stop_at_line)?);
+        for directory in directories {
+            let directory = std::slice::from_ref(directory);
+            let mapped = touch.clone().map_paths(&|text| paths_from_start(directory, &[text])?.pop());
+            self.effects.touched.push(mapped.ok_or_else(whole_line_stop)?);
         }
         Ok(())
     }
 
-    pub(super) fn redirects(&mut self, redirects: &[Redirect], state: &State, here: &[String]) -> Step {
+    pub(super) fn redirects(
+        &mut self,
+        redirects: &[Redirect],
+        state: &State,
+        directories: &[String],
+    ) -> Step {
         for redirect in redirects {
-            self.inner(&redirect.target, state)?;
+            self.substitutions(&redirect.target, state)?;
             match redirect.kind {
                 RedirectKind::Read | RedirectKind::Write => {
-                    for word in self.one(&redirect.target, state)? {
+                    for word in self.single_words(&redirect.target, state)? {
                         if word.form == Form::Pipe && redirect.kind == RedirectKind::Read {
                             continue;
                         }
-                        // A pattern that matches one file names it; several make an error.
+                        // A pattern that matches one file names it; if it matches several, bash fails.
                         if word.form != Form::Literal
                             && (word.form != Form::Pattern || redirect.kind != RedirectKind::Read)
                         {
-                            return Err(stop_at_line());
+                            return Err(whole_line_stop());
                         }
                         if matches!(
                             word.text.as_str(),
@@ -54,18 +59,18 @@ impl Follower<'_> {
                         }
                         let touch =
                             if redirect.kind == RedirectKind::Read { Touch::Read } else { Touch::Write };
-                        self.touch(here, touch(word.text))?;
+                        self.touch(directories, touch(word.text))?;
                     }
                 }
                 RedirectKind::Document(index) => {
                     let parts = self.documents.get(index).map(|document| document.parts.as_slice());
-                    let harmless = |part: &Part| match part {
+                    let is_harmless = |part: &Part| match part {
                         Part::Text(..) | Part::Number => true,
-                        Part::Variable(name, _) | Part::Derived(name, _) => is_shown(name, state),
+                        Part::Variable(name, _) | Part::Derived(name, _) => may_show(name, state),
                         _ => false,
                     };
-                    if !parts.unwrap_or_default().iter().all(harmless) {
-                        return Err(stop_at_line());
+                    if !parts.unwrap_or_default().iter().all(is_harmless) {
+                        return Err(whole_line_stop());
                     }
                 }
                 RedirectKind::Duplicate | RedirectKind::Text => {}
@@ -75,23 +80,23 @@ impl Follower<'_> {
     }
 }
 
-/// Where `cd` leads, from each of these places. Bash takes `..` off the name it came by, so no link misleads it; above
-/// the line's own folder the name is not known.
-pub(super) fn arrival(here: &[String], folder: &Reads) -> Option<Vec<String>> {
+/// Returns the directories that a `cd` leads to from these directories. Bash resolves `..` by the names of folders and
+/// not by links. `None` if a target is unknown or above the line's folder.
+pub(super) fn cd_targets(directories: &[String], folder: &Reads) -> Option<Vec<String>> {
     let [folder] = folder.as_slice() else { return None };
     if folder.contains(UNKNOWN) || folder.contains(FOUND) {
         return None;
     }
-    here.iter().map(|place| joined(place, folder)).collect()
+    directories.iter().map(|directory| joined(directory, folder)).collect()
 }
 
-fn joined(place: &str, folder: &str) -> Option<String> {
+fn joined(directory: &str, folder: &str) -> Option<String> {
     let (root, start) = if folder.starts_with('/') {
         ("/", "")
-    } else if place.starts_with('/') {
-        ("/", place)
+    } else if directory.starts_with('/') {
+        ("/", directory)
     } else {
-        ("", place)
+        ("", directory)
     };
     let mut parts: Vec<&str> = Vec::new();
     for part in start.split('/').chain(folder.split('/')) {

@@ -1,41 +1,43 @@
-//! Where a line is at one point, and what its variables may be.
+//! The state of a line at one point: its directories and its variables.
 
 use super::values::Value;
-use crate::{judge::union, script::Joint};
+use crate::{judge::union, script::Join};
 use std::collections::BTreeMap;
 
-/// The directory of a line and the values of its variables.
+/// The directories a line may be in, relative to the one in which it started, and its variables.
 #[derive(Clone)]
 pub(super) struct State {
-    /// After a success.
-    pub(super) success: Vec<String>,
-    /// After a failure.
-    pub(super) failure: Vec<String>,
+    /// The directories if the last command succeeded.
+    pub(super) after_success: Vec<String>,
+    /// The directories if the last command failed.
+    pub(super) after_failure: Vec<String>,
+    /// The possible values of each variable that the line sets.
     pub(super) variables: BTreeMap<String, Vec<Value>>,
 }
 
 impl Default for State {
     fn default() -> Self {
-        Self { success: vec![".".to_owned()], failure: Vec::new(), variables: BTreeMap::new() }
+        Self { after_success: vec![".".to_owned()], after_failure: Vec::new(), variables: BTreeMap::new() }
     }
 }
 
 impl State {
-    pub(super) fn here(&self, joint: Joint) -> Vec<String> {
-        match joint {
-            Joint::Sequence => union(&self.success, &self.failure),
-            Joint::And => self.success.clone(),
-            Joint::Or => self.failure.clone(),
+    /// Returns the directories in which a pipeline joined by `join` runs.
+    pub(super) fn directories(&self, join: Join) -> Vec<String> {
+        match join {
+            Join::Sequence => union(&self.after_success, &self.after_failure),
+            Join::And => self.after_success.clone(),
+            Join::Or => self.after_failure.clone(),
         }
     }
 
-    /// Treats the values of variables as unknown from here on.
+    /// Makes the values of variables unknown.
     pub(super) fn forget(&mut self, names: Vec<String>) {
-        self.variables.extend(names.into_iter().map(|name| (name, vec![Value::Any])));
+        self.variables.extend(names.into_iter().map(|name| (name, vec![Value::Unknown])));
     }
 
-    pub(super) fn set_places(&mut self, places: Vec<String>) {
-        self.failure.clone_from(&places);
-        self.success = places;
+    pub(super) fn set_directories(&mut self, directories: Vec<String>) {
+        self.after_failure.clone_from(&directories);
+        self.after_success = directories;
     }
 }

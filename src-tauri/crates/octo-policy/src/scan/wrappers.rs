@@ -1,17 +1,17 @@
 //! Programs that start other programs.
 
-use super::{Call, Flow, Guess, Scanner};
+use super::{Call, CallOrigin, CallWord, Scanner};
 use crate::context::UNKNOWN;
 use std::ops::Range;
 
-/// Shells that take a script as text.
+/// Shells that run a script given as text.
 pub(crate) const SHELLS: &[&str] =
     &["ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "rbash", "sh", "tcsh", "zsh"];
 
-/// Programs that start the command after their own options: their name, the letters of options with a separate
-/// value, long options with one, and the number of leading operands.
+/// Programs that start the command after their own options. Each row has the name, the letters of the short options
+/// with a separate value, the long options with one, and the number of operands before the command.
 #[rustfmt::skip]
-const PREFIXES: &[(&str, &str, &[&str], usize)] = &[
+const WRAPPERS: &[(&str, &str, &[&str], usize)] = &[
     ("builtin", "", &[], 0),
     ("busybox", "", &[], 0),
     ("caffeinate", "tw", &[], 0),
@@ -67,15 +67,21 @@ const PREFIXES: &[(&str, &str, &[&str], usize)] = &[
 ];
 
 impl Scanner<'_> {
-    /// Finds the calls a call makes in turn.
-    pub(super) fn unwrap(&mut self, name: &str, call: &Call, flow: &Flow, span: Option<Range<usize>>) {
-        let mut through = flow.through.clone();
-        through.push(name.to_owned());
-        let flow = Flow { through, ..flow.clone() };
-        if let Some((_, letters, longs, operands)) = PREFIXES.iter().find(|(prefix, ..)| *prefix == name) {
+    /// Scans the calls that a call makes in turn.
+    pub(super) fn wrapper(
+        &mut self,
+        name: &str,
+        call: &Call,
+        origin: &CallOrigin,
+        span: Option<Range<usize>>,
+    ) {
+        let mut wrappers = origin.wrappers.clone();
+        wrappers.push(name.to_owned());
+        let origin = CallOrigin { wrappers, ..origin.clone() };
+        if let Some((_, letters, longs, operands)) = WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == name) {
             let (words, scripts) = inner_command(name, call, letters, longs, *operands);
             for script in scripts {
-                self.text(&script, &flow);
+                self.nested_script(&script, &origin);
             }
             let mut words = words;
             if name == "parallel"
@@ -84,92 +90,94 @@ impl Scanner<'_> {
                 words.truncate(at);
             }
             if matches!(name, "xargs" | "parallel") {
-                let text = flow.text.clone().unwrap_or_else(|| UNKNOWN.to_string());
-                words.extend(text.split_whitespace().map(|text| Guess { text: text.to_owned(), span: None }));
+                let text = origin.stdin.clone().unwrap_or_else(|| UNKNOWN.to_string());
+                words.extend(
+                    text.split_whitespace().map(|text| CallWord { text: text.to_owned(), span: None }),
+                );
             }
-            // `watch` and `parallel` give one word to a shell.
+            // These give a single word to a shell.
             if let Some(only) = words.first()
                 && only.text.contains(' ')
                 && matches!(name, "watch" | "parallel" | "flock")
             {
-                return self.text(&only.text.clone(), &flow);
+                return self.nested_script(&only.text.clone(), &origin);
             }
-            return self.invoke(words, Vec::new(), &Flow { text: None, ..flow }, span);
+            return self.invoke(words, Vec::new(), &CallOrigin { stdin: None, ..origin }, span);
         }
         match name {
-            _ if SHELLS.contains(&name) => self.shell(call, &flow),
+            _ if SHELLS.contains(&name) => self.shell(call, &origin),
             "eval" | "trap" => {
                 let mut words: Vec<&str> = call.arguments().filter(|text| *text != "--").collect();
                 if name == "trap" {
                     words.truncate(1);
                 }
-                self.text(&words.join(" "), &flow);
+                self.nested_script(&words.join(" "), &origin);
             }
             "su" | "script" | "runuser" | "sg" | "newgrp" => {
                 for text in values_of(call, 'c', "command") {
-                    self.text(&text, &flow);
+                    self.nested_script(&text, &origin);
                 }
             }
             "ssh" | "mosh" => {
-                // A command on a remote machine asks instead of being refused: it causes no loss here.
+                // A command on a remote machine is not refused but asks: it loses nothing on this machine.
             }
-            "find" | "fd" | "fdfind" => self.find(call, &flow, span.as_ref()),
+            "find" | "fd" | "fdfind" => self.find(call, &origin, span.as_ref()),
             "git" => {
                 // `git rebase --exec`, `git bisect run`, `git submodule foreach`, `-c alias.x='!…'`.
                 let words: Vec<&str> = call.arguments().collect();
                 for (at, word) in words.iter().enumerate() {
                     if let Some((_, script)) = word.split_once("=!") {
-                        self.text(script, &flow);
+                        self.nested_script(script, &origin);
                     } else if matches!(*word, "--exec" | "-x" | "foreach" | "run" | "--tree-filter") {
                         let rest: Vec<&str> = words.iter().skip(at + 1).copied().collect();
-                        self.text(&rest.join(" "), &flow);
+                        self.nested_script(&rest.join(" "), &origin);
                     } else if let Some(script) = word.strip_prefix("--exec=") {
-                        self.text(script, &flow);
+                        self.nested_script(script, &origin);
                     }
                 }
             }
             "." | "source" => {
                 // `source /dev/stdin <<< …`
-                if let Some(text) = flow.text.clone() {
-                    self.text(&text, &flow);
+                if let Some(text) = origin.stdin.clone() {
+                    self.nested_script(&text, &origin);
                 }
             }
             _ => {}
         }
     }
 
-    fn shell(&mut self, call: &Call, flow: &Flow) {
+    fn shell(&mut self, call: &Call, origin: &CallOrigin) {
         let words: Vec<&str> = call.arguments().collect();
         let at = words.iter().position(|word| {
             word.strip_prefix('-').is_some_and(|short| !short.starts_with('-') && short.contains('c'))
         });
         match at.and_then(|at| words.get(at + 1..)) {
             Some(rest) => {
-                // Behind `-c` further options may come first.
+                // Other options may stand between `-c` and the script.
                 let mut rest = rest.iter().skip_while(|word| word.starts_with(['-', '+']));
                 if let Some(script) = rest.next() {
                     for (at, word) in rest.enumerate() {
                         self.variables.insert(at.to_string(), (*word).to_owned());
                     }
-                    self.text(script, flow);
+                    self.nested_script(script, origin);
                 }
             }
             // A shell without a script reads its piped input.
             None => {
-                if let Some(text) = flow.text.clone() {
-                    self.text(&text, flow);
+                if let Some(text) = origin.stdin.clone() {
+                    self.nested_script(&text, origin);
                 }
             }
         }
     }
 
-    fn find(&mut self, call: &Call, flow: &Flow, span: Option<&Range<usize>>) {
+    fn find(&mut self, call: &Call, origin: &CallOrigin, span: Option<&Range<usize>>) {
         let mut words = call.words.iter().skip(1).peekable();
-        let mut starts: Vec<Guess> = Vec::new();
+        let mut starts: Vec<CallWord> = Vec::new();
         while let Some(word) = words.next_if(|word| !word.text.starts_with(['-', '(', '!'])) {
-            starts.push(Guess { span: None, ..word.clone() });
+            starts.push(CallWord { span: None, ..word.clone() });
         }
-        let rest: Vec<&Guess> = words.collect();
+        let rest: Vec<&CallWord> = words.collect();
         for (at, word) in rest.iter().enumerate() {
             if !matches!(
                 word.text.as_str(),
@@ -177,39 +185,39 @@ impl Scanner<'_> {
             ) {
                 continue;
             }
-            let mut inner: Vec<Guess> = rest
+            let mut inner: Vec<CallWord> = rest
                 .iter()
                 .skip(at + 1)
                 .take_while(|word| !matches!(word.text.as_str(), ";" | "+"))
                 .map(|word| (*word).clone())
                 .collect();
-            // Found files are below the starting points.
+            // The files that `find` finds are below its starting points.
             inner.retain(|word| word.text != "{}");
-            inner.extend(starts.iter().map(|start| Guess {
+            inner.extend(starts.iter().map(|start| CallWord {
                 text: format!("{}/{UNKNOWN}", start.text.trim_end_matches('/')),
                 span: None,
             }));
-            self.invoke(inner, Vec::new(), flow, span.cloned());
+            self.invoke(inner, Vec::new(), origin, span.cloned());
         }
     }
 }
 
-/// The words behind a wrapper's own, and scripts its options hold.
+/// Returns the words of the command that a wrapper starts, and the scripts in the wrapper's options.
 fn inner_command(
     name: &str,
     call: &Call,
     letters: &str,
     longs: &[&str],
     operands: usize,
-) -> (Vec<Guess>, Vec<String>) {
+) -> (Vec<CallWord>, Vec<String>) {
     let mut scripts = Vec::new();
     let mut words = call.words.iter().skip(1);
-    let mut left = operands;
-    let mut rest: Vec<Guess> = Vec::new();
+    let mut operands_left = operands;
+    let mut rest: Vec<CallWord> = Vec::new();
     while let Some(word) = words.next() {
         let text = word.text.as_str();
         if text == "--" {
-            if left == 0 {
+            if operands_left == 0 {
                 break;
             }
         } else if let Some(long) = text.strip_prefix("--") {
@@ -233,15 +241,15 @@ fn inner_command(
                 && (short.chars().count() == 1
                     || !short.chars().next().is_some_and(|first| letters.contains(first)))
             {
-                // The value of `-n 5` and of `-xn 5`, not of `-n5`.
+                // Skips the value in `-n 5` and `-xn 5`; `-n5` has it attached.
                 words.next();
             }
         } else if matches!(name, "env" | "sudo" | "doas") && is_assignment(text)
             || text == "-" && name == "env"
         {
             continue;
-        } else if left > 0 {
-            left -= 1;
+        } else if operands_left > 0 {
+            operands_left -= 1;
         } else {
             rest.push(word.clone());
             break;
@@ -257,6 +265,7 @@ fn is_assignment(text: &str) -> bool {
     })
 }
 
+/// Returns the values of an option.
 fn values_of(call: &Call, letter: char, long: &str) -> Vec<String> {
     let words: Vec<&str> = call.arguments().collect();
     let mut values = Vec::new();

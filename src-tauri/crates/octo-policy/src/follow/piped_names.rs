@@ -1,4 +1,4 @@
-//! Names of files that one command of a pipeline prints and the next one is given: `find … | xargs wc`.
+//! Names of files that one command of a pipeline prints and the next one reads: `find … | xargs wc`.
 
 use super::{Follower, State};
 use crate::{
@@ -8,68 +8,78 @@ use crate::{
     script::Command,
 };
 
-/// Names that a command prints.
+/// The names that a command prints into a pipe.
 #[derive(Clone, Debug)]
-pub(super) struct Feed {
-    names: Names,
-    ending: Ending,
-    /// Where they are printed: elsewhere they would mean other files.
-    places: Vec<String>,
+pub(super) struct PipedNames {
+    source: NameSource,
+    terminator: Terminator,
+    /// The directories of the command: in others, the names would mean other files.
+    directories: Vec<String>,
 }
 
-/// Names that are written in the line, or that a command finds.
+/// The origin of the names: words of the line, or a search.
 #[derive(Clone, Debug)]
-enum Names {
+enum NameSource {
     Literal(Vec<Word>),
     Search(FoundFiles),
 }
 
-/// The end of each name.
+/// The terminator of each name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
-    Line,
+enum Terminator {
+    Newline,
     Nul,
 }
 
 impl Follower<'_> {
-    /// Returns the names a stage of a pipeline prints, if it prints nothing else.
-    pub(super) fn names_from(&self, stage: &Command, state: &State, here: &[String]) -> Option<Feed> {
+    /// Returns the names that a stage of a pipeline prints; `None` if it may print anything else.
+    pub(super) fn printed_names(
+        &self,
+        stage: &Command,
+        state: &State,
+        directories: &[String],
+    ) -> Option<PipedNames> {
         let Command::Simple(simple) = stage else { return None };
         if !simple.assignments.is_empty() {
             return None;
         }
-        let forms = self.forms(&simple.words, state)?;
-        let [words] = forms.as_slice() else { return None };
+        let expansions = self.expansions(&simple.words, state)?;
+        let [words] = expansions.as_slice() else { return None };
         let (name, arguments) = words.split_first()?;
-        let feed = match name.text.as_str() {
+        let piped = match name.text.as_str() {
             "echo" => written_names(arguments),
             "find" => find_names(arguments),
             "git" => git_names(arguments),
             "rg" => ripgrep_names(arguments),
-            // These print some of their input lines, each complete.
+            // These print some of their input lines, each in full.
             "head" | "tail" | "sort" | "uniq" | "grep" => {
-                let feed = self.feed.clone().filter(|feed| feed.ending == Ending::Line)?;
-                passes_lines(&name.text, arguments).then_some(feed)
+                let piped =
+                    self.piped_names.clone().filter(|piped| piped.terminator == Terminator::Newline)?;
+                passes_lines(&name.text, arguments).then_some(piped)
             }
             _ => None,
         };
-        feed.map(|feed| Feed { places: here.to_vec(), ..feed })
+        piped.map(|piped| PipedNames { directories: directories.to_vec(), ..piped })
     }
 
-    /// The command that `xargs` starts with the names it is given.
-    pub(super) fn fed(&self, arguments: &[Word], here: &[String]) -> Option<(Vec<Word>, Option<FoundFiles>)> {
-        let feed = self.feed.clone().filter(|feed| feed.places == here)?;
+    /// Returns the command that `xargs` starts with the piped names, and the files it gets; `None` if unknown.
+    pub(super) fn xargs_command(
+        &self,
+        arguments: &[Word],
+        directories: &[String],
+    ) -> Option<(Vec<Word>, Option<FoundFiles>)> {
+        let piped = self.piped_names.clone().filter(|piped| piped.directories == directories)?;
         let mut words = arguments.iter();
-        let mut ending = Ending::Line;
+        let mut terminator = Terminator::Newline;
         let mut started: Vec<Word> = Vec::new();
         while let Some(word) = words.next() {
             if word.form != Form::Literal {
                 return None;
             }
             match word.text.as_str() {
-                "-0" | "--null" => ending = Ending::Nul,
+                "-0" | "--null" => terminator = Terminator::Nul,
                 "-r" | "--no-run-if-empty" => {}
-                "-0r" | "-r0" => ending = Ending::Nul,
+                "-0r" | "-r0" => terminator = Terminator::Nul,
                 "-n" | "-P" | "-L" => {
                     words.next().filter(|number| is_number(&number.text))?;
                 }
@@ -84,18 +94,19 @@ impl Follower<'_> {
             }
         }
         let last = started.last()?.clone();
-        if ending != feed.ending {
+        if terminator != piped.terminator {
             return None;
         }
-        // The names come last, and as many as fit.
-        match feed.names {
-            Names::Literal(words) => {
+        // `xargs` appends the names, as many as fit.
+        match piped.source {
+            NameSource::Literal(words) => {
                 started.extend(words);
                 Some((started, None))
             }
-            Names::Search(found) => {
+            NameSource::Search(found) => {
                 started.extend([found_word(&last), found_word(&last)]);
-                let splitting = if ending == Ending::Nul { Splitting::None } else { Splitting::AtBlanks };
+                let splitting =
+                    if terminator == Terminator::Nul { Splitting::None } else { Splitting::AtBlanks };
                 Some((started, Some(FoundFiles { splitting, ..found })))
             }
         }
@@ -106,32 +117,40 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
 }
 
-/// `echo` of words that mean themselves.
-fn written_names(arguments: &[Word]) -> Option<Feed> {
+/// Returns the names that `echo` prints, if its words mean themselves.
+fn written_names(arguments: &[Word]) -> Option<PipedNames> {
     let plain = |word: &Word| word.form == Form::Literal && is_plain_word(&word.text);
-    let names = Names::Literal(arguments.to_vec());
-    arguments.iter().all(plain).then_some(Feed { names, ending: Ending::Line, places: Vec::new() })
+    let source = NameSource::Literal(arguments.to_vec());
+    arguments.iter().all(plain).then_some(PipedNames {
+        source,
+        terminator: Terminator::Newline,
+        directories: Vec::new(),
+    })
 }
 
-fn find_names(arguments: &[Word]) -> Option<Feed> {
+fn find_names(arguments: &[Word]) -> Option<PipedNames> {
     let find = FindCommand::read(arguments).filter(|find| find.started.is_empty())?;
     let has = |names: &[&str]| arguments.iter().any(|word| names.contains(&word.text.as_str()));
     let starts_plain = find.starts().iter().all(|start| !start.contains(char::is_whitespace));
     if has(&["-ls", "-printf"]) || !starts_plain {
         return None;
     }
-    let ending = match (has(&["-print0"]), has(&["-print"])) {
+    let terminator = match (has(&["-print0"]), has(&["-print"])) {
         (true, true) => return None,
-        (true, false) => Ending::Nul,
-        (false, _) => Ending::Line,
+        (true, false) => Terminator::Nul,
+        (false, _) => Terminator::Newline,
     };
-    Some(Feed { names: Names::Search(find.found(Splitting::AtBlanks)), ending, places: Vec::new() })
+    Some(PipedNames {
+        source: NameSource::Search(find.found(Splitting::AtBlanks)),
+        terminator,
+        directories: Vec::new(),
+    })
 }
 
-fn git_names(arguments: &[Word]) -> Option<Feed> {
+fn git_names(arguments: &[Word]) -> Option<PipedNames> {
     let words: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
     let literal = arguments.iter().all(|word| word.form == Form::Literal);
-    let names = match words.as_slice() {
+    let is_listing = match words.as_slice() {
         ["ls-files", rest @ ..] => rest.iter().all(|word| {
             matches!(
                 *word,
@@ -140,39 +159,43 @@ fn git_names(arguments: &[Word]) -> Option<Feed> {
         }),
         _ => false,
     };
-    if !literal || !names {
+    if !literal || !is_listing {
         return None;
     }
-    let ending = if words.contains(&"-z") { Ending::Nul } else { Ending::Line };
+    let terminator = if words.contains(&"-z") { Terminator::Nul } else { Terminator::Newline };
     let query = words.into_iter().map(str::to_owned).collect();
     let found = FoundFiles {
         roots: vec![".".to_owned()],
         source: FoundSource::Git(query),
         splitting: Splitting::AtBlanks,
     };
-    Some(Feed { names: Names::Search(found), ending, places: Vec::new() })
+    Some(PipedNames { source: NameSource::Search(found), terminator, directories: Vec::new() })
 }
 
-/// `rg -l` and `rg --files` print files below where they search.
-fn ripgrep_names(arguments: &[Word]) -> Option<Feed> {
+/// Returns the names that `rg -l` or `rg --files` prints: files below its starting points.
+fn ripgrep_names(arguments: &[Word]) -> Option<PipedNames> {
     let options = programs::find_program("rg")?.options(&arguments.iter().collect::<Vec<_>>())?;
-    let lists = options.has(&["files"]);
-    if !lists && !options.has(&["l", "files-with-matches"]) {
+    let lists_files = options.has(&["files"]);
+    if !lists_files && !options.has(&["l", "files-with-matches"]) {
         return None;
     }
     if options.has(&["0", "null", "json", "stats", "path-separator", "pretty", "p"]) {
         return None;
     }
-    let from = usize::from(!lists && !options.has(&["e", "regexp", "f", "file"]));
+    let from = usize::from(!lists_files && !options.has(&["e", "regexp", "f", "file"]));
     let mut roots: Vec<String> = options.paths().into_iter().skip(from).collect();
     if roots.is_empty() {
         roots.push(".".to_owned());
     }
     let found = FoundFiles { roots, source: FoundSource::Tree(Vec::new()), splitting: Splitting::AtBlanks };
-    Some(Feed { names: Names::Search(found), ending: Ending::Line, places: Vec::new() })
+    Some(PipedNames {
+        source: NameSource::Search(found),
+        terminator: Terminator::Newline,
+        directories: Vec::new(),
+    })
 }
 
-/// Whether a filter passes lines on whole and reads nothing but its input.
+/// Returns whether a filter passes on complete lines and reads only its input.
 fn passes_lines(name: &str, arguments: &[Word]) -> bool {
     let Some(options) = programs::find_program(name)
         .and_then(|program| program.options(&arguments.iter().collect::<Vec<_>>()))
@@ -180,7 +203,7 @@ fn passes_lines(name: &str, arguments: &[Word]) -> bool {
         return false;
     };
     let operands = if name == "grep" { 1 } else { 0 };
-    let whole: &[&str] = match name {
+    let allowed: &[&str] = match name {
         "grep" => {
             &["v", "i", "E", "F", "e", "invert-match", "ignore-case", "extended-regexp", "fixed-strings"]
         }
@@ -193,5 +216,5 @@ fn passes_lines(name: &str, arguments: &[Word]) -> bool {
         && options
             .given
             .iter()
-            .all(|given| whole.contains(given) || given.chars().all(|c| c.is_ascii_digit()))
+            .all(|given| allowed.contains(given) || given.chars().all(|c| c.is_ascii_digit()))
 }
