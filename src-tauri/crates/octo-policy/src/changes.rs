@@ -1,8 +1,7 @@
-//! Commands known to do nothing but change files: the files they would create, overwrite, move and remove.
+//! Commands known to only change files, and the files they would create, overwrite, move and remove.
 //!
-//! The location of these files is not judged here: the caller applies the same policy as for `write` and
-//! `edit`. The time machine can undo changes that run unasked in the session's folder, and removed files are in
-//! the trash.
+//! The caller judges where these files lie, by the same policy as for the tools `write` and `edit`. The time machine
+//! can undo changes that run unasked in the session's folder, and removed files are in the trash.
 
 mod git;
 
@@ -19,35 +18,35 @@ use std::{collections::BTreeMap, sync::LazyLock};
 pub(crate) enum Touch {
     /// Reads it.
     Read(String),
-    /// Makes or overwrites it.
+    /// Creates or overwrites it.
     Write(String),
     /// Removes it.
     Remove(String),
-    /// Puts something there that may contain links, so what is below it afterwards is not known from its present
-    /// content.
+    /// Replaces it with something that may contain links, so that its present content does not tell what lies below it
+    /// afterwards.
     Replace(String),
     /// Copies, moves or changes everything below it, including a repository.
     CopyTree(String),
     /// Copies a folder's content into it. If it exists, writes follow the links in it.
     Merge(String),
-    /// Writes to the repository this folder lies in.
+    /// Writes to the repository that contains this folder.
     Repository(String, Hooks),
-    /// Changes files in the repository's working tree; may create links.
+    /// Changes files in the working tree of the repository that contains this folder; may create links.
     Tree(String),
-    /// Adds the files that this git query lists to the repository of this folder.
+    /// Adds the files that a git query lists to the repository that contains this folder.
     Record(String, Vec<String>),
-    /// Changes the content of the files that this git query lists, in the repository of this folder.
+    /// Changes the files that a git query lists, in the repository that contains this folder.
     Rewrite(String, Vec<String>),
     /// Makes another commit the current one.
     Switch,
-    /// Reads files whose names a command found.
+    /// Reads the files that a command finds.
     Discover(FoundFiles),
-    /// Splits the names that this pattern matches: none of them may be more than one plain word.
+    /// Splits the names that this pattern matches, each of which must be one plain word.
     Split(String),
 }
 
 impl Touch {
-    /// The paths it names.
+    /// Returns the paths it names.
     pub(crate) fn paths(&self) -> Vec<&str> {
         match self {
             Self::Read(path)
@@ -66,7 +65,7 @@ impl Touch {
         }
     }
 
-    /// Returns the touch with its paths mapped; `None` if one of them cannot be.
+    /// Returns the touch with mapped paths; `None` if `map` returns `None` for a path.
     pub(crate) fn map_paths(self, map: &dyn Fn(String) -> Option<String>) -> Option<Self> {
         Some(match self {
             Self::Read(path) => Self::Read(map(path)?),
@@ -89,17 +88,17 @@ impl Touch {
     }
 }
 
-/// Whether the git command runs hooks or signs.
+/// Whether a git command would run hooks or sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hooks {
-    /// The command would run hooks or sign.
+    /// It would run hooks or sign.
     Run,
-    /// It runs none.
+    /// It runs no hooks and does not sign.
     None,
 }
 
-/// The programs and the options they may have. Left out: what makes backups under other names, follows links out
-/// of the folder, links instead of copying, or takes its target as an option.
+/// The programs and their options. Refused or missing are options that make backups under other names, follow links out
+/// of the folder, link instead of copying, or take the target as a value.
 #[rustfmt::skip]
 const ROWS: &[(&str, &str)] = &[
     ("chmod", "-cfvR --recursive --verbose --changes --quiet --silent !--reference=FILE !--preserve-root !--no-preserve-root"),
@@ -119,36 +118,36 @@ static PROGRAMS: LazyLock<BTreeMap<&'static str, OptionGrammar>> = LazyLock::new
     ROWS.iter().map(|(name, spec)| (*name, grammar(spec))).collect()
 });
 
-/// Every row, and those of git's commands.
+/// Returns every row, including those of git's commands.
 #[cfg(test)]
 pub(crate) fn specs() -> impl Iterator<Item = (&'static str, &'static str)> {
     ROWS.iter().chain(git::ROWS).copied()
 }
 
-/// Returns the effects of a command; `None` if they are unknown, or it may do more.
+/// Returns the effects of a command; `None` if it may have others.
 pub(crate) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
     match name {
         "git" => return git::touches(arguments),
-        "awk" | "gawk" | "mawk" => return awk(name, arguments),
+        "awk" | "gawk" | "mawk" => return awk_touches(name, arguments),
         _ => {}
     }
     let options = PROGRAMS.get(name)?.read(&arguments.iter().collect::<Vec<_>>())?;
-    // A value after an operand counts as an operand for programs that stop parsing there.
+    // To a program that stops parsing at its first operand, a value after it is an operand.
     if !options.late_values.is_empty() {
         return None;
     }
     let texts: Vec<String> = options.operands.iter().map(|word| word.text.clone()).collect();
-    let patterns =
+    let has_patterns =
         options.operands.iter().any(|word| word.form != Form::Literal) || !options.patterns.is_empty();
-    // A name created from a pattern is unknown; a removed or copied one can be looked up.
-    if texts.is_empty() || (patterns && !matches!(name, "rm" | "chmod" | "cp" | "mv")) {
+    // The names that these commands remove or copy can be looked up, but the names that others create cannot.
+    if texts.is_empty() || (has_patterns && !matches!(name, "rm" | "chmod" | "cp" | "mv")) {
         return None;
     }
-    let all = |made: fn(String) -> Touch| Some(texts.iter().cloned().map(made).collect());
+    let all = |effect: fn(String) -> Touch| Some(texts.iter().cloned().map(effect).collect());
     match name {
         "mkdir" | "touch" | "tee" => all(Touch::Write),
         "rm" | "rmdir" => {
-            // Everything: one question too many is safer.
+            // A pattern that matches everything asks, which is safer.
             let is_everything = |text: &String| {
                 text.trim_start_matches("./")
                     .trim_end_matches('/')
@@ -166,25 +165,25 @@ pub(crate) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
                 return None;
             }
             let mut touched: Vec<Touch> = files.iter().cloned().map(Touch::Write).collect();
-            // Below them it may make hooks of a repository executable.
+            // A recursive change may make the hooks of a repository executable.
             if options.has(&["R", "recursive"]) {
                 touched.extend(files.iter().cloned().map(Touch::CopyTree));
             }
             Some(touched)
         }
-        "sed" => in_place(&options),
+        "sed" => sed_in_place(&options),
         "ln" => {
             let [target, link] = texts.as_slice() else { return None };
-            let seen = match link.trim_end_matches('/').rsplit_once('/') {
+            let source = match link.trim_end_matches('/').rsplit_once('/') {
                 Some((above, _)) if !target.starts_with('/') && options.has(&["s", "symbolic"]) => {
                     format!("{above}/{target}")
                 }
                 _ => target.clone(),
             };
-            // In a folder the link would get another name, and a relative target another meaning.
+            // If `link` is a folder, the link is created in it, and a relative target means another file.
             let inner = below(link, target);
             Some(vec![
-                Touch::Write(seen),
+                Touch::Write(source),
                 Touch::Write(format!("{link}/{target}")),
                 Touch::Write(link.clone()),
                 Touch::Write(inner.clone()),
@@ -197,7 +196,7 @@ pub(crate) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
             if from.is_empty() || options.operands.last()?.form != Form::Literal {
                 return None;
             }
-            let whole = name == "mv"
+            let copies_trees = name == "mv"
                 || options.has(&["a", "r", "R", "d", "P", "archive", "recursive", "no-dereference"]);
             let mut touched = Vec::new();
             for source in from {
@@ -205,25 +204,25 @@ pub(crate) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
                 if name == "mv" {
                     touched.push(Touch::Remove(source.clone()));
                 }
-                if whole {
+                if copies_trees {
                     touched.push(Touch::CopyTree(source.clone()));
                 }
-                // Folders are merged; a file's name is among the writes already.
-                if whole && name == "cp" {
+                // `cp` merges folders; files are among the writes below.
+                if copies_trees && name == "cp" {
                     touched.push(Touch::Merge(below(to, source)));
                     let inner = source.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
                     if matches!(inner, "" | "." | "..") || options.has(&["T", "no-target-directory"]) {
                         touched.push(Touch::Merge(to.clone()));
                     }
                 }
-                // Into a folder, or in its place.
+                // If the target is a folder, the file gets into it.
                 touched.push(Touch::Write(below(to, source)));
-                if whole {
+                if copies_trees {
                     touched.push(Touch::Replace(below(to, source)));
                 }
             }
             touched.push(Touch::Write(to.clone()));
-            if whole {
+            if copies_trees {
                 touched.push(Touch::Replace(to.clone()));
             }
             Some(touched)
@@ -232,19 +231,19 @@ pub(crate) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
     }
 }
 
-/// `awk` with a program that writes files it names.
-fn awk(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
+/// Returns the effects of an `awk` whose program may write files that it names.
+fn awk_touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
     let (reads, writes) = programs::awk::touched(&programs::find_program(name)?.grammar, arguments)?;
     Some(reads.into_iter().map(Touch::Read).chain(writes.into_iter().map(Touch::Write)).collect())
 }
 
-/// The name a file gets inside a folder.
+/// Returns the path of a file after it is copied or moved into a folder.
 pub(crate) fn below(folder: &str, file: &str) -> String {
     let name = file.trim_end_matches('/').rsplit('/').next().unwrap_or(file);
     format!("{}/{name}", folder.trim_end_matches('/'))
 }
 
-/// A mode without the bits that lend an owner's rights.
+/// Returns whether a mode has no set-user-ID, set-group-ID or sticky bit.
 fn is_plain_mode(mode: &str) -> bool {
     let octal = (3..=4).contains(&mode.len()) && mode.chars().all(|c| c.is_digit(8));
     if octal {
@@ -259,17 +258,18 @@ fn is_plain_mode(mode: &str) -> bool {
         })
 }
 
-/// Whether `-i` takes no value from the next word. BSD sed takes the next word as the backup suffix, so our first
-/// file would be its script.
-const IN_PLACE_STANDS_ALONE: bool = !cfg!(target_os = "macos");
+/// Whether `-i` takes no value from the next word. To BSD sed the next word is the backup suffix, so that the first
+/// file would be the script.
+const IN_PLACE_TAKES_NO_WORD: bool = !cfg!(target_os = "macos");
 
-/// `sed -i`: its files are overwritten. Without `-i` it only reads, which another table knows.
-fn in_place(options: &Options<'_>) -> Option<Vec<Touch>> {
-    if !IN_PLACE_STANDS_ALONE || !options.has(&["i", "in-place"]) {
+/// Returns the files that `sed -i` overwrites; `None` without `-i`, because another table has the `sed` that only
+/// reads.
+fn sed_in_place(options: &Options<'_>) -> Option<Vec<Touch>> {
+    if !IN_PLACE_TAKES_NO_WORD || !options.has(&["i", "in-place"]) {
         return None;
     }
-    // A suffix names a copy: `-in` is `-i` with the suffix `n`.
-    if options.of(&["i", "in-place"]).any(|suffix| !suffix.is_empty()) {
+    // A suffix makes a backup copy: `-in` is `-i` with the suffix `n`.
+    if options.values_of(&["i", "in-place"]).any(|suffix| !suffix.is_empty()) {
         return None;
     }
     let files = sed::files(options).filter(|files| !files.is_empty())?;

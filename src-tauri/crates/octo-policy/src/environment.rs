@@ -9,8 +9,8 @@ use std::{
 /// Variables by name.
 pub type Variables = BTreeMap<String, String>;
 
-/// Returns the environment of a command that runs without approval, derived from the login environment: in it,
-/// the words the policy examined have their usual meaning.
+/// Returns the environment of a command that runs without approval, made from the variables of the login shell. In it
+/// the words of the command have the meaning that the policy assumed.
 pub fn unattended(login: Variables, folder: &Path) -> Variables {
     let mut variables: Variables = login.into_iter().filter(|(name, _)| !alters_commands(name)).collect();
     let path = variables.get("PATH").cloned().unwrap_or_default();
@@ -19,7 +19,7 @@ pub fn unattended(login: Variables, folder: &Path) -> Variables {
     variables.extend(
         [
             ("GIT_PAGER", "cat"),
-            // A single-byte locale may have blanks the policy does not know.
+            // A single-byte locale may have blanks that the policy does not know.
             ("LC_ALL", "C.UTF-8"),
             // A query for a version must not download a tool.
             ("GOTOOLCHAIN", "local"),
@@ -32,8 +32,8 @@ pub fn unattended(login: Variables, folder: &Path) -> Variables {
     variables
 }
 
-/// Whether a variable changes the behaviour of a command in the policy's table: start-up files and options of
-/// bash, exported functions, tool options, settings files.
+/// Returns whether a variable changes the behaviour of a command in the policy's tables: start-up files and options of
+/// bash, exported functions, options and settings files of tools.
 fn alters_commands(name: &str) -> bool {
     #[rustfmt::skip]
     const NAMES: &[&str] = &[
@@ -44,12 +44,13 @@ fn alters_commands(name: &str) -> bool {
     NAMES.contains(&name) || name.starts_with("BASH_FUNC_") || alters_git(name)
 }
 
-/// Whether a variable sets git's settings, folders or programs.
+/// Returns whether a variable sets git's settings, folders or programs.
 pub fn alters_git(name: &str) -> bool {
     name.starts_with("GIT_")
 }
 
-/// Returns git settings that override a repository's own: no program named in the repository is started.
+/// Returns the variables with git settings that override a repository's own, so that git starts no program that the
+/// repository names.
 pub fn git_overrides() -> Variables {
     const SETTINGS: &[(&str, &str)] = &[
         ("core.fsmonitor", "false"),
@@ -88,8 +89,8 @@ pub fn git_overrides() -> Variables {
 /// The `PATH` of commands if none is set.
 pub const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Returns `path` without entries that are relative or inside `folder`: files the session may write must not
-/// pose as tools.
+/// Returns `path` without relative entries and entries inside `folder`, because files that the session may write must
+/// not replace tools.
 pub fn trusted_path(path: &str, folder: &Path) -> String {
     let folder = octo_workspace::resolve_links(folder).unwrap_or_else(|_| folder.to_owned());
     let trusted: Vec<PathBuf> = std::env::split_paths(path)

@@ -11,11 +11,11 @@
 //! deny = ["~/private"]
 //! ```
 //!
-//! A command is given by its first words; `*` matches any single word. `deny` overrides `ask`, `ask` overrides
-//! `allow`, and none of them lifts a fixed refusal. A path is a folder or file (`/…`, `~/…`), or a pattern for
-//! a file's name. An unreadable or invalid file means the strict policy: everything not read-only asks. The
-//! file is read for each decision, so a change applies at once; [`PolicyFile::change`] edits it without losing
-//! a word the person wrote.
+//! A command rule has the first words of a command; `*` matches any single word. `deny` overrides `ask`, `ask`
+//! overrides `allow`, and none of them overrides a built-in refusal. A path rule is a folder or file (`/…`, `~/…`), or
+//! a pattern for a name. An unreadable or invalid file means the strict policy: everything that is not read-only asks.
+//! Octo reads the file for each decision, so a change applies at once. [`PolicyFile::change`] edits the file and keeps
+//! everything else that the person wrote.
 
 mod edit;
 mod fault;
@@ -36,14 +36,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A file larger than this is no policy a person wrote.
+/// Maximum size of a policy file, in bytes. No person writes a longer policy.
 const MAX_BYTES: u64 = 256 * 1024;
 
-/// The person's own policy, as applied.
+/// The person's own policy, as it applies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
     rules: PolicyRules,
     strict: Strict,
+    /// The home that `~` means.
     home: Option<PathBuf>,
 }
 
@@ -55,40 +56,40 @@ enum Strict {
     No,
 }
 
-/// What `policy.toml` holds.
+/// The content of a `policy.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PolicyRules {
-    /// Commands.
+    /// The rules for commands.
     pub commands: CommandRules,
-    /// Paths.
+    /// The rules for paths.
     pub paths: PathRules,
 }
 
-/// The lists of commands.
+/// The rules for commands: the first words of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CommandRules {
-    /// Run unasked.
+    /// Commands that run unasked.
     pub allow: Vec<String>,
-    /// Ask in any case.
+    /// Commands that always ask.
     pub ask: Vec<String>,
-    /// Never run.
+    /// Commands that never run.
     pub deny: Vec<String>,
 }
 
-/// The lists of paths.
+/// The rules for paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PathRules {
-    /// Count as secret: touching them asks.
+    /// Secret paths: a command that touches one asks.
     pub secret: Vec<String>,
-    /// Are never touched.
+    /// Paths that nothing may touch.
     pub deny: Vec<String>,
 }
 
 impl PolicyRules {
-    /// All rules, list by list, each named once.
+    /// Returns all rules, list by list, without duplicates.
     pub fn all(&self) -> Vec<PolicyRule> {
         let mut all: Vec<PolicyRule> = Vec::new();
         for list in LISTS {
@@ -123,7 +124,7 @@ impl PolicyRules {
     }
 }
 
-/// All lists, in the order they are shown.
+/// All lists, in the order in which the page shows them.
 const LISTS: [PolicyList; 5] =
     [PolicyList::Allow, PolicyList::Ask, PolicyList::Deny, PolicyList::Secret, PolicyList::DenyPath];
 
@@ -131,6 +132,7 @@ const LISTS: [PolicyList; 5] =
 #[derive(Clone, Debug)]
 pub struct PolicyFile {
     path: PathBuf,
+    /// The home that `~` means in the file.
     home: Option<PathBuf>,
 }
 
@@ -139,36 +141,35 @@ pub struct PolicyFile {
 pub struct PolicyReading {
     /// The policy in effect: the file's, or the strict one.
     pub policy: Policy,
-    /// Why the file's policy is not in effect.
+    /// Why the file's policy is not in effect; `None` if it is.
     pub fault: Option<PolicyFault>,
-    /// Identifies the content of the file.
+    /// An identifier of the file's content, for [`PolicyFile::change`].
     pub stamp: String,
-    /// Whether the file is there and has anything in it.
+    /// Whether the file has content.
     pub content: PolicyContent,
 }
 
-/// Whether the file contains a policy.
+/// Whether the policy file has content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PolicyContent {
     /// The file is missing or empty, as it is while a program truncates and rewrites it.
     Nothing,
-    /// There is a file with something in it, whatever that is.
+    /// The file has content, valid or not.
     Something,
 }
 
 impl PolicyFile {
-    /// The file at `path`; `home` is what `~` means in it. Nothing is read yet.
+    /// Creates a handle of the file at `path`, in which `~` means `home`. Does not read the file.
     pub fn new(path: PathBuf, home: Option<PathBuf>) -> Self {
         Self { path, home }
     }
 
-    /// Where it is, or would be.
+    /// Returns the path of the file, which need not exist.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Reads the present policy. A missing file means no rules; an unusable one means [`Policy::strict`], never
-    /// no policy.
+    /// Reads the policy from the disk. A missing file means no rules, and an unusable file means [`Policy::strict`].
     pub fn read(&self) -> PolicyReading {
         let mut content = PolicyContent::Something;
         let (stamp, rules) = match self.text() {
@@ -177,7 +178,7 @@ impl PolicyFile {
                     content = PolicyContent::Nothing;
                 }
                 let rules = parse(text.as_deref().unwrap_or_default());
-                (stamp_of(text.as_deref()), rules.map_err(|broken| broken.at(&self.path)))
+                (stamp_of(text.as_deref()), rules.map_err(|error| error.in_file(&self.path)))
             }
             Err(fault) => ("unreadable".to_owned(), Err(fault)),
         };
@@ -206,48 +207,48 @@ impl PolicyFile {
     }
 }
 
-/// Returns an identifier of a file's content.
+/// Returns an identifier of a file's content; `text` is `None` for a missing file.
 fn stamp_of(text: Option<&str>) -> String {
     text.map_or_else(|| "none".to_owned(), |text| blake3::hash(text.as_bytes()).to_hex().to_string())
 }
 
 impl Policy {
-    /// The policy when none can be used: whatever does not only read asks.
+    /// Returns the policy that replaces an unusable one: every command that is not read-only asks.
     pub fn strict() -> Self {
         Self { strict: Strict::Yes, ..Self::default() }
     }
 
-    /// The policy of these rules.
+    /// Creates a policy from rules, in which `~` means `home`.
     pub fn new(rules: PolicyRules, home: Option<&Path>) -> Self {
         Self { rules, strict: Strict::No, home: home.map(Path::to_owned) }
     }
 
-    /// What it holds.
+    /// Returns the rules.
     pub fn rules(&self) -> &PolicyRules {
         &self.rules
     }
 
-    /// Whether only what only reads may run unasked.
+    /// Returns whether only read-only commands may run unasked.
     pub fn is_strict(&self) -> bool {
         self.strict == Strict::Yes
     }
 
-    /// The first call the person never wants to run.
+    /// Returns the first call that a `deny` rule covers.
     pub(crate) fn denied<'a>(&self, calls: &'a [Call]) -> Option<&'a Call> {
-        calls.iter().find(|call| self.rules.commands.deny.iter().any(|pattern| begins_call(pattern, call)))
+        calls.iter().find(|call| self.rules.commands.deny.iter().any(|pattern| matches_call(pattern, call)))
     }
 
-    /// The first call the person always wants to be asked about.
+    /// Returns the first call that an `ask` rule covers.
     pub(crate) fn asked<'a>(&self, calls: &'a [Call]) -> Option<&'a Call> {
-        calls.iter().find(|call| self.rules.commands.ask.iter().any(|pattern| begins_call(pattern, call)))
+        calls.iter().find(|call| self.rules.commands.ask.iter().any(|pattern| matches_call(pattern, call)))
     }
 
-    /// Whether the person lets a command run unasked. Only in exactly this form: no path before its name, no
+    /// Returns whether an `allow` rule covers a command. It covers only exact words: no path before the name, no
     /// unknown words.
     pub(crate) fn allows(&self, command: &plain::Simple) -> bool {
         command.words.iter().all(|word| word.form == Form::Literal)
             && self.rules.commands.allow.iter().any(|pattern| {
-                let words = words_of(pattern).unwrap_or_default();
+                let words = pattern_words(pattern).unwrap_or_default();
                 !words.is_empty()
                     && words.len() <= command.words.len()
                     && words
@@ -257,22 +258,22 @@ impl Policy {
             })
     }
 
-    /// Whether the person counts a real path as secret.
+    /// Returns whether a rule makes a real path secret.
     pub fn is_secret(&self, path: &Path) -> bool {
-        self.secret_paths().any(|place| place.covers(path))
+        self.secret_paths().any(|rule_path| rule_path.covers(path))
     }
 
-    /// Whether the person never wants a real path touched.
+    /// Returns whether a rule denies a real path.
     pub fn is_denied(&self, path: &Path) -> bool {
-        self.denied_paths().any(|place| place.covers(path))
+        self.denied_paths().any(|rule_path| rule_path.covers(path))
     }
 
-    /// What the person counts as secret.
+    /// Returns the targets of the `secret` rules.
     pub(crate) fn secret_paths(&self) -> impl Iterator<Item = RulePath> {
         self.rules.paths.secret.iter().map(|text| RulePath::of(text, self.home.as_deref()))
     }
 
-    /// What the person never wants touched.
+    /// Returns the targets of the `deny` rules for paths.
     pub(crate) fn denied_paths(&self) -> impl Iterator<Item = RulePath> {
         self.rules.paths.deny.iter().map(|text| RulePath::of(text, self.home.as_deref()))
     }
@@ -281,9 +282,9 @@ impl Policy {
 /// The target of a path rule, resolved once for all paths it is compared with.
 #[derive(Clone, Debug)]
 pub(crate) enum RulePath {
-    /// A folder or file, as it is written and where that really lies.
+    /// A folder or file: its path as written, and with links resolved.
     Path { written: PathBuf, real: PathBuf },
-    /// A pattern for a name, in lower case.
+    /// A pattern for the name of a file or folder, in lower case.
     Name(String),
 }
 
@@ -303,24 +304,24 @@ impl RulePath {
         }
     }
 
-    /// Returns whether the rule names a real path itself, as [`RulePath::covers`] decides, where the folders above the
-    /// path are already resolved. It reads the disk only for a path whose last part equals the rule's, ignoring case.
+    /// Returns whether the rule covers a real path whose parent folder it does not cover. Unlike [`RulePath::covers`],
+    /// it reads the disk only if the last part of the path equals that of the rule, ignoring case.
     pub(crate) fn names(&self, path: &Path) -> bool {
         let Self::Path { written, real } = self else { return self.covers(path) };
         let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().to_lowercase());
-        let own = name(path);
+        let path_name = name(path);
         path.starts_with(real)
             || path.starts_with(written)
-            || ((own == name(written) || own == name(real)) && self.covers(path))
+            || ((path_name == name(written) || path_name == name(real)) && self.covers(path))
     }
 
-    /// Whether it names a real path or something above it.
+    /// Returns whether the rule names a real path or a folder above it.
     pub(crate) fn covers(&self, path: &Path) -> bool {
         match self {
             Self::Path { written, real } => {
                 octo_workspace::is_inside(real, path) || path.starts_with(written)
             }
-            // Any of its folders' names: a pattern for a folder covers what lies in it.
+            // A pattern that matches a folder covers everything in it.
             Self::Name(pattern) => {
                 path.iter().any(|name| folder::matches(pattern, &name.to_string_lossy().to_lowercase()))
             }
@@ -328,25 +329,25 @@ impl RulePath {
     }
 }
 
-/// An error in a text whose file is not known yet.
+/// An error in the text of a policy, without the path of the file.
 #[derive(Debug)]
 struct RuleError {
     line: usize,
-    what: RuleTarget,
+    kind: RuleErrorKind,
 }
 
 #[derive(Debug)]
-enum RuleTarget {
+enum RuleErrorKind {
     Malformed(String),
     Rule(PolicyRule, RuleFault),
 }
 
 impl RuleError {
-    fn at(self, path: &Path) -> PolicyFault {
+    fn in_file(self, path: &Path) -> PolicyFault {
         let (path, line) = (path.to_owned(), self.line);
-        match self.what {
-            RuleTarget::Malformed(reason) => PolicyFault::Malformed { path, line, reason },
-            RuleTarget::Rule(rule, why) => PolicyFault::Rule { path, line, rule, why },
+        match self.kind {
+            RuleErrorKind::Malformed(reason) => PolicyFault::Malformed { path, line, reason },
+            RuleErrorKind::Rule(rule, why) => PolicyFault::Rule { path, line, rule, why },
         }
     }
 }
@@ -354,35 +355,35 @@ impl RuleError {
 fn parse(text: &str) -> Result<PolicyRules, RuleError> {
     let rules: PolicyRules = toml_edit::de::from_str(text).map_err(|error| RuleError {
         line: error.span().map_or(1, |span| line_at(text, span.start)),
-        what: RuleTarget::Malformed(error.message().to_owned()),
+        kind: RuleErrorKind::Malformed(error.message().to_owned()),
     })?;
     for rule in rules.all() {
         check(&rule).map_err(|why| RuleError {
             line: line_of(text, &rule),
-            what: RuleTarget::Rule(rule.clone(), why),
+            kind: RuleErrorKind::Rule(rule.clone(), why),
         })?;
     }
     Ok(rules)
 }
 
-fn words_of(pattern: &str) -> Option<Vec<String>> {
-    fault::command(pattern).ok()
+fn pattern_words(pattern: &str) -> Option<Vec<String>> {
+    fault::parse_command(pattern).ok()
 }
 
-/// Whether a call begins with a pattern's words, by whatever path its name is given.
-fn begins_call(pattern: &str, call: &Call) -> bool {
-    let words = words_of(pattern).unwrap_or_default();
+/// Returns whether a call begins with a pattern's words, with or without a path before its name.
+fn matches_call(pattern: &str, call: &Call) -> bool {
+    let words = pattern_words(pattern).unwrap_or_default();
     let name = call.name();
-    let begins = |words: &[String], given: &mut dyn Iterator<Item = &str>| {
+    let begins_with_words = |words: &[String], given: &mut dyn Iterator<Item = &str>| {
         words.iter().all(|word| given.next().is_some_and(|given| word == "*" || word == given))
     };
     let Some((first, rest)) = words.split_first() else { return false };
-    let named = *first == name || call.words.first().is_some_and(|word| word.text == *first);
-    // Options between a name and its subcommand (`git -C x push`) do not hide it.
-    named
-        && (begins(rest, &mut call.arguments())
-            || begins(rest, &mut call.operands().into_iter())
-            || (name == "git" && begins(rest, &mut call.operands().into_iter().skip(1))))
+    let has_name = *first == name || call.words.first().is_some_and(|word| word.text == *first);
+    // Options between a name and its subcommand (`git -C x push`) do not hide the subcommand.
+    has_name
+        && (begins_with_words(rest, &mut call.arguments())
+            || begins_with_words(rest, &mut call.operands().into_iter())
+            || (name == "git" && begins_with_words(rest, &mut call.operands().into_iter().skip(1))))
 }
 
 #[cfg(test)]

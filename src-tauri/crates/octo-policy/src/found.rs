@@ -1,7 +1,7 @@
 //! Files whose names one command finds and another one reads: `find … -exec wc {} +`, `git ls-files | xargs cat`.
 //!
-//! The words of the line do not name them, so the folder is looked at: each file that could be found counts as read,
-//! if it is closed or a link.
+//! The words of the line do not name these files, so the folder is inspected: every file that could be found counts as
+//! read if it is closed or a link.
 
 use crate::{
     folder::{self, contents},
@@ -15,45 +15,45 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Entries looked at below the roots before a line asks.
+/// Maximum number of entries inspected below the roots. A line with more asks.
 const MAX_ENTRIES: usize = 50_000;
 
-/// The text of a word that stands for a found file. No typed word has this text: a control character makes a line
-/// doubtful.
+/// The text of a word that represents a found file. No typed word has this text, because a control character raises a
+/// doubt.
 pub(crate) const FOUND: &str = "\u{1}found";
 
 /// Files that a command finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FoundFiles {
-    /// Where it looks, as seen from where the line begins.
+    /// The folders it searches, relative to the directory in which the line starts.
     pub roots: Vec<String>,
-    /// The files it may name there.
+    /// The files it may find below the roots.
     pub source: FoundSource,
-    /// Whether its names are split into words before they are read.
+    /// How the names are split into words before a command reads them.
     pub splitting: Splitting,
 }
 
-/// The files a command may name below its roots.
+/// The files that a command may find below its roots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FoundSource {
-    /// Files and folders with a name like one of these patterns; all if there are none.
+    /// Files and folders whose names match one of these patterns; all if there are no patterns.
     Tree(Vec<String>),
     /// The files that this git query lists.
     Git(Vec<String>),
 }
 
-/// Whether names are split.
+/// How names are split into words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Splitting {
     /// Each name is one word.
     None,
-    /// At blanks; quotes and backslashes mean something too.
+    /// Names are split at blanks, and quotes and backslashes are interpreted.
     AtBlanks,
 }
 
 impl FoundFiles {
-    /// Returns the files among those that could be found which are closed or lie elsewhere; `None` if there are too
-    /// many to look at, or one whose name would be read as something else.
+    /// Returns the files that could be found and are closed or links; `None` if there are too many entries, or a name
+    /// that would not stay one word.
     pub(crate) fn closed(
         &self,
         place: &Path,
@@ -75,20 +75,20 @@ impl FoundFiles {
                         if name.starts_with(['-', '"']) || !self.is_one_word(name) {
                             return None;
                         }
-                        take(&root.join(name), restriction, &mut reads);
+                        add_if_closed(&root.join(name), restriction, &mut reads);
                     }
                 }
             }
             FoundSource::Tree(patterns) => {
-                let mut budget = MAX_ENTRIES;
+                let mut entries_left = MAX_ENTRIES;
                 let mut folders = Vec::new();
                 for root in roots {
-                    take(&root, restriction, &mut reads);
+                    add_if_closed(&root, restriction, &mut reads);
                     folders.push(root);
                 }
                 while let Some(folder) = folders.pop() {
                     for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-                        budget = budget.checked_sub(1)?;
+                        entries_left = entries_left.checked_sub(1)?;
                         let name = entry.file_name().to_string_lossy().into_owned();
                         if !self.is_one_word(&name) {
                             return None;
@@ -99,7 +99,7 @@ impl FoundFiles {
                         if patterns.is_empty()
                             || patterns.iter().any(|pattern| folder::matches(pattern, &name))
                         {
-                            take(&entry.path(), restriction, &mut reads);
+                            add_if_closed(&entry.path(), restriction, &mut reads);
                         }
                     }
                 }
@@ -113,19 +113,20 @@ impl FoundFiles {
     }
 }
 
-/// Whether a name stays one word that means itself where the shell or `xargs` splits it.
+/// Returns whether a name stays one word, with its own text, if the shell or `xargs` splits it.
 pub(crate) fn is_plain_word(name: &str) -> bool {
     !name.starts_with('-') && !name.chars().any(|c| c.is_whitespace() || "\\'\"*?[".contains(c))
 }
 
-fn take(path: &Path, restriction: RestrictionLookup<'_>, reads: &mut Reads) {
+/// Adds a path that is closed or a link.
+fn add_if_closed(path: &Path, restriction: RestrictionLookup<'_>, reads: &mut Reads) {
     let link = path.symlink_metadata().is_ok_and(|meta| meta.file_type().is_symlink());
     if link || restriction(path) != PathRestriction::No {
         reads.push(path.to_string_lossy().into_owned());
     }
 }
 
-/// Returns the word for a found file that replaces another word.
+/// Returns the word that represents a found file, at the position of `written`.
 pub(crate) fn found_word(written: &Word) -> Word {
     Word { text: FOUND.to_owned(), form: Form::Found, span: written.span.clone() }
 }

@@ -1,8 +1,7 @@
-//! The options of a program: which there are, how each takes its value, and how the program reads its words.
+//! The options of a program, how each takes its value, and how the program parses its words.
 //!
-//! An [`OptionGrammar`] is an allow-list. A word that is not in it asks, and so does an option the grammar knows
-//! and refuses. Refused options are listed so that an abbreviation is resolved as the program resolves it:
-//! `sort --out=x` is `sort --output=x`.
+//! An [`OptionGrammar`] is an allow-list. A command with an unknown or a refused option asks. The grammar lists refused
+//! options so that it resolves an abbreviation as the program does: `sort --out=x` is `sort --output=x`.
 
 mod reading;
 mod spec;
@@ -20,7 +19,7 @@ pub(crate) struct OptionGrammar {
     clusters: Clusters,
 }
 
-/// The rule of a grammar about one option.
+/// How a grammar treats one option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct OptionRule {
     attachment: Attachment,
@@ -31,11 +30,11 @@ struct OptionRule {
 /// How an option takes its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Attachment {
-    /// It has none.
+    /// It has no value.
     None,
-    /// It has one: attached, or else the next word.
+    /// It has a value: attached, or else the next word.
     Required,
-    /// It may have one, and only attached: the next word is never its value (`-U[n]`, `--color[=when]`).
+    /// It may have an attached value; the next word is never its value (`-U[n]`, `--color[=when]`).
     Optional,
 }
 
@@ -61,7 +60,7 @@ pub(crate) enum LongSpelling {
     /// Only in full.
     #[default]
     Exact,
-    /// As `getopt_long` does: any beginning that only one option has.
+    /// As `getopt_long` does: any prefix of a single option.
     UniquePrefix,
 }
 

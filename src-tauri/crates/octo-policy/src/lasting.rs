@@ -1,9 +1,8 @@
 //! Effects of a line outside files, which a restore does not undo: sending, publishing, installing, and changes
 //! to the system or to another machine.
 //!
-//! Detected by names and options alone, and for one purpose: to be listed. Nothing is allowed or refused by it.
-//! A mere fetch is not listed; a program that uses the network on its own is indistinguishable from one without
-//! network access.
+//! Names and options alone determine these effects, and Octo only lists them: they allow and refuse nothing. A mere
+//! fetch is not listed. The words do not tell whether a program uses the network on its own.
 
 use crate::{
     context::LineContext,
@@ -18,26 +17,26 @@ use octo_protocol::{LastingKind, Risk};
 pub struct LastingPart {
     /// The kind of effect.
     pub kind: LastingKind,
-    /// The part of the line that does it; the whole line where no part can be named.
+    /// The part of the line that has the effect; the whole line if no part can be named.
     pub part: String,
 }
 
-/// Returns the lasting effects of a scanned line, each kind of each part once.
+/// Returns the lasting effects of a scanned line without duplicates.
 pub(crate) fn of(line: &str, scan: &Scan) -> Vec<LastingPart> {
     let mut all: Vec<LastingPart> = Vec::new();
     for call in &scan.calls {
         let Some(kind) = kind(call) else { continue };
         let part = call.span.clone().and_then(|span| line.get(span)).unwrap_or(line);
-        let lasts = LastingPart { kind, part: part.trim().to_owned() };
-        if !all.contains(&lasts) {
-            all.push(lasts);
+        let effect = LastingPart { kind, part: part.trim().to_owned() };
+        if !all.contains(&effect) {
+            all.push(effect);
         }
     }
     all
 }
 
-/// Returns the kinds of lasting effects of text typed into a running program, as if it were a shell. Never the
-/// text itself: it may be a password.
+/// Returns the kinds of lasting effects that text typed into a running program has if the program is a shell. Does not
+/// return the text, which may be a password.
 pub fn typed(text: &str, context: &LineContext) -> Vec<LastingKind> {
     let mut kinds: Vec<LastingKind> =
         LineWords::read(text, context).scan.calls.iter().filter_map(kind).collect();
@@ -46,12 +45,12 @@ pub fn typed(text: &str, context: &LineContext) -> Vec<LastingKind> {
     kinds
 }
 
-/// Returns the kind of a call's lasting effect.
+/// Returns the kind of a call's lasting effect; `None` if it has none.
 fn kind(call: &Call) -> Option<LastingKind> {
     let name = call.name();
     let operands = call.operands();
     let verb = operands.first().copied().unwrap_or_default();
-    if sends(&name, call) {
+    if sends_data(&name, call) {
         return Some(LastingKind::Sent);
     }
     if name == "git" && operands.contains(&"lfs") && operands.contains(&"push") {
@@ -63,7 +62,7 @@ fn kind(call: &Call) -> Option<LastingKind> {
             Some(LastingKind::Remote)
         }
         Risk::Publishes => Some(LastingKind::Published),
-        // A fetch changes nothing elsewhere, and the address of a remote is stored in a file of the repository.
+        // A fetch changes nothing on another machine, and the address of a remote is in a file of the repository.
         Risk::Remote if name == "git" => None,
         Risk::Remote => Some(LastingKind::Remote),
         Risk::Installs if PACKAGE_QUERIES.contains(&verb) || (operands.is_empty() && is_query(&name)) => None,
@@ -97,7 +96,7 @@ fn is_query(name: &str) -> bool {
 }
 
 /// Returns whether a call sends data to an address, and does not only fetch.
-fn sends(name: &str, call: &Call) -> bool {
+fn sends_data(name: &str, call: &Call) -> bool {
     let words: Vec<&str> = call.arguments().collect();
     // Returns the value of an option, from the same word or the next one.
     let value = |short: Option<char>, long: &str| {
@@ -113,45 +112,47 @@ fn sends(name: &str, call: &Call) -> bool {
             Some(if rest.is_empty() { words.get(at + 1).copied().unwrap_or_default() } else { rest })
         })
     };
-    let changes = |method: &str| {
+    let changes_data = |method: &str| {
         let method = method.trim_start_matches('=').to_ascii_uppercase();
         !method.is_empty() && !matches!(method.as_str(), "GET" | "HEAD" | "OPTIONS" | "TRACE")
     };
-    let begins =
+    let has_prefix =
         |starts: &[&str]| words.iter().any(|word| starts.iter().any(|start| word.starts_with(start)));
     match name {
         "curl" => {
             if let Some(method) = value(Some('X'), "request") {
-                return changes(method);
+                return changes_data(method);
             }
-            let as_query = words.iter().any(|word| *word == "--get" || is_cluster(word, 'G'));
-            let body = begins(&["--data", "--json", "--form", "--upload-file", "--mail-"])
-                || words.iter().any(|word| ['d', 'F', 'T'].iter().any(|letter| is_cluster(word, *letter)));
+            let as_query = words.iter().any(|word| *word == "--get" || has_short_option(word, 'G'));
+            let body = has_prefix(&["--data", "--json", "--form", "--upload-file", "--mail-"])
+                || words
+                    .iter()
+                    .any(|word| ['d', 'F', 'T'].iter().any(|letter| has_short_option(word, *letter)));
             body && !as_query
         }
         "wget" => {
-            begins(&["--post-data", "--post-file", "--body-"]) || value(None, "method").is_some_and(changes)
+            has_prefix(&["--post-data", "--post-file", "--body-"])
+                || value(None, "method").is_some_and(changes_data)
         }
         "http" | "https" | "xh" | "xhs" => {
             let first = call.operands().first().copied().unwrap_or_default().to_owned();
             let method = !first.is_empty() && first.chars().all(|c| c.is_ascii_uppercase());
-            // Without a method, a body makes it a sending one.
+            // Without a method, a request with a body sends data.
             let body = call.operands().iter().skip(1).any(|word| {
                 let named = word
                     .split_once('=')
                     .is_some_and(|(name, rest)| !name.is_empty() && !rest.starts_with('='));
                 named || word.contains(":=")
             });
-            if method { changes(&first) } else { body }
+            if method { changes_data(&first) } else { body }
         }
         "mail" | "mailx" | "sendmail" | "mutt" | "msmtp" | "swaks" => true,
         _ => false,
     }
 }
 
-/// Returns whether a word of short options of `curl` contains an option. Letters after an option that takes a
-/// value are that value.
-fn is_cluster(word: &str, letter: char) -> bool {
+/// Returns whether a word contains a short option of `curl`. The letters after an option with a value are the value.
+fn has_short_option(word: &str, letter: char) -> bool {
     /// The short options that take a value.
     const WITH_VALUE: &str = "AbcCDeEHKmoPQrtTuUwxXyYzdF";
     let Some(cluster) = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')) else { return false };

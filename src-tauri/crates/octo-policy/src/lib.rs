@@ -1,11 +1,12 @@
-//! The command policy: which command lines and paths are allowed, asked about or refused.
+//! The command policy decides which command lines and paths are allowed, asked about or refused.
 //!
-//! * [`assess`] decides about a command line: refuse it, ask, or run it, possibly with replacements. It reads
-//!   the line as bash would and looks every command up in tables; what it does not know asks.
+//! * [`assess`] decides about a command line: refuse it, ask, or run it, possibly rewritten. It parses the line as bash
+//!   would and looks every command up in tables. A line with an unknown command asks.
 //! * [`read_path`] and [`write_path`] decide about paths, for commands and tools alike, and [`PolicyPaths`]
 //!   decides which paths stay closed to a search.
 //! * [`Policy`] is the person's own policy, [`PolicyFile`] the `policy.toml` that contains it.
-//! * [`unattended`] is the environment in which a line that needed no approval means what the policy read in it.
+//! * [`unattended`] is the environment of a line that runs without approval: in it, words have the meaning that the
+//!   policy assumed.
 //!
 //! The policy only advises: the caller grants permission. It inspects folders but starts no process and reads no
 //! variables: its caller queries git for it ([`GitQuery`]) and hands in the login shell's variables

@@ -1,5 +1,5 @@
-//! The log of decisions: every one except a plain permission to run, one JSON object per line. It lets a person
-//! find out later which lines were refused, asked or rewritten, and why.
+//! The log of decisions, one JSON object per line. It lets a person find out later which lines the policy refused,
+//! asked about or rewrote, and why; a plain permission is not logged.
 
 use octo_protocol::{Millis, SessionId};
 use serde::Serialize;
@@ -9,28 +9,28 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A file larger than this many bytes is rotated.
+/// Maximum size of a log file before it is rotated, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// The number of files, including the one that is written.
+/// Number of log files, including the current one.
 const KEPT: usize = 4;
 
-/// Maximum length of a recorded line, in characters.
+/// Maximum length of a logged line, in characters.
 const MAX_LINE: usize = 2_000;
 
-/// The decision.
+/// A logged decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoggedVerdict {
-    /// The person is asked.
+    /// The policy asks the person.
     Ask,
-    /// It does not run.
+    /// The line does not run.
     Deny,
     /// Another line runs instead.
     Rewrite,
 }
 
-/// One decision.
+/// An entry of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DecisionEntry {
     /// The time, in milliseconds since 1970.
@@ -39,12 +39,11 @@ pub struct DecisionEntry {
     pub session: SessionId,
     /// The decision.
     pub verdict: LoggedVerdict,
-    /// Why: the name of a reason of [`octo_protocol::AskReason`], [`octo_protocol::Risk`] or
-    /// [`octo_protocol::Refusal`].
+    /// The name of the [`octo_protocol::AskReason`], [`octo_protocol::Risk`] or [`octo_protocol::Refusal`].
     pub reason: String,
-    /// The line or the path, without what looks like a secret.
+    /// The line or the path, with apparent secrets redacted.
     line: String,
-    /// The line that runs instead.
+    /// The line that runs instead, if there is one.
     rewritten: Option<String>,
 }
 
@@ -61,8 +60,8 @@ impl DecisionEntry {
     }
 }
 
-/// A line without what looks like a secret: values of variables and options named like one, parts of addresses,
-/// long tokens.
+/// Returns a line with apparent secrets redacted: values of variables and options with a telling name, credentials in
+/// addresses, long random tokens.
 fn redacted(line: &str) -> String {
     const NAMES: &[&str] =
         &["key", "token", "secret", "passw", "pwd", "auth", "credential", "bearer", "cookie", "private"];
@@ -98,7 +97,7 @@ fn redacted(line: &str) -> String {
             }
             _ => text.to_owned(),
         };
-        // `--token value`, `Authorization: Bearer value`, `password: value`; not a word that is a path or a verb.
+        // The value follows in `--token value`, `Authorization: Bearer value` and `password: value`.
         next_is_value = named
             && (text.starts_with('-') || text.ends_with([':', '=']) || lower == "bearer")
             && text.split_once('=').is_none_or(|(_, value)| value.is_empty());
@@ -120,12 +119,12 @@ pub struct DecisionLog {
 }
 
 impl DecisionLog {
-    /// The log in a folder of Octo's own.
+    /// Creates the log in a folder.
     pub fn new(folder: &Path) -> Self {
         Self { folder: folder.to_owned() }
     }
 
-    /// Adds an entry. The caller says what becomes of a log that cannot be written.
+    /// Adds an entry. The caller decides about a log that cannot be written.
     pub fn write(&self, entry: &DecisionEntry) -> io::Result<()> {
         let folder = octo_workspace::private_folder(&self.folder)?;
         let file = folder.join("policy.log");

@@ -1,8 +1,8 @@
 //! The programs known to only read, each with its grammar.
 //!
-//! A program is known by the options it may have ([`crate::grammar`]) and by what its operands are. Programs with
-//! a language of their own have a reader of it: [`awk`], [`find`], [`git`], [`jq`], [`sed`], [`test`]. A reader
-//! accepts the part of the language that only prints and refuses the rest, so what it does not know asks.
+//! A row of a table has the options of a program ([`crate::grammar`]) and the meaning of its operands. A program with a
+//! language of its own has a reader: [`awk`], [`find`], [`git`], [`jq`], [`sed`], [`test`]. A reader accepts the part
+//! of the language that only prints and refuses the rest, so a program text with anything else asks.
 
 pub(crate) mod awk;
 pub(crate) mod find;
@@ -36,30 +36,30 @@ pub(crate) struct Program {
 /// The meaning of a program's operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operands {
-    /// Paths it reads.
+    /// Paths that the program reads.
     Paths,
-    /// At most so many paths it reads; the next one would be written. None of them a pattern, and no option
-    /// after them, because not every system would read it as one.
+    /// At most this many paths that the program reads; it would write the next one. No path may be a pattern, and no
+    /// option may follow a path, because not every system would take it for one.
     AtMost(usize),
-    /// A pattern, unless an option brought it, then paths it reads.
+    /// A pattern, unless an option has it, and then paths that the program reads.
     PatternThenPaths,
     /// Text.
     Text,
-    /// Text, and no word of it is an option.
+    /// Text; the program has no options.
     OnlyText,
     /// Only `+FORMAT`: anything else sets the clock.
     DateFormat,
-    /// None.
+    /// No operands.
     None,
-    /// The path of the folder to go to.
+    /// The path of the folder to change to.
     Folder,
-    /// Exactly one of these sequences of words and nothing else.
+    /// Exactly one of these sequences of words.
     Only(&'static [&'static [&'static str]]),
     /// A language of its own.
     Language(LanguageReader),
 }
 
-/// Which reader knows a program's words.
+/// The reader of a program's language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LanguageReader {
     Awk,
@@ -76,20 +76,20 @@ pub(crate) enum LanguageReader {
 /// A row of a table: a program's name, its options in the notation of [`crate::grammar`], and its operands.
 pub(crate) type ProgramRow = (&'static str, &'static str, Operands);
 
-/// Programs that read long options in full only.
+/// Programs that do not accept abbreviated long options.
 const EXACT: &[&str] = &["awk", "find", "gawk", "git", "jq", "mawk", "rg", "tree", "xxd"];
 
 static PROGRAMS: LazyLock<BTreeMap<&'static str, Program>> = LazyLock::new(|| {
     rows().map(|(name, spec, operands)| (name, Program::new(name, spec, operands))).collect()
 });
 
-/// Every row.
+/// Returns the rows of all tables.
 pub(crate) fn rows() -> impl Iterator<Item = ProgramRow> {
     let tables = [text::ROWS, listing::ROWS, search::ROWS, system::ROWS, version::ROWS, FILTERS];
     tables.into_iter().flatten().copied()
 }
 
-/// Programs with a language; those without options here read their words themselves.
+/// Programs with a language. The readers of those without options here parse all words themselves.
 const FILTERS: &[ProgramRow] = &[
     ("[", "", Operands::Language(LanguageReader::Test)),
     ("awk", awk::OPTIONS, Operands::Language(LanguageReader::Awk)),
@@ -103,7 +103,7 @@ const FILTERS: &[ProgramRow] = &[
     ("test", "", Operands::Language(LanguageReader::Test)),
 ];
 
-/// Returns the names of the programs known to only read, in no order.
+/// Returns the names of the programs known to only read, in no particular order.
 pub fn known_programs() -> impl Iterator<Item = &'static str> {
     rows().map(|(name, ..)| name)
 }
@@ -125,7 +125,7 @@ impl Program {
         Self { grammar: OptionGrammar::new(spec).spelled(spelling).clustered(clusters), operands }
     }
 
-    /// Tells a command's words apart.
+    /// Parses a command's words by the grammar; see [`OptionGrammar::read`].
     pub(crate) fn options<'a>(&self, words: &[&'a Word]) -> Option<Options<'a>> {
         self.grammar.read(words)
     }
@@ -158,16 +158,17 @@ impl Program {
             },
             _ => {
                 let options = self.grammar.read(&arguments.iter().collect::<Vec<_>>())?;
-                // Through links a listing leaves the folder.
-                let follows = options.has(&["L", "H", "dereference"]) && options.has(&["R", "recursive"]);
-                if name == "ls" && follows {
+                // A listing that follows links leaves the folder.
+                let follows_links =
+                    options.has(&["L", "H", "dereference"]) && options.has(&["R", "recursive"]);
+                if name == "ls" && follows_links {
                     return None;
                 }
-                // It prints where a link leads, and follows none.
+                // It prints the target of a link without following it.
                 if name == "readlink"
                     && options.given.iter().all(|given| matches!(*given, "n" | "no-newline"))
                 {
-                    return Some(options.paths().iter().map(|path| folder_of(path)).collect());
+                    return Some(options.paths().iter().map(|path| parent_folder(path)).collect());
                 }
                 self.operand_reads(&options)
             }
@@ -181,11 +182,12 @@ impl Program {
         match self.operands {
             Operands::Paths => reads.extend(options.paths()),
             Operands::PatternThenPaths => {
-                let elsewhere = options.has(&["e", "f", "regexp", "file", "files", "type-list", "version"]);
+                let pattern_in_option =
+                    options.has(&["e", "f", "regexp", "file", "files", "type-list", "version"]);
                 let first_is_pattern =
-                    !elsewhere && operands.first().is_some_and(|word| word.form == Form::Literal);
+                    !pattern_in_option && operands.first().is_some_and(|word| word.form == Form::Literal);
                 let paths = options.paths().split_off(usize::from(first_is_pattern));
-                // Without a path `rg` and a recursive `grep` search where they are.
+                // Without a path `rg` and a recursive `grep` search their directory.
                 if operands.len() <= usize::from(first_is_pattern) {
                     reads.push(".".to_owned());
                 }
@@ -213,7 +215,7 @@ impl Program {
 }
 
 /// Returns the folder that contains a path.
-fn folder_of(path: &str) -> String {
+fn parent_folder(path: &str) -> String {
     match path.trim_end_matches('/').rsplit_once('/') {
         Some(("", _)) => "/".to_owned(),
         Some((folder, _)) => folder.to_owned(),

@@ -1,10 +1,11 @@
 //! Files that become code or instructions.
 //!
-//! A change to one of them is more than a change to a file: a shell, git, an editor, the desktop or an agent runs what
-//! it says, later and outside the limits of the session. The file tools and the shell ask the same question here.
+//! A change to such a file has effects beyond the file: a shell, git, an editor, the desktop or an agent runs or
+//! follows its content later, outside the limits of the session. The file tools and the policy on commands use the same
+//! roles.
 //!
-//! Build files, scripts and CI files are not among them. They are the project's own code: a person runs them knowing
-//! so, a command that runs them asks, and CI runs them on another machine after a push, which asks.
+//! Build files, scripts and CI files have no role. They are the project's own code: a person runs them knowingly, a
+//! command that runs them asks, and CI runs them on another machine after a push, which asks.
 
 use crate::{context::LineContext, startup::StartupFiles};
 use octo_workspace::is_inside;
@@ -15,15 +16,15 @@ use std::path::{Component, Path};
 pub enum FileRole {
     /// A shell runs it at its start.
     Startup,
-    /// It instructs Octo in every session: a skill, a memory, a task.
+    /// It instructs the agent in every session: a skill, a memory, a task.
     Instructs,
-    /// A program runs it, or what it names: git's hooks and settings, editors' tasks, units, programs on the path.
+    /// A program runs it or a program it names: git's hooks and settings, editors' tasks, units, programs on the path.
     Code,
-    /// Agents that work in its folder are told to follow it.
+    /// Agents that work in its folder follow it.
     ProjectRules,
 }
 
-/// Where a file lies, for [`LISTED`].
+/// The folder that the entries of a row of [`LISTED`] are relative to.
 #[derive(Clone, Copy)]
 enum FileBase {
     /// In any folder.
@@ -36,14 +37,14 @@ enum FileBase {
 
 use {FileBase::*, FileRole::*};
 
-/// Files and folders by their names, in lower case. A folder includes everything below it. Of two rows that fit, the
-/// first one counts.
+/// The roles of files and folders, whose names are in lower case here. A folder includes everything below it. The first
+/// matching row applies.
 #[rustfmt::skip]
 const LISTED: &[(FileBase, FileRole, &[&str])] = &[
-    // Git runs hooks, and what its settings name.
+    // Git runs hooks, and programs that its settings name.
     (Anywhere, Code, &[".git/hooks", ".git/config", ".git/config.worktree", ".git/modules", ".husky", ".githooks"]),
     (Home, Code, &[".gitconfig", ".config/git", ".hgrc", ".config/hg"]),
-    // Editors run tasks, and some of them the settings of a folder.
+    // Editors run tasks, and some editors run the settings of a folder.
     (Anywhere, Code, &[
         ".dir-locals.el", ".devcontainer", ".exrc", ".fleet", ".gvimrc", ".idea", ".lvimrc", ".nvim", ".nvim.lua", ".nvimrc",
         ".vimrc", ".vscode/launch.json", ".vscode/mcp.json", ".vscode/settings.json", ".vscode/tasks.json", ".vscode",
@@ -53,7 +54,7 @@ const LISTED: &[(FileBase, FileRole, &[&str])] = &[
         ".config/code", ".config/emacs", ".config/helix", ".config/nvim", ".config/vim", ".config/zed", ".emacs",
         ".emacs.d", ".vim", "library/application support/code",
     ]),
-    // Agents run hooks and servers of tools; the rest of their folders instructs them.
+    // Agents run hooks and tool servers; the other files of their folders instruct them.
     (Anywhere, Code, &[
         ".claude/hooks", ".claude/settings.json", ".claude/settings.local.json", ".codex/config.toml",
         ".cursor/environment.json", ".cursor/hooks.json", ".cursor/mcp.json", ".gemini/settings.json", ".kiro/settings",
@@ -66,13 +67,13 @@ const LISTED: &[(FileBase, FileRole, &[&str])] = &[
         ".rules", ".windsurf", ".windsurfrules", "agents.md", "agents.override.md", "claude.local.md", "claude.md",
         "crush.md", "gemini.md", "qwen.md", "warp.md",
     ]),
-    // The desktop and the system start these.
+    // The desktop or the system starts these.
     (Home, Code, &[
         ".config/autostart", ".config/hypr", ".config/i3", ".config/plasma-workspace", ".config/sway",
         ".config/systemd", ".local/share/applications", ".local/share/dbus-1", ".local/share/gnome-shell",
         ".local/share/systemd", ".xinitrc", ".xsession", ".xmonad", "library/launchagents",
     ]),
-    // Programs that a name on the path may mean, and settings that name programs.
+    // Programs on the path, and settings that name programs.
     (Home, Code, &[
         ".cargo/bin", ".cargo/config", ".cargo/config.toml", ".config/pip", ".config/tmux", ".curlrc", ".gdbinit",
         ".irbrc", ".lesskey", ".lessfilter", ".lldbinit", ".local/bin", ".mailcap", ".pdbrc", ".procmailrc", ".psqlrc",
@@ -86,8 +87,8 @@ const LISTED: &[(FileBase, FileRole, &[&str])] = &[
     ]),
 ];
 
-/// Endings of files that an editor opens as a project with tasks of its own.
-const ENDINGS: &[(&str, FileRole)] = &[(".code-workspace", Code), (".sublime-project", Code)];
+/// Suffixes of files that an editor opens as a project with its own tasks.
+const SUFFIXES: &[(&str, FileRole)] = &[(".code-workspace", Code), (".sublime-project", Code)];
 
 /// Returns the role of a resolved path, if it has one.
 pub(crate) fn role(path: &Path, context: &LineContext, startup: &StartupFiles) -> Option<FileRole> {
@@ -120,11 +121,11 @@ fn listed_role(path: &Path, home: Option<&Path>) -> Option<FileRole> {
             }
         })
     });
-    let ending = || ENDINGS.iter().find(|(ending, _)| last.ends_with(ending)).map(|(_, role)| *role);
-    row.map(|(_, role, _)| *role).or_else(ending)
+    let suffix = || SUFFIXES.iter().find(|(suffix, _)| last.ends_with(suffix)).map(|(_, role)| *role);
+    row.map(|(_, role, _)| *role).or_else(suffix)
 }
 
-/// The names of a path in lower case, because many file systems ignore it.
+/// Returns the names in a path in lower case, because many file systems ignore case.
 fn names(path: &Path) -> Vec<String> {
     path.components()
         .filter_map(|part| match part {
@@ -143,16 +144,16 @@ fn contains_sequence(names: &[String], sequence: &[&str]) -> bool {
 }
 
 impl LineContext {
-    /// Whether a path lies in Octo's own home, and not in the part that sessions write their notes and files to. The
-    /// folder of the line itself is a session's own if it lies there.
+    /// Returns whether a path lies in Octo's home, outside the folders that belong to sessions: their notes and
+    /// received files, and the folder of the line itself.
     fn is_in_octo_home(&self, path: &Path) -> bool {
-        const OF_SESSIONS: &[&str] = &["scratch", "received"];
+        const SESSION_FOLDERS: &[&str] = &["scratch", "received"];
         let default = self.home.as_ref().map(|home| home.join(".octo"));
         let mut homes = [&self.octo_home].into_iter().chain(&self.octo_others).chain(&default);
         homes.any(|home| {
-            let of_session = OF_SESSIONS.iter().any(|name| is_inside(&home.join(name), path))
+            let belongs_to_session = SESSION_FOLDERS.iter().any(|name| is_inside(&home.join(name), path))
                 || (self.folder != *home && is_inside(home, &self.folder) && is_inside(&self.folder, path));
-            is_inside(home, path) && !of_session
+            is_inside(home, path) && !belongs_to_session
         })
     }
 }

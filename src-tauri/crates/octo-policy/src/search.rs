@@ -1,7 +1,7 @@
-//! Searches through whole folders: paths they would encounter without naming them.
+//! Searches through whole folders, and the closed paths that a search would encounter without naming them.
 //!
-//! The options of a search are parsed exactly as the command itself does ([`Options`]): a word that only looks
-//! like an option narrows nothing.
+//! The options of a search are parsed exactly as the program parses them ([`Options`]), so a word that only looks like
+//! an option narrows nothing.
 
 use crate::{
     grammar::Options,
@@ -14,10 +14,10 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// Entries of folders looked at before a search asks.
+/// Maximum number of entries inspected for a search. A line with more asks.
 const MAX_ENTRIES: usize = 100_000;
 
-/// Secrets told to the caller; one is enough to ask.
+/// Maximum number of secrets that are returned. One is enough to ask.
 const MAX_SECRETS: usize = 3;
 
 /// A callback that returns the restriction of a real path.
@@ -28,9 +28,9 @@ pub(crate) type RestrictionLookup<'a> = &'a dyn Fn(&Path) -> PathRestriction;
 pub(crate) struct Search {
     hidden: Hidden,
     links: Links,
-    /// Patterns; a file's name must match one of them. Empty for all files.
+    /// The patterns of which a file's name must match one; empty for all files.
     include: Vec<String>,
-    /// Names of folders left out.
+    /// The names of folders that are not searched.
     exclude: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ enum Hidden {
     Skipped,
 }
 
-/// Whether a link in a folder is gone through.
+/// Whether links in a folder are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Links {
     Followed,
@@ -52,15 +52,15 @@ impl Search {
     const EVERYTHING: Self =
         Self { hidden: Hidden::Searched, links: Links::Followed, include: Vec::new(), exclude: Vec::new() };
 
-    /// The search a line's commands make together; none when none of them reads the content of whole folders.
-    /// `is_folder` says whether an operand may be a folder.
+    /// Returns the search that a line's commands make together; `None` if no command reads the content of whole
+    /// folders. `is_folder` returns whether an operand may be a folder.
     pub(crate) fn of<'a>(
         commands: impl IntoIterator<Item = &'a Simple>,
         is_folder: &dyn Fn(&Word) -> bool,
     ) -> Option<Self> {
-        let mut searches = commands.into_iter().filter_map(|command| Self::of_one(command, is_folder));
+        let mut searches = commands.into_iter().filter_map(|command| Self::of_command(command, is_folder));
         let first = searches.next()?;
-        // With several their filters cannot be told apart here.
+        // The filters of several searches are not kept apart, so none applies.
         Some(searches.fold(first, |one, other| Self {
             hidden: if one.hidden == other.hidden { one.hidden } else { Hidden::Searched },
             links: if one.links == other.links { one.links } else { Links::Followed },
@@ -69,48 +69,54 @@ impl Search {
         }))
     }
 
-    fn of_one(command: &Simple, is_folder: &dyn Fn(&Word) -> bool) -> Option<Self> {
+    fn of_command(command: &Simple, is_folder: &dyn Fn(&Word) -> bool) -> Option<Self> {
         let (name, words) = command.words.split_first()?;
-        let kind = Kind::of(&name.text)?;
+        let search_program = SearchProgram::of(&name.text)?;
         let words: Vec<&Word> = words.iter().collect();
-        let read = programs::find_program(&name.text).and_then(|program| program.options(&words));
-        // A rule lets it run with options the table does not know.
-        let Some(options) = read else { return Some(Self::EVERYTHING) };
-        match kind {
-            Kind::Grep => Self::grep(&options),
-            Kind::Ripgrep => Some(Self::ripgrep(&options)),
-            Kind::Diff => Self::diff(&options, is_folder),
+        let parsed = programs::find_program(&name.text).and_then(|program| program.options(&words));
+        // A rule may cover options that the table does not have.
+        let Some(options) = parsed else { return Some(Self::EVERYTHING) };
+        match search_program {
+            SearchProgram::Grep => Self::grep(&options),
+            SearchProgram::Ripgrep => Some(Self::ripgrep(&options)),
+            SearchProgram::Diff => Self::diff(&options, is_folder),
         }
     }
 
     fn grep(options: &Options<'_>) -> Option<Self> {
-        // GNU accepts `rec` for `recurse`; a value that is not certainly another one counts as `recurse`.
-        let recurses = options.of(&["d", "directories"]).any(|value| value != "read" && value != "skip");
+        // GNU accepts abbreviations such as `rec`, so every value other than these two counts as `recurse`.
+        let recurses =
+            options.values_of(&["d", "directories"]).any(|value| value != "read" && value != "skip");
         if !recurses && !options.has(&["r", "recursive"]) {
             return None;
         }
-        // If the first filter excludes, files that no filter matches are searched. Escapes and brackets are not
+        // If the first filter excludes, `grep` searches the files that no filter matches. Escapes and brackets are not
         // interpreted here.
-        let names = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
-        let include: Vec<String> = options.of(&["include"]).map(str::to_owned).collect();
+        let is_plain_name = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+        let include: Vec<String> = options.values_of(&["include"]).map(str::to_owned).collect();
         let narrows = !options.has(&["exclude"])
-            && include.iter().all(|pattern| names(&pattern.replace(['*', '?'], "")));
+            && include.iter().all(|pattern| is_plain_name(&pattern.replace(['*', '?'], "")));
         Some(Self {
             links: Links::Passed,
             include: if narrows { include } else { Vec::new() },
-            exclude: options.of(&["exclude-dir"]).filter(|name| names(name)).map(str::to_owned).collect(),
+            exclude: options
+                .values_of(&["exclude-dir"])
+                .filter(|name| is_plain_name(name))
+                .map(str::to_owned)
+                .collect(),
             ..Self::EVERYTHING
         })
     }
 
     fn ripgrep(options: &Options<'_>) -> Self {
-        // A kind of file is searched for hidden or not, as a pattern is.
+        // With a type or a pattern, `rg` searches hidden files too.
         let chosen = options.has(&["g", "t", "glob", "type"]);
         let all = options.has(&["u", ".", "hidden", "unrestricted", "iglob"]);
         let hidden = if all || chosen { Hidden::Searched } else { Hidden::Skipped };
-        let globs =
-            options.of(&["g", "glob"]).map(|glob| is_name_pattern(glob).then(|| vec![glob.to_owned()]));
-        let kinds = options.of(&["t", "type"]).map(names_of_kind);
+        let globs = options
+            .values_of(&["g", "glob"])
+            .map(|glob| is_name_pattern(glob).then(|| vec![glob.to_owned()]));
+        let kinds = options.values_of(&["t", "type"]).map(names_of_type);
         let include: Option<Vec<Vec<String>>> = globs.chain(kinds).collect();
         let include = if all { None } else { include };
         Self {
@@ -121,7 +127,7 @@ impl Search {
         }
     }
 
-    /// Two folders are compared file by file, with `-r` those below them too.
+    /// Returns the search of a `diff`, which compares two folders file by file, and with `-r` those below them too.
     fn diff(options: &Options<'_>, is_folder: &dyn Fn(&Word) -> bool) -> Option<Self> {
         let recurses = options.has(&["r", "recursive"]);
         if !recurses && !options.operands.iter().any(|word| is_folder(word)) {
@@ -131,8 +137,8 @@ impl Search {
         Some(Self { links, ..Self::EVERYTHING })
     }
 
-    /// Returns the closed paths the search would encounter below `roots`, as real paths: a few of the secrets,
-    /// and denied paths. `None` if there are too many entries to check, or a link it would follow.
+    /// Returns some of the closed paths the search would encounter below `roots`, with links resolved: a few secrets,
+    /// and a denied path. `None` if there are too many entries, or a link that the search would follow.
     pub(crate) fn find_closed(
         &self,
         roots: &[PathBuf],
@@ -144,15 +150,15 @@ impl Search {
         if hidden == Hidden::Skipped && folders.iter().flat_map(|root| root.ancestors()).any(reincludes) {
             hidden = Hidden::Searched;
         }
-        let mut met = Vec::new();
-        let mut budget = MAX_ENTRIES;
+        let mut closed = Vec::new();
+        let mut entries_left = MAX_ENTRIES;
         while let Some(folder) = folders.pop() {
             let Ok(entries) = fs::read_dir(&folder) else { continue };
             if hidden == Hidden::Skipped && reincludes(&folder) {
                 hidden = Hidden::Searched;
             }
             for entry in entries.flatten() {
-                budget = budget.checked_sub(1)?;
+                entries_left = entries_left.checked_sub(1)?;
                 let name = entry.file_name().to_string_lossy().into_owned();
                 let Ok(kind) = entry.file_type() else { continue };
                 if hidden == Hidden::Skipped && name.starts_with('.') {
@@ -168,18 +174,18 @@ impl Search {
                     }
                 } else if kind.is_file() && self.includes(&name) {
                     match restriction(&entry.path()) {
-                        // Nothing is stricter.
+                        // No restriction is stricter, so the search can end.
                         PathRestriction::Denied => {
-                            met.push(entry.path());
-                            return Some(met);
+                            closed.push(entry.path());
+                            return Some(closed);
                         }
-                        PathRestriction::Secret if met.len() < MAX_SECRETS => met.push(entry.path()),
+                        PathRestriction::Secret if closed.len() < MAX_SECRETS => closed.push(entry.path()),
                         PathRestriction::Secret | PathRestriction::No => {}
                     }
                 }
             }
         }
-        Some(met)
+        Some(closed)
     }
 
     fn includes(&self, name: &str) -> bool {
@@ -187,7 +193,7 @@ impl Search {
     }
 }
 
-/// Whether a folder's ignore file re-includes a path, which is then searched although it is hidden.
+/// Returns whether an ignore file of a folder re-includes paths. `rg` then searches these even if they are hidden.
 fn reincludes(folder: &Path) -> bool {
     let lists = [".ignore", ".rgignore", ".gitignore", ".git/info/exclude"];
     lists.iter().any(|list| {
@@ -196,14 +202,14 @@ fn reincludes(folder: &Path) -> bool {
     })
 }
 
-/// Whether a pattern is one of names alone, without signs that are not interpreted here.
+/// Returns whether a pattern matches names alone and has only characters that are interpreted here.
 fn is_name_pattern(pattern: &str) -> bool {
     !pattern.is_empty() && pattern.chars().all(|c| c.is_ascii_alphanumeric() || "._-*?".contains(c))
 }
 
-/// The names of the files of a kind, as `rg` knows it; `None` for a kind that is not listed here.
-fn names_of_kind(kind: &str) -> Option<Vec<String>> {
-    let names: &[&str] = match kind {
+/// Returns the patterns of a file type of `rg`; `None` for a type that is not listed here.
+fn names_of_type(file_type: &str) -> Option<Vec<String>> {
+    let names: &[&str] = match file_type {
         "c" => &["*.c", "*.h", "*.cats", "*.H"],
         "cpp" => &[
             "*.cpp", "*.hpp", "*.cc", "*.hh", "*.cxx", "*.hxx", "*.C", "*.H", "*.h", "*.inl", "*.hpp.in",
@@ -223,15 +229,15 @@ fn names_of_kind(kind: &str) -> Option<Vec<String>> {
     Some(names.iter().map(|name| (*name).to_owned()).collect())
 }
 
-/// Which program searches.
+/// A program that searches.
 #[derive(Clone, Copy)]
-enum Kind {
+enum SearchProgram {
     Grep,
     Ripgrep,
     Diff,
 }
 
-impl Kind {
+impl SearchProgram {
     fn of(name: &str) -> Option<Self> {
         match name {
             "grep" | "egrep" | "fgrep" => Some(Self::Grep),
@@ -242,9 +248,9 @@ impl Kind {
     }
 }
 
-/// Whether an operand may be one of these folders, which the line names.
+/// Returns whether an operand may be one of these folders, which the line names.
 pub(crate) fn is_one_of(word: &Word, folders: &[PathBuf]) -> bool {
-    // The line's directory at that point is part of the folder's name and not of the word.
+    // The folder's path includes the line's directory, and the word does not.
     let named: PathBuf =
         Path::new(&word.text).components().filter(|part| matches!(part, Component::Normal(_))).collect();
     if word.form == Form::Pipe {

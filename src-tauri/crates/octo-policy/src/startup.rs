@@ -1,6 +1,5 @@
-//! Start-up files of shells. A shell runs them unconfined, so a line in one of them is a command that runs
-//! without the person's approval: in the person's next terminal, and in the login shell that Octo itself
-//! queries.
+//! Start-up files of shells. A shell runs them unconfined, so a line in one of them is a command that runs without
+//! approval: in the person's next terminal, and in the login shell from which Octo takes its variables.
 
 mod login;
 
@@ -41,7 +40,7 @@ const PERSON_FILES: &[&str] = &[
     "Library/Application Support/nushell",
 ];
 
-/// Paths of the machine, likewise.
+/// Paths of the machine, in addition to those of [`login_startup_files`].
 const MACHINE_FILES: &[&str] = &[
     "/etc/csh.cshrc",
     "/etc/csh.login",
@@ -61,9 +60,11 @@ const STARTUP_VARIABLES: &[&str] = &["ZDOTDIR", "BASH_ENV", "ENV"];
 pub struct StartupFiles {
     /// The values of [`STARTUP_VARIABLES`].
     variables: Variables,
+    /// The start-up files, with links resolved.
     files: OnceLock<Vec<PathBuf>>,
-    /// The folders of the path.
+    /// The value of `PATH`.
     path: String,
+    /// The folders in `PATH`, with links resolved.
     folders: OnceLock<Vec<PathBuf>>,
 }
 
@@ -91,15 +92,14 @@ impl StartupFiles {
     /// Returns whether creating, changing or removing a real path changes the commands a shell runs at its
     /// start.
     pub(crate) fn include(&self, path: &Path, context: &LineContext) -> bool {
-        self.files.get_or_init(|| self.look_up(context)).iter().any(|file| {
-            // A replacement of a parent folder also replaces the file; a new file in a parent folder does not.
+        self.files.get_or_init(|| self.all_files(context)).iter().any(|file| {
+            // Replacing a folder above the file replaces the file too; a new file in that folder does not.
             is_below(file, path) || (is_below(path, file) && !path.is_dir())
         })
     }
 
-    /// Returns the real paths of all start-up files: a file of a dotfiles repository that the home links to is
-    /// included.
-    fn look_up(&self, context: &LineContext) -> Vec<PathBuf> {
+    /// Returns the real paths of all start-up files, including files elsewhere that the home links to.
+    fn all_files(&self, context: &LineContext) -> Vec<PathBuf> {
         let home = context.home.as_deref();
         let listed = home.into_iter().flat_map(|home| PERSON_FILES.iter().map(|name| home.join(name)));
         let mut files: Vec<PathBuf> = variable_files(&self.variables, home)
@@ -122,7 +122,7 @@ fn variable_files(variables: &Variables, home: Option<&Path>) -> Vec<PathBuf> {
     login_startup_files(home, zsh.as_deref()).chain(sourced).collect()
 }
 
-/// Returns the absolute path in a variable's value, in which shells expand the home.
+/// Returns the absolute path in a variable's value, with the home expanded; `None` if it is relative.
 fn expanded(value: &str, home: Option<&Path>) -> Option<PathBuf> {
     let below_home = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|start| value.strip_prefix(start));
     let path = match below_home {
@@ -132,7 +132,7 @@ fn expanded(value: &str, home: Option<&Path>) -> Option<PathBuf> {
     path.is_absolute().then_some(path)
 }
 
-/// Whether a path equals another or lies below it. Ignores case, as many file systems do.
+/// Returns whether a path equals another one or lies below it. Ignores case, as many file systems do.
 fn is_below(above: &Path, path: &Path) -> bool {
     let mut parts = path.components();
     above.components().all(|part| {

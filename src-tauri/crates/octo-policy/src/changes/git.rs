@@ -1,8 +1,7 @@
-//! Git commands that change nothing but the folder and its repository, and lose nothing the time machine does not
-//! keep.
+//! Git commands that change only the folder and its repository, and lose nothing that the time machine cannot restore.
 //!
-//! They run with hooks and signing switched off ([`crate::unattended`]), which is not what the person
-//! would get: where the repository has any, the look at the folder makes them ask.
+//! They run with hooks and signing switched off ([`crate::unattended`]), unlike the person's own. If the repository has
+//! hooks or signs, the inspection of the folder makes the command ask.
 
 use super::{Hooks, Touch};
 use crate::{
@@ -30,10 +29,10 @@ pub(super) const ROWS: &[(&str, &str)] = &[
 static COMMANDS: LazyLock<BTreeMap<&'static str, OptionGrammar>> =
     LazyLock::new(|| ROWS.iter().map(|(name, spec)| (*name, OptionGrammar::new(spec))).collect());
 
-/// To git, all paths of a repository.
+/// The pathspec of a whole repository.
 const ALL: &str = ":/";
 
-/// What this `git` does; none when it may do more than change the folder and its repository.
+/// Returns the effects of a git command; `None` if it may do more than change the folder and its repository.
 pub(super) fn touches(arguments: &[Word]) -> Option<Vec<Touch>> {
     let arguments = match arguments {
         [first, rest @ ..] if first.text == "--no-pager" => rest,
@@ -43,18 +42,18 @@ pub(super) fn touches(arguments: &[Word]) -> Option<Vec<Touch>> {
     let grammar = COMMANDS.get(verb.text.as_str()).filter(|_| verb.form == Form::Literal)?;
     let options = grammar.read(&rest.iter().collect::<Vec<_>>())?;
     let operands: Vec<&str> = options.operands.iter().map(|word| word.text.as_str()).collect();
-    let literal =
+    let is_literal =
         options.operands.iter().all(|word| word.form == Form::Literal) && options.patterns.is_empty();
-    if !literal && verb.text != "add" {
+    if !is_literal && verb.text != "add" {
         return None;
     }
-    let given = |names: &[&str]| options.has(names);
+    let has = |names: &[&str]| options.has(names);
     let repository = |hooks| vec![Touch::Repository(".".to_owned(), hooks)];
-    let tree = || vec![Touch::Repository(".".to_owned(), Hooks::Run), Touch::Tree(".".to_owned())];
-    let switch = |target: &str| {
+    let working_tree = || vec![Touch::Repository(".".to_owned(), Hooks::Run), Touch::Tree(".".to_owned())];
+    let switch_to = |target: &str| {
         let query = ["diff", "--name-only", "-z", "--no-renames", "HEAD", target, "--"];
         let mut touched = vec![Touch::Rewrite(".".to_owned(), query.map(str::to_owned).to_vec())];
-        touched.extend(tree());
+        touched.extend(working_tree());
         touched.push(Touch::Switch);
         touched
     };
@@ -63,25 +62,25 @@ pub(super) fn touches(arguments: &[Word]) -> Option<Vec<Touch>> {
         touched.push(recorded(&["diff", "--cached", "--name-only", "-z", "--no-renames"]));
         touched
     };
-    let files = |mut touched: Vec<Touch>| {
-        // Before anything is put there.
+    let with_writes = |mut touched: Vec<Touch>| {
+        // The writes come before the replacements.
         touched.splice(0..0, operands.iter().map(|path| Touch::Write((*path).to_owned())));
         touched
     };
-    let ended = rest.iter().any(|word| word.text == "--");
-    // Changes that are reverted whole may include work that neither a commit nor a turn recorded.
-    let whole = || operands.iter().any(|path| path.chars().all(|c| matches!(c, '.' | '/' | '*' | ':')));
-    let found = match verb.text.as_str() {
-        // What it adds, a later `git diff --cached` prints. Git refuses a path outside the repository.
+    let has_separator = rest.iter().any(|word| word.text == "--");
+    // A revert of the whole folder may lose work that neither a commit nor a turn recorded.
+    let reverts_all = || operands.iter().any(|path| path.chars().all(|c| matches!(c, '.' | '/' | '*' | ':')));
+    let touched = match verb.text.as_str() {
+        // A later `git diff --cached` prints the added files. Git refuses a path outside the repository.
         "add" => {
             let mut touched = repository(Hooks::None);
             touched.extend(operands.iter().map(|path| Touch::Read((*path).to_owned())));
             let mut query = vec!["ls-files", "-z", "--full-name", "-m"];
-            if !given(&["u", "update"]) {
+            if !has(&["u", "update"]) {
                 query.extend(["-o", "--exclude-standard"]);
             }
             query.push("--");
-            // Without a path it takes all of the repository, wherever it runs.
+            // Without a path it adds the whole repository, wherever it runs.
             if operands.is_empty() {
                 query.push(ALL);
             }
@@ -90,10 +89,10 @@ pub(super) fn touches(arguments: &[Word]) -> Option<Vec<Touch>> {
             touched
         }
         // Without a message an editor would open.
-        "commit" if given(&["m", "message"]) && plain(&operands) => {
+        "commit" if has(&["m", "message"]) && are_names(&operands) => {
             let mut touched = repository(Hooks::Run);
             touched.push(recorded(&["diff", "--cached", "--name-only", "-z", "--no-renames"]));
-            if given(&["a", "all"]) {
+            if has(&["a", "all"]) {
                 touched.push(recorded(&["ls-files", "-z", "--full-name", "-m", "--", ALL]));
             }
             if !operands.is_empty() {
@@ -104,37 +103,39 @@ pub(super) fn touches(arguments: &[Word]) -> Option<Vec<Touch>> {
             }
             touched
         }
-        "branch" if (1..=2).contains(&operands.len()) && plain(&operands) => repository(Hooks::None),
+        "branch" if (1..=2).contains(&operands.len()) && are_names(&operands) => repository(Hooks::None),
         "tag"
             if (1..=2).contains(&operands.len())
-                && plain(&operands)
-                && given(&["a", "annotate"]) == given(&["m", "message"]) =>
+                && are_names(&operands)
+                && has(&["a", "annotate"]) == has(&["m", "message"]) =>
         {
             repository(Hooks::Run)
         }
         // A new branch here changes no file.
-        "checkout" if given(&["b"]) && operands.is_empty() => repository(Hooks::Run),
-        "switch" if given(&["c", "create"]) && operands.is_empty() => repository(Hooks::Run),
-        "checkout" if given(&["b"]) && operands.len() == 1 && plain(&operands) => switch(operands.first()?),
-        "switch" if operands.len() == 1 && plain(&operands) => switch(operands.first()?),
-        // It may be a file's name too.
-        "checkout" if operands.len() == 1 && plain(&operands) && !ended && !whole() => {
-            files(switch(operands.first()?))
+        "checkout" if has(&["b"]) && operands.is_empty() => repository(Hooks::Run),
+        "switch" if has(&["c", "create"]) && operands.is_empty() => repository(Hooks::Run),
+        "checkout" if has(&["b"]) && operands.len() == 1 && are_names(&operands) => {
+            switch_to(operands.first()?)
         }
-        "checkout" if ended && !operands.is_empty() && !whole() => files(tree()),
-        "restore" if given(&["S", "staged"]) && !operands.is_empty() => unstaged(),
-        "restore" if !operands.is_empty() && !whole() => files(tree()),
-        // Only the index; a branch stays where it is.
+        "switch" if operands.len() == 1 && are_names(&operands) => switch_to(operands.first()?),
+        // The operand may also be the name of a file.
+        "checkout" if operands.len() == 1 && are_names(&operands) && !has_separator && !reverts_all() => {
+            with_writes(switch_to(operands.first()?))
+        }
+        "checkout" if has_separator && !operands.is_empty() && !reverts_all() => with_writes(working_tree()),
+        "restore" if has(&["S", "staged"]) && !operands.is_empty() => unstaged(),
+        "restore" if !operands.is_empty() && !reverts_all() => with_writes(working_tree()),
+        // These change only the index and move no branch.
         "reset" if matches!(operands.as_slice(), [] | ["HEAD", ..]) => unstaged(),
         "stash" => match operands.as_slice() {
             [] | ["push" | "save"] => {
                 let mut query = vec!["ls-files", "-z", "--full-name", "-m"];
-                if given(&["u", "include-untracked"]) {
+                if has(&["u", "include-untracked"]) {
                     query.extend(["-o", "--exclude-standard"]);
                 }
                 query.extend(["--", ALL]);
                 let mut touched = vec![recorded(&query)];
-                touched.extend(tree());
+                touched.extend(working_tree());
                 touched
             }
             ["pop" | "apply", stash @ ..]
@@ -144,29 +145,29 @@ pub(super) fn touches(arguments: &[Word]) -> Option<Vec<Touch>> {
                 query.extend(stash);
                 let words = query.iter().map(|word| (*word).to_owned()).collect();
                 let mut touched = vec![recorded(&query), Touch::Rewrite(".".to_owned(), words)];
-                touched.extend(tree());
+                touched.extend(working_tree());
                 touched
             }
             _ => return None,
         },
         "mv" if operands.len() == 2 => {
-            let mut touched = files(tree());
+            let mut touched = with_writes(working_tree());
             touched.splice(0..0, operands.iter().map(|path| Touch::Remove((*path).to_owned())));
             touched
         }
-        // A repository of one's own in an empty folder: nothing is read from it that was not put there here.
+        // A new repository contains only files that the line itself puts there.
         "init" if operands.is_empty() => vec![Touch::Write(".".to_owned())],
         _ => return None,
     };
-    Some(found)
+    Some(touched)
 }
 
-/// The files that a query names, taken into the repository.
+/// Returns the touch of adding the files that a query lists to the repository.
 fn recorded(query: &[&str]) -> Touch {
     Touch::Record(".".to_owned(), query.iter().map(|word| (*word).to_owned()).collect())
 }
 
-/// Whether operands are names: of branches, commits, paths.
-fn plain(operands: &[&str]) -> bool {
+/// Returns whether operands are names of branches, commits or paths.
+fn are_names(operands: &[&str]) -> bool {
     operands.iter().all(|name| !name.is_empty() && !name.starts_with(['-', '+', ':']))
 }

@@ -1,4 +1,4 @@
-//! Changes a `policy.toml` and keeps everything else that the person wrote into it.
+//! Changes a `policy.toml` and keeps everything else that the person wrote in it.
 
 use super::{
     LISTS, PolicyFault, PolicyFile, PolicyReading, PolicyRules, RuleFault,
@@ -21,10 +21,10 @@ pub enum PolicyChange {
     Remove(PolicyRule),
 }
 
-/// Reason why a `policy.toml` was not changed. The file is then as before.
+/// The reason why a `policy.toml` was not changed. The file then keeps its content.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyChangeError {
-    /// The file is broken, and only the person knows what it should say.
+    /// The file is invalid, and only the person knows the intended content.
     #[error(transparent)]
     Broken(#[from] PolicyFault),
     /// The file is no longer the one that the change was made for.
@@ -42,8 +42,8 @@ pub enum PolicyChangeError {
 }
 
 impl PolicyFile {
-    /// Makes a change if the file's content matches `stamp`. The file is replaced atomically, readable only by
-    /// its owner; a link to it stays a link. Comments and layout are kept.
+    /// Makes a change if the file's content matches `stamp`. Replaces the file atomically; the new file is readable
+    /// only by its owner, and a link to it stays a link. Keeps comments and layout.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl PolicyFile {
     pub fn change(&self, change: &PolicyChange, stamp: &str) -> Result<PolicyReading, PolicyChangeError> {
         let content = self.text()?;
         let text = content.clone().unwrap_or_default();
-        let rules = parse(&text).map_err(|broken| broken.at(self.path()))?;
+        let rules = parse(&text).map_err(|error| error.in_file(self.path()))?;
         if stamp_of(content.as_deref()) != stamp {
             return Err(PolicyChangeError::Changed);
         }
@@ -68,7 +68,7 @@ impl PolicyFile {
         }
         if changed != rules {
             let new = render(&text, &changed);
-            // The result must be the intended one, whatever the file looks like.
+            // Checks the result, because a file may have any layout.
             if parse(&new).ok().as_ref() != Some(&changed) {
                 return Err(PolicyChangeError::Layout);
             }
@@ -87,7 +87,7 @@ impl PolicyFile {
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(new.as_bytes())?;
         file.as_file().sync_all()?;
-        // As late as possible: an editor may have saved the file since it was read.
+        // Checked as late as possible, because an editor may have saved the file in the meantime.
         if self.text()?.as_deref() != expected {
             return Err(PolicyChangeError::Changed);
         }
@@ -96,32 +96,32 @@ impl PolicyFile {
     }
 }
 
-/// Returns the `policy.toml` `text` with these rules in it. The person's comments and layout stay.
+/// Returns a `policy.toml` with these rules. Keeps the comments and the layout of `text`, its former content.
 pub(super) fn render(text: &str, rules: &PolicyRules) -> String {
     let mut document: DocumentMut = text.parse().unwrap_or_default();
     for list in LISTS {
-        let (words, (section, key)) = (rules.list(list), section_and_key(list));
+        let (texts, (section, key)) = (rules.list(list), section_and_key(list));
         let is_present = document.get(section).and_then(|table| table.get(key)).is_some();
-        if words.is_empty() && !is_present {
+        if texts.is_empty() && !is_present {
             continue;
         }
         let table = document.entry(section).or_insert_with(|| Item::Table(Table::new()));
         let Some(table) = table.as_table_like_mut() else { continue };
         match table.get_mut(key).and_then(Item::as_array_mut) {
-            Some(array) => fill(array, words),
+            Some(array) => fill(array, texts),
             None => {
-                table.insert(key, value(words.iter().collect::<Array>()));
+                table.insert(key, value(texts.iter().collect::<Array>()));
             }
         }
     }
     document.to_string()
 }
 
-/// Sets the words of an array. Words that stay, and their comments, keep their places.
-fn fill(array: &mut Array, words: &[String]) {
+/// Sets the texts of an array. Texts that stay keep their positions and comments.
+fn fill(array: &mut Array, texts: &[String]) {
     let stays =
-        |item: &toml_edit::Value| item.as_str().is_some_and(|text| words.iter().any(|word| word == text));
-    // In the document, a comment after a word is attached to the next one, and must not be removed with it.
+        |item: &toml_edit::Value| item.as_str().is_some_and(|kept| texts.iter().any(|text| text == kept));
+    // The document attaches a comment to the text after it, but the comment must not be removed with that text.
     let comments: String = array
         .iter()
         .filter(|item| !stays(item))
@@ -134,9 +134,9 @@ fn fill(array: &mut Array, words: &[String]) {
         let end = if trailing.ends_with('\n') { "" } else { "\n" };
         array.set_trailing(format!("{trailing}{end}"));
     }
-    for word in words {
-        if !array.iter().any(|item| item.as_str() == Some(word)) {
-            array.push(word.as_str());
+    for text in texts {
+        if !array.iter().any(|item| item.as_str() == Some(text)) {
+            array.push(text.as_str());
         }
     }
 }

@@ -5,15 +5,15 @@ use octo_protocol::{ApiError, PolicyList, PolicyRule};
 use std::path::{Path, PathBuf};
 use toml_edit::{Document, Item};
 
-/// Why a `policy.toml` does not hold, for the person to see.
+/// The reason why a `policy.toml` is not in effect, as shown to the person.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyFault {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{} cannot be read: {reason}", .path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// The system's words.
+        /// The message of the operating system.
         reason: String,
     },
     /// The file is not a valid policy.
@@ -23,25 +23,25 @@ pub enum PolicyFault {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// The error.
+        /// The message of the parser.
         reason: String,
     },
-    /// One of its rules is invalid.
+    /// A rule is invalid.
     #[error("{}, line {line}: `{}` is no rule: {why:?}", .path.display(), .rule.text)]
     Rule {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// The text of the rule.
+        /// The rule.
         rule: PolicyRule,
-        /// Why it is invalid.
+        /// The fault of the rule.
         why: RuleFault,
     },
 }
 
 impl PolicyFault {
-    /// Returns the error shown to the person, with words from the catalogue.
+    /// Returns the error shown to the person, whose text is in the word catalogue.
     pub fn to_api_error(&self) -> ApiError {
         match self {
             Self::Unreadable { path, reason } => {
@@ -59,35 +59,35 @@ impl PolicyFault {
     }
 }
 
-/// Why a text is no rule.
+/// The reason why a text is not a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RuleFault {
-    /// Nothing is written.
+    /// The text is empty.
     Empty,
-    /// It holds characters that do not show, or show as something else.
+    /// The text contains characters that are invisible or look like others.
     Invisible,
-    /// It is more than one command: `;`, `&&`, `|`, a line end.
+    /// The text is more than one command: `;`, `&&`, `|`, a line end.
     Joined,
-    /// Part of it is only known when it runs: `$(…)`, `$x`, a backtick.
+    /// The text contains an expansion: `$(…)`, `$x`, a backtick.
     Expanded,
-    /// It sends output somewhere, or takes input from there.
+    /// The text contains a redirection.
     Redirected,
-    /// It sets a variable, or begins with a word of the shell's language.
+    /// The text begins with an assignment.
     Assigned,
-    /// It would be about every command.
+    /// The rule would cover every command.
     Everything,
-    /// It holds a pattern other than a `*` that is a whole word.
+    /// The text contains a pattern other than `*` as a whole word.
     Pattern,
-    /// The quotes in it do not end, or something else makes it unreadable.
+    /// The text cannot be parsed, for example because a quote does not end.
     Unreadable,
-    /// It is a path that is neither absolute nor in the home.
+    /// The path is neither absolute nor in the home.
     Relative,
-    /// It is both a place and a pattern.
+    /// The path contains a pattern.
     PlacePattern,
 }
 
 impl RuleFault {
-    /// Every one.
+    /// Every fault.
     pub const ALL: [Self; 11] = [
         Self::Empty,
         Self::Invisible,
@@ -102,7 +102,7 @@ impl RuleFault {
         Self::PlacePattern,
     ];
 
-    /// The key of the words for it: `error.<key>`.
+    /// Returns the key of the fault's text in the word catalogue, without its `error.` prefix.
     pub fn key(self) -> &'static str {
         match self {
             Self::Empty => "policy.rule.empty",
@@ -127,7 +127,7 @@ pub(super) fn is_about_commands(list: PolicyList) -> bool {
     }
 }
 
-/// Whether a text is a rule of its list.
+/// Checks that a text is a valid rule of its list.
 pub(super) fn check(rule: &PolicyRule) -> Result<(), RuleFault> {
     let text = &rule.text;
     if text.trim().is_empty() {
@@ -136,11 +136,12 @@ pub(super) fn check(rule: &PolicyRule) -> Result<(), RuleFault> {
     if text.chars().any(plain::is_treacherous) {
         return Err(RuleFault::Invisible);
     }
-    if is_about_commands(rule.list) { command(text).map(|_| ()) } else { place(text) }
+    if is_about_commands(rule.list) { parse_command(text).map(|_| ()) } else { check_path(text) }
 }
 
-/// The words of a command's pattern: one simple command, read like any line, so that nothing else can hide in it.
-pub(super) fn command(text: &str) -> Result<Vec<String>, RuleFault> {
+/// Returns the words of a command rule. The rule is parsed like a line and must be one simple command, so that nothing
+/// else can hide in it.
+pub(super) fn parse_command(text: &str) -> Result<Vec<String>, RuleFault> {
     let Ok(line) = plain::read(text) else { return Err(read_failure(text)) };
     let [command] = line.commands.as_slice() else { return Err(RuleFault::Joined) };
     if !line.operators.is_empty() {
@@ -155,7 +156,7 @@ pub(super) fn command(text: &str) -> Result<Vec<String>, RuleFault> {
         .map(|word| (word.form == Form::Literal || word.text == "*").then(|| word.text.clone()))
         .collect();
     let words = words.ok_or(RuleFault::Pattern)?;
-    // `*` for a name would be every command.
+    // `*` as the name would cover every command.
     match words.first() {
         None => Err(RuleFault::Empty),
         Some(name) if name == "*" => Err(RuleFault::Everything),
@@ -163,7 +164,7 @@ pub(super) fn command(text: &str) -> Result<Vec<String>, RuleFault> {
     }
 }
 
-/// The likeliest reason why a text could not be read as a simple command. Only a hint: that it could not is what counts.
+/// Returns the most likely reason why a text is not a simple command.
 fn read_failure(text: &str) -> RuleFault {
     if text.contains(['$', '`']) {
         RuleFault::Expanded
@@ -178,25 +179,25 @@ fn read_failure(text: &str) -> RuleFault {
     }
 }
 
-/// Parses a place: a path that includes everything below it, or a pattern for a name.
-fn place(text: &str) -> Result<(), RuleFault> {
+/// Checks a path rule: a path, which includes everything below it, or a pattern for a name.
+fn check_path(text: &str) -> Result<(), RuleFault> {
     let in_home = text == "~" || text.starts_with("~/");
     if in_home || Path::new(text).is_absolute() || text.starts_with('/') {
         return if text.contains(['*', '?']) { Err(RuleFault::PlacePattern) } else { Ok(()) };
     }
-    // Compared with names one by one, it would never match.
+    // A pattern is compared with single names, so it would never match.
     if text.starts_with('~') || text.contains(std::path::is_separator) {
         return Err(RuleFault::Relative);
     }
     Ok(())
 }
 
-/// The line a byte of a text is in, from 1.
+/// Returns the number of the line that contains the byte at `at`, from 1.
 pub(super) fn line_at(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// Returns the line of a rule, from 1.
+/// Returns the number of the line that contains a rule, from 1; 1 if the rule is not found.
 pub(super) fn line_of(text: &str, rule: &PolicyRule) -> usize {
     let (section, key) = section_and_key(rule.list);
     let span = || {
@@ -207,7 +208,7 @@ pub(super) fn line_of(text: &str, rule: &PolicyRule) -> usize {
     span().map_or(1, |span| line_at(text, span.start))
 }
 
-/// Where a list is in the file.
+/// Returns the section and the key of a list in the file.
 pub(super) fn section_and_key(list: PolicyList) -> (&'static str, &'static str) {
     match list {
         PolicyList::Allow => ("commands", "allow"),

@@ -1,12 +1,12 @@
-//! Reading a command's words by a grammar.
+//! Parses a command's words by a grammar.
 
 use super::{Attachment, Clusters, OptionGrammar, OptionRule, Standing, ValueKind};
 use crate::plain::{Form, Word};
 
-/// Words that may name a path to read.
+/// Words that may name a path that is read.
 pub(crate) type Reads = Vec<String>;
 
-/// Returns the words that bash replaces with names of files, which it finds by reading folders.
+/// Returns the patterns among the words. Bash reads folders to replace them with the names of files.
 pub(crate) fn patterns(words: &[Word]) -> Reads {
     words.iter().filter(|word| word.form == Form::Pattern).map(|word| word.text.clone()).collect()
 }
@@ -14,33 +14,35 @@ pub(crate) fn patterns(words: &[Word]) -> Reads {
 /// A command's words by kind: options, their values, operands.
 #[derive(Debug, Default)]
 pub(crate) struct Options<'a> {
-    /// Options by name (`n`, `lines`), in order; abbreviations in full.
+    /// The names of the options in order (`n`, `lines`), never abbreviated.
     pub given: Vec<&'a str>,
     /// Words that are neither options nor their values.
     pub operands: Vec<&'a Word>,
-    /// Values of options that are paths.
+    /// The values of options that are paths.
     pub files: Reads,
-    /// Values of options, by option.
+    /// The name of each option with a value, and the value.
     pub values: Vec<(&'a str, &'a str)>,
-    /// Values that are words of their own and patterns.
+    /// The patterns among the values that are separate words.
     pub patterns: Reads,
-    /// Separate values after an operand. A program that stops parsing at its first operand takes them as operands.
+    /// The values that are separate words after an operand. To a program that stops parsing at its first operand, these
+    /// are operands.
     pub late_values: Reads,
     /// Whether an option came after an operand.
     pub late: bool,
-    /// The operands after `--`.
+    /// The number of operands after `--`.
     pub after_end: usize,
 }
 
 impl OptionGrammar {
-    /// Tells the words apart; `None` if one of them is no option of this grammar, or might be an option.
+    /// Separates the words into options, values and operands; `None` if a word is an option that the grammar does not
+    /// allow, or may be one.
     pub(crate) fn read<'a>(&self, arguments: &[&'a Word]) -> Option<Options<'a>> {
         let mut options = Options::default();
         let mut words = arguments.iter().copied();
         while let Some(word) = words.next() {
             let text = word.text.as_str();
             if matches!(word.form, Form::Unknown | Form::Split | Form::Number) {
-                // It could be an option.
+                // The word may be an option.
                 return None;
             } else if word.form == Form::Pipe {
                 options.operands.push(word);
@@ -79,8 +81,10 @@ impl OptionGrammar {
         options.given.push(name);
         match (rule.attachment, value) {
             (Attachment::None, Some(_)) => return None,
-            (Attachment::Required | Attachment::Optional, Some(value)) => options.value(name, value, rule),
-            (Attachment::Required, None) => options.separate(name, rule, words)?,
+            (Attachment::Required | Attachment::Optional, Some(value)) => {
+                options.add_value(name, value, rule)
+            }
+            (Attachment::Required, None) => options.take_next_word(name, rule, words)?,
             (Attachment::None | Attachment::Optional, None) => {}
         }
         Some(())
@@ -107,8 +111,8 @@ impl OptionGrammar {
                     return None;
                 }
                 Attachment::None => continue,
-                Attachment::Required if rest.is_empty() => options.separate(name, rule, words)?,
-                Attachment::Required | Attachment::Optional => options.value(name, rest, rule),
+                Attachment::Required if rest.is_empty() => options.take_next_word(name, rule, words)?,
+                Attachment::Required | Attachment::Optional => options.add_value(name, rest, rule),
             }
             return Some(());
         }
@@ -117,8 +121,8 @@ impl OptionGrammar {
 }
 
 impl<'a> Options<'a> {
-    /// Takes the next word for the value of an option.
-    fn separate(
+    /// Consumes the next word as the value of an option; `None` if it cannot be one.
+    fn take_next_word(
         &mut self,
         name: &'a str,
         rule: OptionRule,
@@ -131,38 +135,38 @@ impl<'a> Options<'a> {
         if !self.operands.is_empty() {
             self.late_values.push(word.text.clone());
         }
-        self.value(name, &word.text, rule);
+        self.add_value(name, &word.text, rule);
         Some(())
     }
 
-    fn value(&mut self, name: &'a str, value: &'a str, rule: OptionRule) {
+    fn add_value(&mut self, name: &'a str, value: &'a str, rule: OptionRule) {
         self.values.push((name, value));
         if rule.value == ValueKind::File && !value.is_empty() {
             self.files.push(value.to_owned());
         }
     }
 
-    /// Whether an option was given, by any of its names.
+    /// Returns whether an option was given, by any of its names.
     pub(crate) fn has(&self, names: &[&str]) -> bool {
         self.given.iter().any(|given| names.contains(given))
     }
 
-    /// The values of an option, by any of its names.
-    pub(crate) fn of<'b>(&'b self, names: &'b [&str]) -> impl Iterator<Item = &'a str> + 'b {
+    /// Returns the values of an option, by any of its names.
+    pub(crate) fn values_of<'b>(&'b self, names: &'b [&str]) -> impl Iterator<Item = &'a str> + 'b {
         self.values.iter().filter(|(name, _)| names.contains(name)).map(|(_, value)| *value)
     }
 
-    /// The operands that name paths: a pipe that bash makes is none.
+    /// Returns the operands that name paths: all but the pipes that bash makes.
     pub(crate) fn paths(&self) -> Reads {
         self.operands.iter().filter(|word| word.form != Form::Pipe).map(|word| word.text.clone()).collect()
     }
 
-    /// Every path the options themselves name.
+    /// Returns every path that the options name.
     pub(crate) fn option_reads(&self) -> Reads {
         self.files.iter().chain(&self.patterns).chain(&self.late_values).cloned().collect()
     }
 
-    /// Whether bash replaces an operand or a value by names of files.
+    /// Returns whether an operand or a value is a pattern.
     pub(crate) fn has_pattern(&self) -> bool {
         self.operands.iter().any(|word| word.form == Form::Pattern) || !self.patterns.is_empty()
     }

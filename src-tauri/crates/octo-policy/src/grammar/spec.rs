@@ -1,4 +1,4 @@
-//! The notation in which a grammar is written: options separated by blanks, as a program's help shows them.
+//! The notation of grammars: options separated by blanks, as a program's help shows them.
 //!
 //! | Written | Meaning |
 //! |---|---|
@@ -13,7 +13,7 @@
 use super::{Attachment, Clusters, LongSpelling, OptionGrammar, OptionRule, Standing, ValueKind};
 
 impl OptionGrammar {
-    /// Reads the notation. A token that is no option is left out, which makes it ask; a test finds such tokens.
+    /// Parses the notation. Skips a token that is no option, so that a command with it asks; a test finds such tokens.
     pub(crate) fn new(spec: &'static str) -> Self {
         let mut grammar = Self::default();
         for token in spec.split_whitespace() {
@@ -30,7 +30,7 @@ impl OptionGrammar {
         Self { clusters, ..self }
     }
 
-    /// Adds an option; `None` if the token is none.
+    /// Adds an option. Returns `None` if the token is not an option.
     pub(super) fn add(&mut self, token: &'static str) -> Option<()> {
         let (standing, token) = match token.strip_prefix('!') {
             Some(rest) => (Standing::Refused, rest),

@@ -1,9 +1,8 @@
 //! The language of `awk`: the part that only prints.
 //!
-//! The reader follows the language far enough to tell a comparison from a redirection and a pattern from a
-//! division. It refuses what starts programs or names files: `system`, `getline`, pipes, redirections other than
-//! those to the standard streams, the list of arguments, the environment, and `@`, which loads files and calls by
-//! name.
+//! The reader follows the language far enough to tell a comparison from a redirection and a pattern from a division. It
+//! refuses everything that starts programs or names files: `system`, `getline`, pipes, redirections other than those to
+//! files with a literal name, the list of arguments, the environment, and `@`, which loads files and calls by name.
 
 mod tokens;
 
@@ -17,7 +16,7 @@ use tokens::{Token, tokens};
 /// `-f` takes a program from a file; gawk's long options load, dump and write.
 pub(crate) const OPTIONS: &str = "-Fv=TEXT !-f=FILE";
 
-/// Names a program may not mention.
+/// Names that a program must not contain.
 const REFUSED: &[&str] = &[
     "ARGC",
     "ARGIND",
@@ -43,16 +42,16 @@ pub(crate) fn touched(grammar: &OptionGrammar, arguments: &[Word]) -> Option<(Re
     let options = grammar.read(&arguments.iter().collect::<Vec<_>>())?;
     let mut operands = options.operands.iter();
     let program = operands.next().filter(|word| word.form == Form::Literal)?;
-    if !options.patterns.is_empty() || !options.of(&["v"]).all(is_assignment) {
+    if !options.patterns.is_empty() || !options.values_of(&["v"]).all(is_assignment) {
         return None;
     }
-    let writes = written(&program.text)?;
-    // An operand with `=` assigns a variable; as a file name it is in the folder.
+    let writes = writes(&program.text)?;
+    // An operand with `=` assigns a variable. Taken for a file, it lies in the folder.
     let files = operands.filter(|word| word.form != Form::Pipe).map(|word| word.text.clone());
     Some((options.option_reads().into_iter().chain(files).collect(), writes))
 }
 
-/// Whether the value of `-v` assigns a variable whose name is known and means nothing beyond the program.
+/// Returns whether the value of `-v` assigns a variable that only the program itself uses.
 fn is_assignment(text: &str) -> bool {
     text.split_once('=').is_some_and(|(name, _)| {
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -61,19 +60,19 @@ fn is_assignment(text: &str) -> bool {
     })
 }
 
-/// Returns the files a program writes; `None` if it may do more than print and write to files it names.
-pub(crate) fn written(program: &str) -> Option<Vec<String>> {
+/// Returns the files a program writes; `None` if it may do more than print and write to files with a literal name.
+pub(crate) fn writes(program: &str) -> Option<Vec<String>> {
     if program.contains(UNKNOWN) {
         return None;
     }
-    check(&tokens(program)?)
+    written_files(&tokens(program)?)
 }
 
-/// Refuses names, pipes and redirections to what is not named. In a `print` outside parentheses `>` is a redirection,
-/// elsewhere a comparison.
-fn check(tokens: &[Token<'_>]) -> Option<Vec<String>> {
+/// Returns the files that the redirections of a program name; `None` if a token is refused. In a `print` outside
+/// parentheses `>` is a redirection, elsewhere a comparison.
+fn written_files(tokens: &[Token<'_>]) -> Option<Vec<String>> {
     let mut written = Vec::new();
-    // The depth at which a statement that prints began.
+    // The depth of the current `print` statement.
     let mut print: Option<usize> = None;
     let mut depth = 0_usize;
     let mut tokens = tokens.iter();
@@ -93,9 +92,10 @@ fn check(tokens: &[Token<'_>]) -> Option<Vec<String>> {
             Token::Sign(";" | "\n") if print.is_none_or(|at| at >= depth) => print = None,
             Token::Sign(">" | ">>") if print.is_some_and(|at| at >= depth) => {
                 let Some(Token::Text(name)) = tokens.next() else { return None };
-                let ends = matches!(tokens.as_slice().first(), None | Some(Token::Sign(";" | "}" | "\n")));
-                // An escape would make another name of it.
-                if !ends || name.contains('\\') || name.is_empty() {
+                let ends_statement =
+                    matches!(tokens.as_slice().first(), None | Some(Token::Sign(";" | "}" | "\n")));
+                // An escape would change the name.
+                if !ends_statement || name.contains('\\') || name.is_empty() {
                     return None;
                 }
                 if !matches!(*name, "/dev/stderr" | "/dev/stdout") {
@@ -110,7 +110,7 @@ fn check(tokens: &[Token<'_>]) -> Option<Vec<String>> {
     (depth == 0).then_some(written)
 }
 
-/// Whether a statement may go on behind a line end after this token.
+/// Returns whether a statement may continue after a line end that follows this token.
 fn continues(token: &Token<'_>) -> bool {
     matches!(token, Token::Sign(sign) if !matches!(*sign, ")" | "]" | "}" | ";" | "++" | "--"))
 }

@@ -8,7 +8,7 @@ use crate::{
 
 /// Tests and actions without an argument.
 #[rustfmt::skip]
-const ALONE: &[&str] = &[
+const WITHOUT_ARGUMENT: &[&str] = &[
     "-a", "-and", "-daystart", "-depth", "-empty", "-executable", "-false", "-ls", "-mount", "-nogroup",
     "-noleaf", "-not", "-nouser", "-o", "-or", "-print", "-print0", "-prune", "-quit", "-readable", "-true", "-writable",
     "-xdev",
@@ -26,14 +26,15 @@ const WITH_FILE: &[&str] = &["-anewer", "-cnewer", "-newer", "-samefile"];
 /// A `find` whose words are known.
 #[derive(Debug, Default)]
 pub(crate) struct FindCommand {
-    /// Starting points, files compared with, and patterns bash replaces.
+    /// Starting points, files that tests compare with, and patterns.
     pub reads: Reads,
-    /// The commands it starts, with a word for each found file.
+    /// The commands it starts; a word of [`Form::Found`] represents a found file.
     pub started: Vec<Vec<Word>>,
+    /// Starting points.
     starts: Vec<String>,
-    /// Tests of the name that every found file passes; none when the expression has alternatives.
+    /// The patterns of `-name`. Every found file matches them, unless the expression has alternatives.
     names: Vec<String>,
-    alternatives: bool,
+    has_alternatives: bool,
 }
 
 /// Returns the paths that a `find` which starts nothing would read.
@@ -42,8 +43,8 @@ pub(crate) fn reads(arguments: &[Word]) -> Option<Reads> {
 }
 
 impl FindCommand {
-    /// Reads the words of a `find` that only looks and starts commands; `None` if it may delete or write
-    /// (`-delete`, `-fprint…`, `-fls`), asks the person itself (`-ok…`), or leaves the folder (`-L`, `-follow`).
+    /// Parses the words of a `find` that only searches and starts commands; `None` if it may delete or write
+    /// (`-delete`, `-fprint…`, `-fls`), prompts (`-ok…`), or leaves the folder (`-L`, `-follow`).
     pub(crate) fn read(arguments: &[Word]) -> Option<Self> {
         let mut find = Self::default();
         let mut words = arguments.iter().peekable();
@@ -57,24 +58,24 @@ impl FindCommand {
             find.reads.push(word.text.clone());
             find.starts.push(word.text.clone());
         }
-        let mut acted = false;
+        let mut has_action = false;
         while let Some(word) = words.next() {
             let text = word.text.as_str();
-            acted |= ["-exec", "-print", "-ls"].iter().any(|action| text.starts_with(action));
+            has_action |= ["-exec", "-print", "-ls"].iter().any(|action| text.starts_with(action));
             if matches!(text, "-exec" | "-execdir") {
-                let command = command(words.by_ref(), text == "-execdir")?;
+                let command = exec_command(words.by_ref(), text == "-execdir")?;
                 find.started.push(command);
                 continue;
             }
-            find.alternatives |= matches!(text, "-o" | "-or" | "!" | "-not" | "(" | ",");
-            // The parentheses are quoted or escaped here, and `!` is quoted.
-            if matches!(text, "(" | ")" | "!") || ALONE.contains(&text) {
+            find.has_alternatives |= matches!(text, "-o" | "-or" | "!" | "-not" | "(" | ",");
+            // In the line these signs are quoted or escaped.
+            if matches!(text, "(" | ")" | "!") || WITHOUT_ARGUMENT.contains(&text) {
                 continue;
             }
             let takes_file = WITH_FILE.contains(&text);
             if !takes_file && !WITH_TEXT.contains(&text) {
-                // A pattern among an argument's words: bash may have expanded it to several words. Where a command
-                // runs unasked, none of them can begin with a dash, so they are misplaced starting points.
+                // Bash may expand a pattern to several words. In a line that runs unasked no name begins with a
+                // dash, so these words are misplaced starting points.
                 if word.form == Form::Pattern && !begins_expression(text) {
                     find.reads.push(text.to_owned());
                     find.starts.push(text.to_owned());
@@ -86,8 +87,8 @@ impl FindCommand {
             if takes_file || value.form == Form::Pattern {
                 find.reads.push(value.text.clone());
             }
-            // A test after an action does not limit what the action gets.
-            if text == "-name" && value.form == Form::Literal && !acted {
+            // A test after an action does not limit the files of the action.
+            if text == "-name" && value.form == Form::Literal && !has_action {
                 find.names.push(value.text.clone());
             }
         }
@@ -97,24 +98,24 @@ impl FindCommand {
         Some(find)
     }
 
-    /// Its starting points.
+    /// Returns the starting points.
     pub(crate) fn starts(&self) -> &[String] {
         &self.starts
     }
 
-    /// The files it could find.
+    /// Returns the files it could find.
     pub(crate) fn found(&self, splitting: Splitting) -> FoundFiles {
         // An escape or a bracket is not interpreted here.
         let plain = |pattern: &&String| pattern.chars().all(|c| c.is_alphanumeric() || "._-*?".contains(c));
-        let names = if self.alternatives { None } else { self.names.first().filter(plain) };
+        let names = if self.has_alternatives { None } else { self.names.first().filter(plain) };
         let source = FoundSource::Tree(names.cloned().into_iter().collect());
         FoundFiles { roots: self.starts.clone(), source, splitting }
     }
 }
 
-/// The words of `-exec` up to its `;` or `+`. A found file may only be a whole word: `{}` within one is replaced by
-/// some versions only, and the first word must be a name.
-fn command<'a>(words: impl Iterator<Item = &'a Word>, in_folder: bool) -> Option<Vec<Word>> {
+/// Returns the words of `-exec` up to its `;` or `+`; `None` if the command is not known. A found file must be a whole
+/// word, because only some versions replace `{}` within a word, and it must not be the first word.
+fn exec_command<'a>(words: impl Iterator<Item = &'a Word>, in_folder: bool) -> Option<Vec<Word>> {
     let mut command: Vec<Word> = Vec::new();
     for word in words {
         match word.text.as_str() {

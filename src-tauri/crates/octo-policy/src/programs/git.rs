@@ -1,9 +1,9 @@
 //! The commands of git that only read.
 //!
-//! Git runs programs named in the repository's own settings: a file-system monitor, filters, text converters,
-//! external diffs. The environment switches off those it can ([`crate::unattended`]); a repository whose settings
-//! name the rest asks (see [`crate::folder`]). Here only words are judged; which contents a command would print is
-//! a matter of the repository, see [`contents`].
+//! Git runs programs that the repository's own settings name: a file-system monitor, filters, text converters, external
+//! diffs. The environment switches some of them off ([`crate::unattended`]); a command asks if the settings name others
+//! (see [`crate::folder`]). This module judges only words. The contents that a command would print depend on the
+//! repository, see [`contents`].
 
 mod contents;
 mod format;
@@ -17,7 +17,7 @@ use crate::{
 };
 use std::{collections::BTreeMap, sync::LazyLock};
 
-/// Options of everything that shows differences. `--output` writes, `--ext-diff` and `--textconv` start programs,
+/// Options of the commands that show differences. `--output` writes, `--ext-diff` and `--textconv` start programs,
 /// `--no-index` compares any two files, `-O` takes a file.
 macro_rules! diff_options {
     () => {
@@ -64,12 +64,12 @@ pub(crate) const ROWS: &[(&str, &str)] = &[
     ("check-ignore", "-nqvz --quiet --verbose --non-matching --no-index"),
     ("config", "-lz --get --get-all --list --show-origin --show-scope --name-only --local --global --system"),
     ("count-objects", "-vH --verbose --human-readable"),
-    // `--dirty` refreshes the index, which the environment keeps it from writing.
+    // `--dirty` refreshes the index, but the environment keeps git from writing it.
     ("describe", "--abbrev[=NUM] --all --always --candidates=NUM --contains --exact-match --exclude=TEXT --first-parent --long --match=TEXT --tags --dirty[=TEXT] !--broken[=TEXT]"),
     ("diff", concat!(diff_options!(), "--cached --merge-base --staged")),
     ("diff-tree", concat!(diff_options!(), "-rt --no-commit-id --root --always")),
     ("for-each-ref", "--count=NUM --format=TEXT --sort=KEY --points-at=REV --merged[=REV] --no-merged[=REV] --contains[=REV] --no-contains[=REV] --ignore-case"),
-    // `-O` starts a pager, `-f` takes patterns from a file, the rest searches what git does not track.
+    // `-O` starts a pager, `-f` takes patterns from a file, the others search files that git does not track.
     ("grep", "-# -aciEFGhHIlLnopPqvwWz -ABCem=TEXT --after-context=NUM --before-context=NUM --basic-regexp --break --cached --color[=WHEN] --column --context=NUM --count --extended-regexp --files-with-matches --files-without-match --fixed-strings --function-context --heading --ignore-case --invert-match --line-number --max-depth=NUM --name-only --no-color --null --only-matching --perl-regexp --quiet --show-function --text --word-regexp !-O[PAGER] !--open-files-in-pager[=PAGER] !-f=FILE !--no-index !--untracked !--textconv !--ext-grep !--recurse-submodules"),
     ("log", LOG),
     ("ls-files", "-cdikmostuvz --cached --deleted --directory --eol --error-unmatch --exclude-standard --full-name --ignored --killed --modified --no-empty-directory --others --stage --unmerged"),
@@ -85,7 +85,7 @@ pub(crate) const ROWS: &[(&str, &str)] = &[
     ("show-branch", "-ar --all --color[=WHEN] --current --list --merge-base --more[=NUM] --no-color --no-name --remotes --sha1-name --topo-order"),
     ("show-ref", "-dqs --abbrev[=NUM] --branches --dereference --hash[=NUM] --head --heads --quiet --tags --verify"),
     ("stash", "-# -p -n=NUM --max-count=NUM --name-only --name-status --oneline --patch --stat"),
-    // `-u` and `--untracked-files` take their mode attached.
+    // `-u` and `--untracked-files` take only an attached mode.
     ("status", "-bsvz -u[MODE] --ahead-behind --branch --column[=TEXT] --ignored[=MODE] --long --no-ahead-behind --no-renames --porcelain[=VERSION] --renames --short --show-stash --untracked-files[=MODE]"),
     ("symbolic-ref", "-q --quiet --short"),
     ("tag", "-li -n[NUM] --contains=REV --format=TEXT --ignore-case --list --merged[=REV] --no-contains=REV --no-merged[=REV] --points-at=REV --sort=KEY"),
@@ -99,14 +99,14 @@ static COMMANDS: LazyLock<BTreeMap<&'static str, OptionGrammar>> = LazyLock::new
     ROWS.iter().map(|(name, spec)| (*name, grammar(spec))).collect()
 });
 
-/// Options that make `git branch` and `git tag` a listing.
-const LISTING: &[&str] = &["list", "contains", "no-contains", "merged", "no-merged", "points-at"];
+/// Options with which `git branch` and `git tag` list.
+const LISTING_OPTIONS: &[&str] = &["list", "contains", "no-contains", "merged", "no-merged", "points-at"];
 
-/// A command of git that only reads, its words told apart.
+/// A git command with its words parsed.
 struct GitCommand<'a> {
     name: &'a str,
     options: Options<'a>,
-    /// The folder it goes to first (`-C`).
+    /// The folder that git changes to first (`-C`); `None` without one.
     folder: Option<&'a str>,
 }
 
@@ -128,8 +128,8 @@ impl<'a> GitCommand<'a> {
         Some(Self { name: name.text.as_str(), options, folder })
     }
 
-    /// A path as seen from where git was started.
-    fn seen(&self, path: String) -> String {
+    /// Returns a path relative to the directory in which git starts.
+    fn path_from_start(&self, path: String) -> String {
         match self.folder {
             Some(folder) if !path.starts_with('/') => format!("{}/{path}", folder.trim_end_matches('/')),
             _ => path,
@@ -141,8 +141,8 @@ impl<'a> GitCommand<'a> {
     }
 }
 
-/// Returns the paths this `git` would read; `None` if it may do more. Revisions count as paths too: as names they
-/// lie inside the folder, and a path outside makes `git diff` compare files.
+/// Returns the paths a git command would read; `None` if it may do more. Revisions count as paths too: taken for names
+/// they lie inside the folder, and `git diff` compares files if a path is outside.
 pub(crate) fn reads(arguments: &[Word]) -> Option<Reads> {
     if let [only] = arguments
         && only.text == "--version"
@@ -156,7 +156,7 @@ pub(crate) fn reads(arguments: &[Word]) -> Option<Reads> {
     if piped || options.values.iter().any(|(_, value)| value.contains(UNKNOWN)) {
         return None;
     }
-    let formats = options.of(&["format", "pretty"]);
+    let formats = options.values_of(&["format", "pretty"]);
     if !formats.into_iter().all(format::is_harmless) || !is_listing(&command, &operands) {
         return None;
     }
@@ -164,7 +164,7 @@ pub(crate) fn reads(arguments: &[Word]) -> Option<Reads> {
     match command.name {
         // `-L 1,2:file` prints lines of that file.
         "log" | "show" | "reflog" | "whatchanged" => {
-            for range in options.of(&["L"]) {
+            for range in options.values_of(&["L"]) {
                 reads.push(range.rsplit_once(':')?.1.to_owned());
             }
         }
@@ -184,15 +184,15 @@ pub(crate) fn reads(arguments: &[Word]) -> Option<Reads> {
         "worktree",
     ];
     if !NAMES_ONLY.contains(&command.name) {
-        reads.extend(operands.iter().flat_map(|operand| names(operand)));
+        reads.extend(operands.iter().flat_map(|operand| named_paths(operand)));
     }
-    let mut reads: Reads = reads.into_iter().map(|path| command.seen(path)).collect();
+    let mut reads: Reads = reads.into_iter().map(|path| command.path_from_start(path)).collect();
     reads.extend(command.folder.map(str::to_owned));
     Some(reads)
 }
 
-/// The paths a revision or path may name: `HEAD:a` prints `a`, and so does `:0:a`.
-fn names(operand: &str) -> Reads {
+/// Returns the paths that a revision or path may name: `HEAD:a` prints `a`, and so does `:0:a`.
+fn named_paths(operand: &str) -> Reads {
     let mut names = vec![operand.to_owned()];
     if let Some((_, path)) = operand.split_once(':') {
         let path = path.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(':');
@@ -204,15 +204,15 @@ fn names(operand: &str) -> Reads {
     names
 }
 
-/// Whether a command with these operands lists and changes nothing.
+/// Returns whether a command with these operands only lists.
 fn is_listing(command: &GitCommand<'_>, operands: &[&str]) -> bool {
     let options = &command.options;
     let pattern = options.operands.iter().any(|word| word.form == Form::Pattern);
     match command.name {
-        // Unless an option makes it a listing, an operand makes a branch or a tag. The `-l` of `git branch` does not
-        // count: old versions took it for something else.
+        // Without an option that lists, an operand creates a branch or a tag. The `-l` of `git branch` does not count,
+        // because it has another meaning in old versions.
         "tag" if options.has(&["l"]) => !pattern,
-        "branch" | "tag" => operands.is_empty() || (options.has(LISTING) && !pattern),
+        "branch" | "tag" => operands.is_empty() || (options.has(LISTING_OPTIONS) && !pattern),
         "cat-file" => operands.len() == 1 && !pattern && options.given.len() == 1,
         "check-ignore" => !operands.is_empty(),
         "config" => shows_setting(options, operands) && !pattern,
@@ -224,26 +224,27 @@ fn is_listing(command: &GitCommand<'_>, operands: &[&str]) -> bool {
         // `GIT_EDITOR` and `GIT_PAGER` only name programs; a list shows every setting.
         "var" => operands.len() == 1 && !options.has(&["l"]) && !pattern,
         "worktree" => operands == ["list"],
-        "log" | "show" | "whatchanged" => options.of(&["L"]).all(is_line_range),
+        "log" | "show" | "whatchanged" => options.values_of(&["L"]).all(is_line_range),
         _ => true,
     }
 }
 
-/// A range of lines, without a function's name, which is a pattern the repository's attributes choose.
+/// Returns whether the value of `-L` is a range of lines. A function's name instead would be searched with a pattern
+/// that the repository's attributes choose.
 fn is_line_range(range: &str) -> bool {
     range.split_once(':').is_some_and(|(lines, path)| {
         !path.contains(':') && lines.chars().all(|c| c.is_ascii_digit() || ",+".contains(c))
     })
 }
 
-/// Whether `git config` shows one setting that holds no secret. The headers of a remote may hold one.
+/// Returns whether `git config` shows a single setting that is not secret. The headers of a remote may be secret.
 fn shows_setting(options: &Options<'_>, operands: &[&str]) -> bool {
     const SECTIONS: &[&str] = &[
         "branch", "color", "commit", "core", "diff", "fetch", "init", "merge", "pull", "push", "rebase",
         "user",
     ];
     let [name] = operands else { return false };
-    // Behind the name an option is the value to set.
+    // After the name, an option would be the value to set.
     if options.late {
         return false;
     }

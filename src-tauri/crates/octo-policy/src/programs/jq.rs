@@ -1,4 +1,4 @@
-//! The language of `jq`: the part that looks at nothing but its input.
+//! The language of `jq`: the part that reads only its input.
 
 use crate::{
     context::UNKNOWN,
@@ -6,24 +6,24 @@ use crate::{
     plain::{Form, Word},
 };
 
-/// `-f` and `-L` take programs from files, `--slurpfile` and `--rawfile` read files, `--args` changes what the
-/// operands are.
+/// `-f` and `-L` take programs from files, `--slurpfile` and `--rawfile` read files, `--args` changes the meaning of
+/// the operands.
 pub(crate) const OPTIONS: &str = "-acCeMnrRsSj --compact-output --exit-status --join-output --monochrome-output --color-output --null-input --raw-input --raw-output --ascii-output --slurp --sort-keys --tab --indent=NUM !-f=FILE !--from-file=FILE !-L=FILE !--slurpfile=FILE !--rawfile=FILE !--args !--jsonargs !--stream !--seq";
 
-/// Returns the files `jq` would read; `None` if its program may look elsewhere.
+/// Returns the files `jq` would read; `None` if its program may read anything else.
 pub(crate) fn reads(grammar: &OptionGrammar, arguments: &[Word]) -> Option<Reads> {
     let words = without_variables(arguments)?;
     let options = grammar.read(&words)?;
     let mut operands = options.operands.iter();
     let program = operands.next().filter(|word| word.form == Form::Literal)?;
-    if !options.patterns.is_empty() || !looks_at_input_only(&program.text) {
+    if !options.patterns.is_empty() || !reads_input_only(&program.text) {
         return None;
     }
     let files = operands.filter(|word| word.form != Form::Pipe).map(|word| word.text.clone());
     Some(options.option_reads().into_iter().chain(files).collect())
 }
 
-/// The words without `--arg name value`. Behind `--` these are files.
+/// Returns the words without `--arg name value`, which are files after `--`.
 fn without_variables(arguments: &[Word]) -> Option<Vec<&Word>> {
     let mut rest = Vec::new();
     let mut words = arguments.iter();
@@ -41,9 +41,9 @@ fn without_variables(arguments: &[Word]) -> Option<Vec<&Word>> {
     Some(rest)
 }
 
-/// Whether a program reads neither the environment nor other files. A name in a string counts too: a string may
-/// hold `\(env)`.
-fn looks_at_input_only(program: &str) -> bool {
+/// Returns whether a program reads neither the environment nor other files. Names in strings count, because a string
+/// may contain `\(env)`.
+fn reads_input_only(program: &str) -> bool {
     const REFUSED: &[&str] = &[
         "env",
         "$ENV",

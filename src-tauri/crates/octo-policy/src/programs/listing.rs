@@ -1,4 +1,4 @@
-//! Programs that show what there is, and where.
+//! Programs that show names and properties of files, and paths of programs.
 
 use super::{Operands::*, ProgramRow};
 
@@ -15,7 +15,7 @@ pub(crate) const ROWS: &[ProgramRow] = &[
     ("du", "-0abchHklmsSx -dtB=NUM --all --apparent-size --bytes --human-readable --max-depth=NUM --one-file-system --separate-dirs --si --summarize --threshold=NUM --time[=WORD] --time-style=TEXT --total --exclude=TEXT --block-size=NUM --inodes --null --count-links !-L !--dereference !-D !--dereference-args !-X=FILE !--exclude-from=FILE !--files0-from=FILE", Paths),
     // `-C` compiles, `-m` and `-f` take files, `-z` may start a decompressor.
     ("file", "-bhikLN0 --brief --mime --mime-type --mime-encoding --dereference --no-dereference --keep-going --extension --print0 --no-pad !-C !--compile !-f=FILE !--files-from=FILE !-m=FILE !--magic-file=FILE !-z !-Z !--uncompress !-s !--special-files !-S !--no-sandbox", Paths),
-    // BSD's `-I`, `-T` and `-w` have no value, so what follows them may be a path.
+    // BSD's `-I`, `-T` and `-w` have no value, so the next word may be a path.
     ("ls", "-1aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ -ITw=FILE --all --almost-all --author --block-size=SIZE --classify[=WHEN] --color[=WHEN] --context --dereference --directory --escape --file-type --format=WORD --full-time --group-directories-first --hide=TEXT --human-readable --ignore=TEXT --ignore-backups --indicator-style=WORD --inode --kibibytes --literal --no-group --numeric-uid-gid --quote-name --quoting-style=WORD --recursive --reverse --si --size --sort=WORD --time=WORD --time-style=TEXT --width=NUM --zero !--hyperlink[=WHEN] !-D !--dired !--show-control-chars !--hide-control-chars !--dereference-command-line !--dereference-command-line-symlink-to-dir !--tabsize=NUM", Paths),
     ("pwd", "-LP --logical --physical", None),
     ("readlink", "-efmnz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline --zero --quiet --silent --verbose", Paths),

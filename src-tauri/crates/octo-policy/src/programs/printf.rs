@@ -5,8 +5,8 @@ use crate::{
     plain::{Form, Word},
 };
 
-/// Returns the patterns among the arguments of a format that only prints; `None` for one with `%n`, which assigns a
-/// variable, as does `-v`.
+/// Returns the patterns among the arguments; `None` if the format may do more than print: `%n` and `-v` assign a
+/// variable.
 pub(crate) fn reads(arguments: &[Word]) -> Option<Reads> {
     let (format, rest) = arguments.split_first()?;
     if format.form != Form::Literal || format.text.starts_with('-') {
@@ -21,7 +21,7 @@ pub(crate) fn reads(arguments: &[Word]) -> Option<Reads> {
             Some(
                 's' | 'd' | 'i' | 'o' | 'u' | 'x' | 'X' | 'c' | 'b' | 'q' | 'e' | 'E' | 'f' | 'F' | 'g' | 'G',
             ) => {}
-            // `%%`: what follows the second is text.
+            // After `%%` comes text.
             None if part.is_empty() => {
                 parts.next();
             }

@@ -5,7 +5,7 @@ use crate::{
     plain::{Form, Word},
 };
 
-/// Variables of the environment that are no secret.
+/// Environment variables that are not secret.
 pub(crate) const PUBLIC_VARIABLES: &[&str] = &[
     "BASH_VERSION",
     "EUID",
@@ -28,13 +28,15 @@ pub(crate) const PUBLIC_VARIABLES: &[&str] = &[
     "USER",
 ];
 
-/// `printenv` of named variables that are no secret. Without a name it prints all of them, keys among them.
+/// Reads the words of a `printenv` of named variables that are not secret. Without a name it prints all variables,
+/// including keys.
 pub(crate) fn printenv(arguments: &[Word]) -> Option<Reads> {
     let public = |word: &Word| word.form == Form::Literal && PUBLIC_VARIABLES.contains(&word.text.as_str());
     (!arguments.is_empty() && arguments.iter().all(public)).then(Reads::new)
 }
 
-/// `ps` with its default columns. Another letter or column may print environments: `ps e`, `-o environ`.
+/// Reads the words of a `ps` with harmless columns. Other letters or columns may print environments: `ps e`,
+/// `-o environ`.
 pub(crate) fn ps(arguments: &[Word]) -> Option<Reads> {
     const COLUMNS: &[&str] = &[
         "args", "cmd", "comm", "cputime", "etime", "gid", "group", "lstart", "nice", "pcpu", "%cpu", "pgid",

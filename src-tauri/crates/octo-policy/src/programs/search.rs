@@ -2,7 +2,7 @@
 
 use super::{Operands::*, ProgramRow};
 
-/// `-R` follows links out of the folder, `--exclude-from` takes patterns from a file.
+/// Options of `grep`: `-R` follows links out of the folder, `--exclude-from` takes patterns from a file.
 const GREP: &str = "-# -abcEFGhHiILlnoPqrsTUvwxyZz -ABCDdem=TEXT -f=FILE --after-context=NUM --basic-regexp \
     --before-context=NUM --binary --binary-files=WORD --byte-offset --color[=WHEN] --colour[=WHEN] --context=NUM --count \
     --devices=WORD --directories=WORD --exclude=TEXT --exclude-dir=TEXT --extended-regexp --file=FILE --files-with-matches \
@@ -11,8 +11,8 @@ const GREP: &str = "-# -abcEFGhHiILlnoPqrsTUvwxyZz -ABCDdem=TEXT -f=FILE --after
     --null-data --only-matching --perl-regexp --quiet --recursive --regexp=TEXT --silent --text --with-filename \
     --word-regexp --version --help !-R !--dereference-recursive !--exclude-from=FILE !--fixed-regexp !-X=TEXT !-u !--unix-byte-offsets";
 
-/// `--pre`, `--hostname-bin` and `-z` start programs, `-L` follows links out of the folder, `--ignore-file` is left
-/// out with other rare options.
+/// Options of `rg`: `--pre`, `--hostname-bin` and `-z` start programs, `-L` follows links out of the folder, and
+/// `--ignore-file` is missing with other rare options.
 const RIPGREP: &str = "-acFhHiIlnNoPpqSsUuvwx0. -ABCEegjmMrtTd=TEXT -f=FILE --after-context=NUM --before-context=NUM \
     --binary --case-sensitive --color=WHEN --column --context=NUM --count --count-matches --crlf --encoding=TEXT \
     --engine=WORD --files --files-with-matches --files-without-match --file=FILE --fixed-strings --glob=TEXT \

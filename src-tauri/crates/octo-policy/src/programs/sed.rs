@@ -1,8 +1,8 @@
 //! The language of `sed`: the part that only prints.
 //!
-//! Versions of `sed` find the end of a pattern at different places (see [`delimiter`]); a program in which they
-//! differ is refused. Refused too: the commands `e`, `r`, `R`, `w`, `W` and the flags `e` and `w` of `s`, which
-//! start programs or name files, `-f`, which takes a program from a file, and text that a backslash continues.
+//! Versions of `sed` find the end of a pattern at different positions (see [`delimiter`]). The reader refuses a program
+//! in which they differ, the commands `e`, `r`, `R`, `w`, `W` and the flags `e` and `w` of `s`, which start programs or
+//! name files, `-f`, which takes a program from a file, and text with a backslash.
 
 mod delimiter;
 
@@ -30,14 +30,14 @@ pub(crate) fn reads(grammar: &OptionGrammar, arguments: &[Word]) -> Option<Reads
     files(&options)
 }
 
-/// Returns the files behind a program that only prints.
+/// Returns the files after a program that only prints; `None` if the program may do more.
 pub(crate) fn files(options: &Options<'_>) -> Option<Reads> {
-    // A `sed` that stops at its first operand takes a late `-e` for a file, and that operand for the program.
+    // To a `sed` that stops parsing at its first operand, that operand is the program and a later `-e` is a file.
     if options.late || !options.patterns.is_empty() {
         return None;
     }
     let mut operands = options.operands.iter();
-    let mut parts: Vec<&str> = options.of(&["e", "expression"]).collect();
+    let mut parts: Vec<&str> = options.values_of(&["e", "expression"]).collect();
     if parts.is_empty() {
         let program = operands.next().filter(|word| word.form == Form::Literal)?;
         parts.push(&program.text);
@@ -48,13 +48,13 @@ pub(crate) fn files(options: &Options<'_>) -> Option<Reads> {
     Some(operands.filter(|word| word.form != Form::Pipe).map(|word| word.text.clone()).collect())
 }
 
-/// Whether a program only prints.
+/// Returns whether a program only prints.
 pub(crate) fn only_prints(program: &str) -> bool {
     let mut reader = ScriptReader { rest: program.chars().rev().collect() };
     !program.contains([UNKNOWN, '\r']) && reader.script().is_some()
 }
 
-/// A program that is read from its beginning; the next character is the last of `rest`.
+/// A reader of a program. `rest` is reversed: its last character is the next one.
 struct ScriptReader {
     rest: Vec<char>,
 }
@@ -116,23 +116,23 @@ impl ScriptReader {
             }
             'a' | 'i' | 'c' => self.text(),
             's' => {
-                let sign = self.sign()?;
-                delimiter::skip_pattern(&mut self.rest, sign)?;
-                delimiter::skip_text(&mut self.rest, sign)?;
+                let delimiter = self.delimiter()?;
+                delimiter::skip_pattern(&mut self.rest, delimiter)?;
+                delimiter::skip_text(&mut self.rest, delimiter)?;
                 self.skip(|c| c.is_ascii_digit() || "gpiImM".contains(c));
                 self.end()
             }
             'y' => {
-                let sign = self.sign()?;
-                delimiter::skip_pattern(&mut self.rest, sign)?;
-                delimiter::skip_text(&mut self.rest, sign)?;
+                let delimiter = self.delimiter()?;
+                delimiter::skip_pattern(&mut self.rest, delimiter)?;
+                delimiter::skip_text(&mut self.rest, delimiter)?;
                 self.end()
             }
             _ => None,
         }
     }
 
-    /// Reads an address if one begins here; returns whether one did.
+    /// Reads the address at this position. Returns whether there is one.
     fn address(&mut self) -> Option<bool> {
         match self.peek() {
             Some('0'..='9') => self.skip(|c| c.is_ascii_digit() || c == '~'),
@@ -146,8 +146,8 @@ impl ScriptReader {
             }
             Some('\\') => {
                 self.rest.pop();
-                let sign = self.sign()?;
-                delimiter::skip_pattern(&mut self.rest, sign)?;
+                let delimiter = self.delimiter()?;
+                delimiter::skip_pattern(&mut self.rest, delimiter)?;
                 self.skip(|c| matches!(c, 'I' | 'M'));
             }
             _ => return Some(false),
@@ -155,14 +155,15 @@ impl ScriptReader {
         Some(true)
     }
 
-    /// The sign that delimits a pattern. A letter, a blank or a bracket would be read in more than one way.
-    fn sign(&mut self) -> Option<char> {
+    /// Reads the delimiter of a pattern. Versions differ about a letter, a blank or a bracket.
+    fn delimiter(&mut self) -> Option<char> {
         self.rest
             .pop()
             .filter(|c| c.is_ascii_punctuation() && !matches!(c, '\\' | '[' | ']' | ';' | '{' | '}'))
     }
 
-    /// Text of `a`, `i` and `c`, up to the line's end, or the next line behind `a\`. Another backslash may continue it.
+    /// Reads the text of `a`, `i` and `c`: the rest of the line, or the next line after `a\`. Refuses another
+    /// backslash, which may continue the text.
     fn text(&mut self) -> Option<()> {
         self.skip(|c| c == ' ');
         if let [rest @ .., '\n', '\\'] = self.rest.as_slice() {
@@ -175,11 +176,11 @@ impl ScriptReader {
             }
             self.rest.pop();
         }
-        // Without text, some versions take the next line for it.
+        // Without a text, some versions use the next line.
         (from > self.rest.len()).then_some(())
     }
 
-    /// What may follow a command.
+    /// Checks that a command ends here.
     fn end(&mut self) -> Option<()> {
         self.skip(|c| c == ' ');
         matches!(self.peek(), None | Some(';' | '\n' | '}' | '#')).then_some(())

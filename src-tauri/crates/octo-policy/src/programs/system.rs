@@ -1,4 +1,4 @@
-//! Programs that show the system, and those of the shell that only print.
+//! Programs that show the state of the system, and builtins of the shell that only print.
 
 use super::{LanguageReader, Operands::*, ProgramRow};
 
@@ -14,14 +14,14 @@ pub(crate) const ROWS: &[ProgramRow] = &[
     ("hostname", "-fsidI --fqdn --long --short --ip-address --all-ip-addresses --domain !-F=FILE !--file=FILE !-b !--boot", None),
     ("id", "-agGnruzZ --user --group --groups --name --real --zero --context", Text),
     ("locale", "", Only(&[&[], &["-a"], &["-m"]])),
-    // Without `-u` it makes a file.
+    // Without `-u` it creates a file.
     ("mktemp", "", Only(&[&["-u"]])),
     ("nproc", "--all --ignore=NUM", None),
     ("printenv", "", Language(LanguageReader::Printenv)),
     ("ps", "", Language(LanguageReader::Ps)),
     ("seq", "-w -fs=TEXT --equal-width --format=TEXT --separator=TEXT", Text),
     ("true", "", OnlyText),
-    // Without a value a limit is shown, with one it is set.
+    // Without a value it shows a limit, with a value it sets the limit.
     ("ulimit", "", Only(&[&["-a"], &["-n"], &["-c"], &["-s"], &["-u"], &["-v"], &["-Sa"], &["-Ha"], &["-Hn"], &["-Sn"]])),
     ("uname", "-aimnoprsv --all --machine --nodename --operating-system --kernel-name --kernel-release --kernel-version --processor --hardware-platform", None),
     ("uptime", "-ps --pretty --since", None),

@@ -1,32 +1,32 @@
-//! What `test` and `[` look at.
+//! The operands of `test` and `[`.
 
 use crate::{
     grammar::Reads,
     plain::{Form, Word},
 };
 
-/// Returns the files a test looks at; `None` if it may evaluate a text: operands of numeric operators are arithmetic
-/// to some shells, and `-v` evaluates subscripts.
+/// Returns the files that a test inspects; `None` if it may evaluate a text: some shells evaluate the operands of
+/// numeric operators as arithmetic, and `-v` evaluates subscripts.
 pub(crate) fn reads(name: &str, arguments: &[Word]) -> Option<Reads> {
-    const FILES: &[&str] =
+    const FILE_TESTS: &[&str] =
         &["-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h", "-b", "-c", "-p", "-S", "-O", "-G", "-N"];
-    const NUMBERS: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
-    const TEXTS: &[&str] = &["=", "==", "!=", "-z", "-n", "!", "-a", "-o", "(", ")"];
+    const NUMBER_TESTS: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+    const TEXT_TESTS: &[&str] = &["=", "==", "!=", "-z", "-n", "!", "-a", "-o", "(", ")"];
     let arguments = match (name, arguments) {
         ("[", [all @ .., last]) if last.text == "]" && last.form == Form::Literal => all,
         ("[", _) => return None,
         (_, all) => all,
     };
-    let unknown = |at: usize| arguments.get(at).is_some_and(|word| word.form == Form::Unknown);
+    let is_unknown = |at: usize| arguments.get(at).is_some_and(|word| word.form == Form::Unknown);
     let middle = arguments.get(1).map_or("", |word| word.text.as_str());
     // A value in an operator's position could be `-v`, which evaluates the text after it.
-    let placed = match arguments.len() {
+    let operators_are_known = match arguments.len() {
         1 => true,
-        2 => !unknown(0),
-        3 => matches!(middle, "=" | "==" | "!=") || NUMBERS.contains(&middle) || !(0..3).any(unknown),
-        many => !(0..many).any(unknown),
+        2 => !is_unknown(0),
+        3 => matches!(middle, "=" | "==" | "!=") || NUMBER_TESTS.contains(&middle) || !(0..3).any(is_unknown),
+        many => !(0..many).any(is_unknown),
     };
-    if !placed {
+    if !operators_are_known {
         return None;
     }
     let mut reads = Reads::new();
@@ -34,26 +34,26 @@ pub(crate) fn reads(name: &str, arguments: &[Word]) -> Option<Reads> {
     for (at, word) in arguments.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| texts.get(at)).copied().unwrap_or_default();
         let after = texts.get(at + 1).copied().unwrap_or_default();
-        let literal = word.form == Form::Literal;
+        let is_literal = word.form == Form::Literal;
         if matches!(word.form, Form::Split | Form::Pattern | Form::Pipe) {
             return None;
         }
-        if literal
-            && (FILES.contains(&word.text.as_str())
-                || NUMBERS.contains(&word.text.as_str())
-                || TEXTS.contains(&word.text.as_str()))
+        if is_literal
+            && (FILE_TESTS.contains(&word.text.as_str())
+                || NUMBER_TESTS.contains(&word.text.as_str())
+                || TEXT_TESTS.contains(&word.text.as_str()))
         {
             continue;
         }
-        if NUMBERS.contains(&before) || NUMBERS.contains(&after) {
+        if NUMBER_TESTS.contains(&before) || NUMBER_TESTS.contains(&after) {
             let number = word.text.trim_start_matches('-');
-            let digits = literal && !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
-            if !digits && word.form != Form::Number {
+            let is_number = is_literal && !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
+            if !is_number && word.form != Form::Number {
                 return None;
             }
-        } else if FILES.contains(&before) {
+        } else if FILE_TESTS.contains(&before) {
             reads.push(word.text.clone());
-        } else if literal && word.text.starts_with('-') {
+        } else if is_literal && word.text.starts_with('-') {
             return None;
         }
     }

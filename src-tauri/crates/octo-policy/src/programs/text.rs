@@ -1,4 +1,4 @@
-//! Programs that print files, whole or in part.
+//! Programs that print files or parts of files.
 
 use super::{Operands::*, ProgramRow};
 
@@ -25,17 +25,17 @@ pub(crate) const ROWS: &[ProgramRow] = &[
     ("od", "-bcdfilosxv -AjNt=TEXT -w[BYTES] --address-radix=TEXT --format=TEXT --skip-bytes=NUM --read-bytes=NUM --output-duplicates --width[=BYTES]", Paths),
     ("paste", "-sz -d=LIST --delimiters=LIST --serial --zero-terminated", Paths),
     ("rev", "-0 --zero", Paths),
-    ("sha1sum", SUMS_UNCHECKED, Paths),
-    ("sha224sum", SUMS_UNCHECKED, Paths),
-    ("sha256sum", SUMS_UNCHECKED, Paths),
-    ("sha384sum", SUMS_UNCHECKED, Paths),
-    ("sha512sum", SUMS_UNCHECKED, Paths),
+    ("sha1sum", CHECKSUM_OPTIONS, Paths),
+    ("sha224sum", CHECKSUM_OPTIONS, Paths),
+    ("sha256sum", CHECKSUM_OPTIONS, Paths),
+    ("sha384sum", CHECKSUM_OPTIONS, Paths),
+    ("sha512sum", CHECKSUM_OPTIONS, Paths),
     // `-o` writes, `--compress-program` starts a program, `-T` says where to write, `--files0-from` takes names
     // from a file, and `--random-source` reads one.
     ("sort", "-bcCdfghiMmnrRsuVz -kt=TEXT --check[=HOW] --dictionary-order --field-separator=TEXT --general-numeric-sort --human-numeric-sort --ignore-case --ignore-leading-blanks --ignore-nonprinting --key=KEY --merge --month-sort --numeric-sort --random-sort --reverse --sort=HOW --stable --unique --version-sort --zero-terminated !-o=FILE !--output=FILE !-T=FILE !--temporary-directory=FILE !-S=NUM !--buffer-size=NUM !--compress-program=PROGRAM !--files0-from=FILE !--random-source=FILE !--batch-size=NUM !--parallel=NUM !--debug", Paths),
     ("strings", "-afow -ntes=TEXT --all --bytes=NUM --radix=TEXT --print-file-name --encoding=TEXT", Paths),
     ("tac", "-br -s=TEXT --before --regex --separator=TEXT", Paths),
-    // Following a file never ends, so it is left to the person.
+    // A `tail` that follows a file never ends, so it asks.
     ("tail", "-# -qvz -nc=NUM --quiet --silent --verbose --zero-terminated --lines=NUM --bytes=NUM !-f !-F !--follow[=HOW] !--retry !--pid=NUM !--sleep-interval=NUM !-s=NUM !--max-unchanged-stats=NUM", Paths),
     ("tr", "-cCdst --complement --delete --squeeze-repeats --truncate-set1", Text),
     ("unexpand", "-a -t=NUM --all --first-only --tabs=LIST", Paths),
@@ -46,5 +46,5 @@ pub(crate) const ROWS: &[ProgramRow] = &[
     ("xxd", "-abeEipu -cglso=NUM !-r", AtMost(1)),
 ];
 
-/// The options of the programs that print sums, without those that take names from a file.
-const SUMS_UNCHECKED: &str = "-btz --binary --text --tag --zero !--check !-c !--ignore-missing !--quiet !--status !--strict !--warn !-w";
+/// The options of the programs that print checksums. Those that take names from a file are refused.
+const CHECKSUM_OPTIONS: &str = "-btz --binary --text --tag --zero !--check !-c !--ignore-missing !--quiet !--status !--strict !--warn !-w";

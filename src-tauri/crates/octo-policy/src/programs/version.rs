@@ -1,38 +1,38 @@
-//! Questions for a version. `cargo` and `rustc` may be rustup's, which asks the folder what to start: see
-//! [`crate::folder`].
+//! Programs that run unasked only to print their version. `cargo` and `rustc` may be rustup's, which starts the
+//! toolchain that the folder chooses: see [`crate::folder`].
 //!
-//! Nothing else of these programs is known, although some of it only seems to read: with `[build] rustc-wrapper` in the
-//! folder's settings both `cargo metadata` and `cargo tree` run the wrapper, `npm ls` reads the folder's `.npmrc`, and
-//! `docker inspect` prints secrets of containers. Pagers (`less`, `more`, `man`) start what variables and their own
-//! settings name, so no row of any table has them.
+//! Other commands of these programs ask, although some seem to only read: with `[build] rustc-wrapper` in the folder's
+//! settings `cargo metadata` and `cargo tree` run the wrapper, `npm ls` reads the folder's `.npmrc`, and `docker
+//! inspect` prints secrets of containers. Pagers (`less`, `more`, `man`) start programs that variables and their
+//! settings name, so no table has them.
 
 use super::{Operands::Only, ProgramRow};
 
-/// Programs that run unasked with these words only.
+/// The programs, each with the only words with which it runs unasked.
 pub(crate) const ROWS: &[ProgramRow] = &[
-    ("bash", "", Only(LONG)),
+    ("bash", "", Only(VERSION)),
     ("cargo", "", Only(&[&["--version"], &["-V"], &["version"]])),
-    ("clang", "", Only(LONG)),
-    ("cmake", "", Only(LONG)),
-    ("docker", "", Only(LONG_OR_SMALL)),
-    ("gcc", "", Only(LONG)),
+    ("clang", "", Only(VERSION)),
+    ("cmake", "", Only(VERSION)),
+    ("docker", "", Only(VERSION_OR_LOWER_V)),
+    ("gcc", "", Only(VERSION)),
     ("java", "", Only(&[&["-version"], &["--version"]])),
-    ("make", "", Only(LONG)),
-    ("node", "", Only(LONG_OR_SMALL)),
-    ("npm", "", Only(LONG_OR_SMALL)),
-    ("python", "", Only(LONG_OR_LARGE)),
-    ("python3", "", Only(LONG_OR_LARGE)),
-    ("ruby", "", Only(LONG_OR_SMALL)),
-    ("rustc", "", Only(LONG_OR_LARGE)),
-    ("rustup", "", Only(LONG_OR_LARGE)),
+    ("make", "", Only(VERSION)),
+    ("node", "", Only(VERSION_OR_LOWER_V)),
+    ("npm", "", Only(VERSION_OR_LOWER_V)),
+    ("python", "", Only(VERSION_OR_UPPER_V)),
+    ("python3", "", Only(VERSION_OR_UPPER_V)),
+    ("ruby", "", Only(VERSION_OR_LOWER_V)),
+    ("rustc", "", Only(VERSION_OR_UPPER_V)),
+    ("rustup", "", Only(VERSION_OR_UPPER_V)),
     ("sqlite3", "", Only(&[&["--version"], &["-version"]])),
 ];
 
-const LONG: &[&[&str]] = &[&["--version"]];
-const LONG_OR_SMALL: &[&[&str]] = &[&["--version"], &["-v"]];
-const LONG_OR_LARGE: &[&[&str]] = &[&["--version"], &["-V"]];
+const VERSION: &[&[&str]] = &[&["--version"]];
+const VERSION_OR_LOWER_V: &[&[&str]] = &[&["--version"], &["-v"]];
+const VERSION_OR_UPPER_V: &[&[&str]] = &[&["--version"], &["-V"]];
 
-/// Whether a program is one that a version manager may stand for.
+/// Returns whether a version manager may take the place of a program.
 pub(crate) fn is_versioned(name: &str) -> bool {
     ROWS.iter().any(|(known, ..)| *known == name)
 }

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Files below the person's home. Files they read in turn are not followed: such a change takes effect only in
-/// a new terminal too.
+/// Files below the person's home. Files that these read in turn are not listed.
 const PERSON_FILES: &[&str] = &[
     ".profile",
     ".bash_profile",
@@ -22,7 +21,7 @@ const PERSON_FILES: &[&str] = &[
     ".config/mise/config.toml",
 ];
 
-/// In the folder that `ZDOTDIR` names.
+/// Files in the folder that `ZDOTDIR` names.
 const ZSH_FILES: &[&str] = &[".zshenv", ".zprofile", ".zshrc", ".zlogin"];
 
 /// Files of the machine.

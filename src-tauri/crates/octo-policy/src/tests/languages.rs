@@ -1,4 +1,4 @@
-//! The small languages: what only prints is known, and what could do more is not.
+//! The small languages: programs that only print are known, and programs that could do more are not.
 
 use super::is_read_only;
 use crate::programs::{awk, sed};
@@ -107,7 +107,7 @@ fn awk_programs_that_only_print_are_known() {
         "{printf \"%s\\n\", $1}",
         "!seen[$0]++",
     ] {
-        assert_eq!(awk::written(program), Some(Vec::new()), "{program}");
+        assert_eq!(awk::writes(program), Some(Vec::new()), "{program}");
     }
     assert!(is_read_only("awk -F, -v n=3 '$n > 1' a"));
 }
@@ -138,7 +138,7 @@ fn awk_programs_that_could_do_more_ask() {
         "BEGIN{printf \"x\" > \"out\"}",
         "{if (x) /a/;print>\"out\"}",
     ] {
-        assert_ne!(awk::written(program), Some(Vec::new()), "{program}");
+        assert_ne!(awk::writes(program), Some(Vec::new()), "{program}");
     }
     for line in [
         "awk -f x a",
@@ -152,7 +152,7 @@ fn awk_programs_that_could_do_more_ask() {
 }
 
 #[test]
-fn jq_and_find_are_read_by_their_own_words() {
+fn jq_and_find_are_judged_by_their_own_languages() {
     for line in [
         "jq . a",
         "jq -r '.a[]' a",

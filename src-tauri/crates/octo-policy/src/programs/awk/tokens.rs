@@ -1,11 +1,11 @@
-//! The words and signs of an `awk` program.
+//! The tokens of an `awk` program.
 
 use crate::programs::sed::skip_pattern;
 
-/// A word or sign.
+/// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
-    /// A name or a word of the language.
+    /// A name or a keyword.
     Name(&'a str),
     /// A number.
     Number,
@@ -26,7 +26,7 @@ const SIGNS: &[&str] = &[
 /// Returns a program's tokens; `None` where versions of `awk` could read it differently.
 pub(super) fn tokens(program: &str) -> Option<Vec<Token<'_>>> {
     let mut found: Vec<Token<'_>> = Vec::new();
-    // For each open parenthesis, whether it holds a condition, after which a statement follows.
+    // Whether each open parenthesis contains a condition, after which a statement follows.
     let mut parentheses: Vec<bool> = Vec::new();
     let mut after_condition = false;
     let mut rest = program;
@@ -68,7 +68,7 @@ pub(super) fn tokens(program: &str) -> Option<Vec<Token<'_>>> {
     Some(found)
 }
 
-/// Whether a `/` here begins a regular expression: nothing stands before it that could be divided.
+/// Returns whether a `/` after this token begins a regular expression, because the token is no operand of a division.
 fn expects_operand(before: Option<&Token<'_>>) -> bool {
     match before {
         Some(Token::Name(name)) => {
@@ -80,7 +80,7 @@ fn expects_operand(before: Option<&Token<'_>>) -> bool {
     }
 }
 
-/// The length of a string with its quotes. A line end in one is read differently.
+/// Returns the length of a string with its quotes; `None` if it contains a line end, which versions read differently.
 fn string_length(rest: &str) -> Option<usize> {
     let mut chars = rest.char_indices().skip(1);
     while let Some((at, c)) = chars.next() {
@@ -96,7 +96,7 @@ fn string_length(rest: &str) -> Option<usize> {
     None
 }
 
-/// The length of a regular expression with its slashes.
+/// Returns the length of a regular expression with its slashes.
 fn pattern_length(rest: &str) -> Option<usize> {
     let mut reversed: Vec<char> = rest.chars().skip(1).collect();
     let all = reversed.len();

@@ -1,33 +1,34 @@
-//! Which contents a command of git would print.
+//! The contents that a git command would print.
 //!
-//! `git diff --cached` or `git show` print files that the line does not name. Before such a command runs, the same
-//! command is asked for the names alone, and names that are closed count as read.
+//! `git diff --cached` and `git show` print files that the line does not name. Before such a command runs, a query with
+//! the same command lists the names alone, and the closed ones count as read.
 
 use super::GitCommand;
 use crate::{grammar::Options, plain::Word};
 
-/// Contents that a command of git would print.
+/// The files whose contents a git command would print.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Contents {
-    /// Those of the files this query names, one after each NUL.
+    /// The files that this query lists, separated by NUL.
     Named(Vec<String>),
-    /// Those of the files this query names. If it fails because nothing matches, the second one says what could.
+    /// The files that the first query lists. If it fails because nothing matches, the second query lists the files that
+    /// could match.
     Matching(Vec<String>, Vec<String>),
 }
 
-/// The part of the repository that a command prints.
+/// The part of the repository that a git command prints.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ShownContents {
-    /// The contents of files.
+    /// The files whose contents it prints; `None` if it prints no file.
     pub contents: Option<Contents>,
-    /// The folder git goes to first.
+    /// The folder that git changes to first; `None` without one.
     pub folder: Option<String>,
-    /// Words that may name an object. A file's content behind its hash has no name to judge.
+    /// Words that may name an object. A file's content named by its hash has no path to judge.
     pub objects: Vec<String>,
 }
 
-/// Options that choose how differences are shown, and not of what. The names alone are asked for instead.
-const PRESENTATION: &[&str] = &[
+/// Options that choose how differences are shown, and not of which files. A query for the names leaves them out.
+const PRESENTATION_OPTIONS: &[&str] = &[
     "a",
     "b",
     "B",
@@ -106,7 +107,7 @@ const PRESENTATION: &[&str] = &[
 ];
 
 /// Options with which `git log` prints differences.
-const PATCH: &[&str] = &[
+const PATCH_OPTIONS: &[&str] = &[
     "p",
     "u",
     "U",
@@ -127,7 +128,7 @@ const PATCH: &[&str] = &[
 ];
 
 /// Options with which a command that shows differences prints names and numbers instead.
-const SUMMARY: &[&str] = &[
+const SUMMARY_OPTIONS: &[&str] = &[
     "compact-summary",
     "cumulative",
     "dirstat",
@@ -144,14 +145,14 @@ const SUMMARY: &[&str] = &[
     "summary",
 ];
 
-/// Returns what a command that only reads prints of the repository; `None` if it prints no content.
+/// Returns the part of the repository that a command prints; `None` if it prints no content.
 pub(crate) fn shown_contents(arguments: &[Word]) -> Option<ShownContents> {
     let command = GitCommand::read(arguments)?;
     let options = &command.options;
     let operands: Vec<String> = command.operands().into_iter().map(str::to_owned).collect();
-    let summary = options.has(SUMMARY) && !options.has(PATCH);
+    let is_summary = options.has(SUMMARY_OPTIONS) && !options.has(PATCH_OPTIONS);
     let named = |query: Vec<String>| {
-        let contents = (!summary).then_some(Contents::Named(query));
+        let contents = (!is_summary).then_some(Contents::Named(query));
         ShownContents { contents, ..Default::default() }
     };
     let shown = match command.name {
@@ -159,14 +160,14 @@ pub(crate) fn shown_contents(arguments: &[Word]) -> Option<ShownContents> {
             objects: revisions(&command),
             ..named(query(&["diff", "--name-only", "-z", "--no-renames"], &command))
         },
-        "diff-tree" if options.has(PATCH) => ShownContents {
+        "diff-tree" if options.has(PATCH_OPTIONS) => ShownContents {
             objects: revisions(&command),
             ..named(query(&["diff-tree", "--name-only", "-z", "--no-renames"], &command))
         },
-        "log" | "whatchanged" if options.has(PATCH) => {
+        "log" | "whatchanged" if options.has(PATCH_OPTIONS) => {
             named(query(&["log", "--name-only", "-z", "--format=", "-m"], &command))
         }
-        // All it prints is files that it names.
+        // It prints only files that the line names.
         "show" if !operands.is_empty() && operands.iter().all(|operand| names_file(operand)) => return None,
         "show" => ShownContents {
             objects: revisions(&command),
@@ -195,24 +196,24 @@ pub(crate) fn shown_contents(arguments: &[Word]) -> Option<ShownContents> {
     Some(ShownContents { folder: command.folder.map(str::to_owned), ..shown })
 }
 
-/// Whether a revision names a file in it: `HEAD:a`.
+/// Returns whether a revision names a file: `HEAD:a`.
 fn names_file(operand: &str) -> bool {
     operand.split_once(':').is_some_and(|(_, path)| !path.is_empty() && !path.starts_with('/'))
 }
 
-/// Whether options make a list of commits show differences too.
+/// Returns whether options make a list of commits show differences too.
 pub(super) fn shows_patches(options: &Options<'_>) -> bool {
-    options.has(PATCH)
+    options.has(PATCH_OPTIONS)
 }
 
-/// The same choice of commits and paths, asked with other words.
+/// Returns a query that begins with `head` and has the command's choice of commits and paths.
 fn query(head: &[&str], command: &GitCommand<'_>) -> Vec<String> {
     let mut query: Vec<String> = head.iter().map(|word| (*word).to_owned()).collect();
     let options = &command.options;
     let mut values = options.values.iter().peekable();
     for name in &options.given {
         let value = values.next_if(|(option, _)| option == name).map(|(_, value)| *value);
-        if PRESENTATION.contains(name) {
+        if PRESENTATION_OPTIONS.contains(name) {
             continue;
         }
         if name.chars().all(|c| c.is_ascii_digit()) {
@@ -237,7 +238,7 @@ fn query(head: &[&str], command: &GitCommand<'_>) -> Vec<String> {
     query
 }
 
-/// The operands that are no paths for sure. A revision with a path names what it prints.
+/// Returns the operands that may be revisions. A revision with a path is left out, because it names the file it prints.
 fn revisions(command: &GitCommand<'_>) -> Vec<String> {
     let operands = command.operands();
     let split = operands.len() - command.options.after_end.min(operands.len());

@@ -1,7 +1,8 @@
 //! Formats of git's output.
 
-/// Whether a format starts nothing and prints no file: `%(raw)` prints what a reference leads to, `%G…` and `%(signature…)` start the verifier, and a name that is not git's own
-/// may stand for such a format in the repository's settings.
+/// Returns whether a format starts no program and prints no file: `%(raw)` prints the object of a reference, `%G…` and
+/// `%(signature…)` start the verifier, and the repository's settings may define other names than git's as such a
+/// format.
 pub(super) fn is_harmless(format: &str) -> bool {
     const NAMES: &[&str] = &["oneline", "short", "medium", "full", "fuller", "reference", "email", "raw"];
     if NAMES.contains(&format) {

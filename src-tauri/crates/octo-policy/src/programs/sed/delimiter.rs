@@ -1,10 +1,10 @@
-//! Where a pattern of `sed` ends.
+//! Finds the end of a pattern of `sed`.
 //!
-//! A delimiter stands for itself in a bracket, and versions of `sed` read brackets differently. All of them must
-//! find the same end.
+//! A delimiter means itself in a bracket expression, and versions of `sed` parse brackets differently. All versions
+//! must find the same end.
 
-/// Goes behind the delimiter that ends a pattern; the next character is the last of `rest`. `None` where versions
-/// of `sed` would find it at different places.
+/// Skips a pattern and its closing delimiter; the last character of `rest` is the next one. Returns `None` if versions
+/// of `sed` would find the delimiter at different positions.
 pub(crate) fn skip_pattern(rest: &mut Vec<char>, delimiter: char) -> Option<()> {
     let [first, others @ ..] = Brackets::ALL.map(|brackets| brackets.end(rest, delimiter));
     let left = first?;
@@ -15,30 +15,30 @@ pub(crate) fn skip_pattern(rest: &mut Vec<char>, delimiter: char) -> Option<()> 
     Some(())
 }
 
-/// Goes behind the delimiter that ends a replacement, in which no version knows brackets.
+/// Skips a replacement and its closing delimiter. No version has brackets in a replacement.
 pub(super) fn skip_text(rest: &mut Vec<char>, delimiter: char) -> Option<()> {
     let left = Brackets::Ignored.end(rest, delimiter)?;
     rest.truncate(left);
     Some(())
 }
 
-/// How a version of `sed` reads brackets while it looks for a delimiter.
+/// How a version of `sed` treats brackets while it looks for a delimiter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Brackets {
-    /// They hide no delimiter.
+    /// Brackets hide no delimiter.
     Ignored,
-    /// They end at the first `]` that is not their first character.
+    /// A bracket ends at the first `]` that is not its first character.
     Simple,
-    /// As in POSIX: the `]` of `[.x.]`, `[=x=]` and `[:name:]` ends none.
+    /// As in POSIX: the `]` of `[.x.]`, `[=x=]` and `[:name:]` ends no bracket.
     Posix,
-    /// As in POSIX, but a backslash keeps the next character from ending them.
+    /// As in POSIX, but a `]` after a backslash ends no bracket.
     Escaped,
 }
 
 impl Brackets {
     const ALL: [Self; 4] = [Self::Ignored, Self::Simple, Self::Posix, Self::Escaped];
 
-    /// Returns how much of a reversed text is left behind the next delimiter; `None` without one on the line.
+    /// Returns the length of a reversed text that is left after the next delimiter; `None` without one on the line.
     fn end(self, rest: &[char], delimiter: char) -> Option<usize> {
         let mut left = rest;
         loop {
@@ -52,7 +52,7 @@ impl Brackets {
         }
     }
 
-    /// Returns what is left of a reversed text behind the end of the bracket it begins in.
+    /// Returns the part of a reversed text after the end of the current bracket.
     fn close(self, rest: &[char]) -> Option<&[char]> {
         let rest = rest.strip_suffix(&['^']).unwrap_or(rest);
         let mut left = rest.strip_suffix(&[']']).unwrap_or(rest);
@@ -68,8 +68,8 @@ impl Brackets {
     }
 }
 
-/// Returns what is left of a reversed text behind the end of a bracket's class. Other signs than those of names are
-/// read differently: for GNU `sed`, `[...]` does not end.
+/// Returns the part of a reversed text after the end of a bracket's class; `None` if it contains other characters than
+/// a name, because versions differ about these: to GNU `sed`, `[...]` does not end.
 fn class(rest: &[char], kind: char) -> Option<&[char]> {
     let name = rest.iter().rev().take_while(|c| c.is_ascii_alphanumeric() || **c == '-').count();
     let left = rest.get(..rest.len() - name)?;
