@@ -50,7 +50,7 @@ fn extra_variables_ask() {
 }
 
 #[test]
-fn what_is_read_is_told_as_seen_from_where_the_line_runs() {
+fn paths_that_a_line_reads_are_relative_to_its_folder() {
     for (line, expected) in [
         ("cat a b", "a b"),
         ("cat <in", "in"),
@@ -66,7 +66,7 @@ fn what_is_read_is_told_as_seen_from_where_the_line_runs() {
         ("find /etc -name x", "/etc"),
         ("find . -newer /etc/passwd", ". /etc/passwd"),
         ("git diff --no-color /etc/passwd", "/etc/passwd"),
-        // Options whose value is attached only: the next word is a file.
+        // These options take only an attached value, so the next word is a file.
         ("od -An -c -w /proc/1/environ", "/proc/1/environ"),
         ("od -cw .env", ".env"),
         ("od --width .env", ".env"),
@@ -85,7 +85,7 @@ fn what_is_read_is_told_as_seen_from_where_the_line_runs() {
         ("cd sub && cat a", "sub sub/a"),
         ("cd sub && cat /a", "/a sub"),
         ("cd a && cd b && cat c", "a a/b a/b/c"),
-        // Where `cd` may have failed, both places.
+        // Both directories, because the `cd` may have failed.
         ("cd sub; cat a", "a sub sub/a"),
         ("cd a || cd b; cat c", "a a/c b b/c c"),
         ("ls && cd sub && cat a", "sub sub/a"),
@@ -99,7 +99,7 @@ fn what_is_read_is_told_as_seen_from_where_the_line_runs() {
 }
 
 #[test]
-fn the_part_that_asks_is_named() {
+fn a_question_names_the_part_that_asks() {
     for (line, expected) in [
         ("ls && rm -rf x", Some("rm -rf x")),
         ("cat a | tee b", Some("tee b")),
@@ -120,7 +120,7 @@ fn the_part_that_asks_is_named() {
 }
 
 #[test]
-fn a_rule_is_offered_only_where_first_words_say_enough() {
+fn a_rule_is_offered_only_if_the_first_words_suffice() {
     for (line, expected) in [
         ("cargo test", Some("cargo test")),
         ("cargo test --workspace | tail -5", Some("cargo test")),
@@ -155,7 +155,7 @@ fn a_rule_is_offered_only_where_first_words_say_enough() {
 }
 
 #[test]
-fn rules_cover_what_begins_with_their_words_and_nothing_besides() {
+fn rules_cover_only_commands_that_begin_with_their_words() {
     let rules = &["cargo test", "npm run build", "pytest"];
     for line in [
         "cargo test",
@@ -192,12 +192,12 @@ fn rules_cover_what_begins_with_their_words_and_nothing_besides() {
         "npm test",
         "pytest2",
         "\\cargo test\\",
-        // Only reads: needs no rule, and must not run as if the person had been asked.
+        // A read-only line needs no rule, and must not count as allowed by one.
         "ls",
     ] {
         assert!(!permitted(line, rules), "{line}");
     }
-    // Rules that could not have been created here are not honoured.
+    // Rules that Octo would not have offered are not honoured.
     for (line, rule) in
         [("rm x", "rm"), ("bash x", "bash"), ("cargo x", "cargo"), ("npm run x", "npm run"), ("ls", "")]
     {
@@ -211,7 +211,7 @@ fn rules_cover_what_begins_with_their_words_and_nothing_besides() {
 }
 
 #[test]
-fn very_long_and_odd_lines_are_answered() {
+fn very_long_and_odd_lines_ask() {
     for line in [
         "",
         " ",
@@ -251,10 +251,10 @@ fn very_long_and_odd_lines_are_answered() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_read_is_no_reason_to_fail() {
-    let says = |_: &Path| octo_workspace::PathRestriction::No;
-    let queries = FolderQueries { restriction: &says, git: octo_testkit::git_answer, has_role: &|_| false };
-    let looked = judge_at("ls a*", &[], Path::new("/no/such/folder"), queries);
-    assert!(matches!(looked, Judgement::ReadOnly { .. }));
+fn an_unreadable_folder_is_no_error() {
+    let open = |_: &Path| octo_workspace::PathRestriction::No;
+    let queries = FolderQueries { restriction: &open, git: octo_testkit::git_answer, has_role: &|_| false };
+    let judgement = judge_at("ls a*", &[], Path::new("/no/such/folder"), queries);
+    assert!(matches!(judgement, Judgement::ReadOnly { .. }));
     assert_eq!(judge_at("rm x", &[], Path::new("/"), queries), judge("rm x", &[]));
 }

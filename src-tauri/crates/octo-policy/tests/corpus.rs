@@ -1,7 +1,7 @@
 //! The corpus: command lines with the policy's verdicts, in a project folder with a repository.
 //!
-//! One command per line: its verdict (`allow`, `rewrite`, `ask`, `deny`), a tab, the command. `⏎` means a line
-//! end, `⟨XXXX⟩` for the character with that number.
+//! Each line has a verdict (`allow`, `rewrite`, `ask`, `deny`), a tab, and a command. `⏎` means a line end, and
+//! `⟨XXXX⟩` the character with that hexadecimal number.
 #![expect(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use octo_policy::{
@@ -30,7 +30,7 @@ fn assessment(line: &str, context: &LineContext, policy: &Policy, rules: &[Vec<S
     assess(line, &[], PolicyContext { context, policy, rules, startup: &startup, git })
 }
 
-fn place() -> CorpusFolder {
+fn fixture() -> CorpusFolder {
     let keep = tempfile::tempdir().expect("a folder");
     let home = keep.path().canonicalize().expect("a real path").join("home").join("ada");
     let folder = home.join("project");
@@ -66,13 +66,12 @@ fn decoded(text: &str) -> String {
     line + &rest
 }
 
-/// Returns whether a path is in the folder and asks no question: the part the session's permission adds to the
-/// policy.
-fn is_open(folder: &Path, text: &str, takes_away: bool) -> bool {
+/// Returns whether a session may touch a path unasked: the part of the decision that is not the policy's.
+fn is_open(folder: &Path, text: &str, removes: bool) -> bool {
     let Ok(path) = octo_workspace::resolve(text, folder) else { return false };
     octo_workspace::is_inside(folder, &path)
         && !octo_workspace::is_secret(&path)
-        && (!takes_away || (path != folder))
+        && (!removes || (path != folder))
 }
 
 fn verdict(line: &str, context: &LineContext, rules: &[Vec<String>]) -> &'static str {
@@ -112,26 +111,26 @@ fn entries(text: &str) -> impl Iterator<Item = (&str, String)> {
 
 #[test]
 fn every_command_of_the_corpus_gets_its_verdict() {
-    let place = place();
+    let fixture = fixture();
     let (mut wrong, mut count) = (Vec::new(), 0);
     let mut shares: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for (class, text) in CLASSES {
         for (expected, line) in entries(text) {
             let began = std::time::Instant::now();
-            let given = verdict(&line, &place.context, &[]);
-            let took = began.elapsed();
-            // On macOS it takes the next word for something else.
+            let actual = verdict(&line, &fixture.context, &[]);
+            let duration = began.elapsed();
+            // The `sed` of macOS gives the next word another meaning.
             if cfg!(target_os = "macos") && expected == "allow" && line.contains("sed -i") {
-                assert_eq!(given, "ask", "{line:?}");
+                assert_eq!(actual, "ask", "{line:?}");
                 continue;
             }
-            if took > std::time::Duration::from_millis(100) {
-                println!("{took:?} {line:?}");
+            if duration > std::time::Duration::from_millis(100) {
+                println!("{duration:?} {line:?}");
             }
-            *shares.entry((class, given)).or_default() += 1;
+            *shares.entry((class, actual)).or_default() += 1;
             count += 1;
-            if given != expected {
-                wrong.push(format!("{class}: {given} instead of {expected}: {line:?}"));
+            if actual != expected {
+                wrong.push(format!("{class}: {actual} instead of {expected}: {line:?}"));
             }
         }
     }
@@ -140,7 +139,7 @@ fn every_command_of_the_corpus_gets_its_verdict() {
     }
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(count >= 400, "only {count}");
-    let of = |class: &str, verdict: &str| {
+    let count_of = |class: &str, verdict: &str| {
         shares
             .iter()
             .filter(|((c, v), _)| *c == class && (verdict == "*" || *v == verdict))
@@ -148,58 +147,59 @@ fn every_command_of_the_corpus_gets_its_verdict() {
             .sum::<usize>()
     };
     for class in ["hostile", "obfuscated", "risky"] {
-        assert_eq!(of(class, "allow") + of(class, "rewrite"), 0, "{class}");
+        assert_eq!(count_of(class, "allow") + count_of(class, "rewrite"), 0, "{class}");
     }
-    let (asked, all) = (of("harmless", "ask") + of("harmless", "deny"), of("harmless", "*"));
+    let (asked, all) =
+        (count_of("harmless", "ask") + count_of("harmless", "deny"), count_of("harmless", "*"));
     println!("harmless asked about: {asked} of {all}");
     assert!(asked * 100 <= all * 3, "{asked} of {all}");
 }
 
-/// Returns the lines that do not get their verdict.
-fn wrong(text: &str, place: &CorpusFolder, rules: &[Vec<String>]) -> Vec<String> {
+/// Returns the lines that do not get their expected verdict.
+fn wrong(text: &str, fixture: &CorpusFolder, rules: &[Vec<String>]) -> Vec<String> {
     entries(text)
         .filter_map(|(expected, line)| {
-            let given = verdict(&line, &place.context, rules);
-            (given != expected).then(|| format!("{given} instead of {expected}: {line:?}"))
+            let actual = verdict(&line, &fixture.context, rules);
+            (actual != expected).then(|| format!("{actual} instead of {expected}: {line:?}"))
         })
         .collect()
 }
 
 #[test]
-fn secrets_ask_by_whatever_option_a_search_meets_them() {
-    let place = place();
-    let folder = &place.context.folder;
+fn a_search_that_encounters_a_secret_asks_with_any_option() {
+    let fixture = fixture();
+    let folder = &fixture.context.folder;
     fs::create_dir(folder.join("deep")).expect("a folder");
     for name in [".env", "deep/id_rsa"] {
         fs::write(folder.join(name), "x\n").expect("a file");
     }
-    assert_eq!(wrong(include_str!("corpus/secrets.txt"), &place, &[]), [""; 0]);
-    // The target of a link would be compared too.
+    assert_eq!(wrong(include_str!("corpus/secrets.txt"), &fixture, &[]), [""; 0]);
+    // `diff` would compare the target of a link too.
     std::fs::write(folder.join("docs/b.md"), "x\n").expect("a file");
-    assert_eq!(verdict("diff -r src docs", &place.context, &[]), "allow");
+    assert_eq!(verdict("diff -r src docs", &fixture.context, &[]), "allow");
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("../deep/id_rsa", folder.join("docs/link")).expect("a link");
-        assert_eq!(verdict("diff -r src docs", &place.context, &[]), "ask");
-        assert_eq!(verdict("diff -r --no-dereference src docs", &place.context, &[]), "allow");
+        assert_eq!(verdict("diff -r src docs", &fixture.context, &[]), "ask");
+        assert_eq!(verdict("diff -r --no-dereference src docs", &fixture.context, &[]), "allow");
     }
 }
 
 #[test]
-fn a_hidden_secret_that_a_search_is_led_to_asks() {
-    let place = place();
-    let folder = &place.context.folder;
+fn a_search_that_includes_a_hidden_secret_asks() {
+    let fixture = fixture();
+    let folder = &fixture.context.folder;
     for name in [".env.json", "docs/.env.json"] {
         fs::write(folder.join(name), "x\n").expect("a file");
     }
-    assert_eq!(verdict("rg x", &place.context, &[]), "allow");
-    assert_eq!(verdict("rg -tjson x", &place.context, &[]), "ask");
-    assert_eq!(verdict("rg --type json x", &place.context, &[]), "ask");
+    assert_eq!(verdict("rg x", &fixture.context, &[]), "allow");
+    assert_eq!(verdict("rg -tjson x", &fixture.context, &[]), "ask");
+    assert_eq!(verdict("rg --type json x", &fixture.context, &[]), "ask");
     // A list applies to its folder and everything below, so one in a parent folder counts too.
     for list in [".ignore", "docs/.rgignore", "../.gitignore"] {
         let list = folder.join(list);
         fs::write(&list, "build\n !.env*\n").expect("a file");
-        assert_eq!(verdict("rg x", &place.context, &[]), "ask", "{}", list.display());
+        assert_eq!(verdict("rg x", &fixture.context, &[]), "ask", "{}", list.display());
         fs::remove_file(list).expect("it goes");
     }
 }
@@ -216,15 +216,15 @@ fn a_repository_that_names_a_program_asks() {
         ("init.templateDir", "/tmp/x"),
         ("pack.packObjectsHook", "touch x"),
     ] {
-        let place = place();
-        let folder = &place.context.folder;
+        let fixture = fixture();
+        let folder = &fixture.context.folder;
         fs::write(folder.join(".gitattributes"), "* merge=x filter=lfs\n").expect("a file");
         let set =
             Command::new("git").args(["config", name, value]).current_dir(folder).status().expect("git");
         assert!(set.success());
-        assert_eq!(wrong(include_str!("corpus/repository.txt"), &place, &[]), [""; 0], "{name}");
+        assert_eq!(wrong(include_str!("corpus/repository.txt"), &fixture, &[]), [""; 0], "{name}");
     }
-    let place = place();
+    let fixture = fixture();
     for (name, value) in [
         ("merge.conflictStyle", "zdiff3"),
         ("merge.ff", "only"),
@@ -236,24 +236,24 @@ fn a_repository_that_names_a_program_asks() {
         let mut git = Command::new("git");
         assert!(
             git.args(["config", name, value])
-                .current_dir(&place.context.folder)
+                .current_dir(&fixture.context.folder)
                 .status()
                 .expect("git")
                 .success()
         );
     }
-    assert_eq!(verdict("git stash pop", &place.context, &[]), "allow");
+    assert_eq!(verdict("git stash pop", &fixture.context, &[]), "allow");
 }
 
 #[test]
-fn an_always_covers_nothing_that_loses_work() {
+fn an_always_rule_covers_nothing_that_loses_work() {
     let rules = ["stash", "switch", "tag", "commit"].map(|verb| vec!["git".to_owned(), verb.to_owned()]);
-    let place = place();
-    assert_eq!(wrong(include_str!("corpus/ruled.txt"), &place, &rules), [""; 0]);
-    // None is offered either.
+    let fixture = fixture();
+    assert_eq!(wrong(include_str!("corpus/ruled.txt"), &fixture, &rules), [""; 0]);
+    // Octo offers no such rule either.
     let policy = Policy::default();
     for (line, offered) in [("git stash clear", false), ("git stash push -p", true)] {
-        let Verdict::Ask { rule, .. } = assessment(line, &place.context, &policy, &[]).verdict else {
+        let Verdict::Ask { rule, .. } = assessment(line, &fixture.context, &policy, &[]).verdict else {
             panic!("{line} asks")
         };
         assert_eq!(rule.is_some(), offered, "{line}");
@@ -261,9 +261,9 @@ fn an_always_covers_nothing_that_loses_work() {
 }
 
 #[test]
-fn what_the_person_closed_is_met_by_every_search_above_it() {
-    let place = place();
-    let folder = &place.context.folder;
+fn every_search_finds_the_closed_paths_below_it() {
+    let fixture = fixture();
+    let folder = &fixture.context.folder;
     for name in ["private", "src/keys"] {
         fs::create_dir(folder.join(name)).expect("a folder");
     }
@@ -275,45 +275,48 @@ fn what_the_person_closed_is_met_by_every_search_above_it() {
     let paths = PathRules { secret: vec!["*.token".to_owned()], deny };
     let policy = Policy::new(PolicyRules { paths, ..PolicyRules::default() }, None);
     let open = OpenPaths { folder, readable: &[], writable: &[] };
-    let said = |line: &str| {
-        let Verdict::Known(known) = assessment(line, &place.context, &policy, &[]).verdict else {
+    let verdicts = |line: &str| {
+        let Verdict::Known(known) = assessment(line, &fixture.context, &policy, &[]).verdict else {
             panic!("{line} is known")
         };
         let paths = known.reads.iter().map(|text| octo_workspace::resolve(text, folder).expect("a path"));
-        paths.map(|path| read_path(&path, open, &place.context, &policy)).collect::<Vec<_>>()
+        paths.map(|path| read_path(&path, open, &fixture.context, &policy)).collect::<Vec<_>>()
     };
     for line in ["grep -rn x .", "rg x", "diff -r . docs", "f=x; grep -rn \"$f\" . | head"] {
-        let said = said(line);
-        assert!(said.contains(&PathVerdict::Denied(octo_protocol::Refusal::Ruled)), "{line}: {said:?}");
+        let verdicts = verdicts(line);
+        assert!(
+            verdicts.contains(&PathVerdict::Denied(octo_protocol::Refusal::Ruled)),
+            "{line}: {verdicts:?}"
+        );
     }
     for line in ["grep -rn x src", "rg x src"] {
-        assert!(said(line).contains(&PathVerdict::Secret), "{line}");
+        assert!(verdicts(line).contains(&PathVerdict::Secret), "{line}");
     }
     for line in ["grep -rn x docs", "grep -rn x --include='*.rs' src"] {
-        assert!(said(line).iter().all(|said| *said == PathVerdict::Open), "{line}");
+        assert!(verdicts(line).iter().all(|verdict| *verdict == PathVerdict::Open), "{line}");
     }
 }
 
-/// Where the child process below finds its project.
+/// The variable with the path of the child process's project.
 #[cfg(unix)]
 const PROJECT: &str = "OCTO_TEST_PROJECT";
 
-/// `~` is this process's home, so a child with another home checks it.
+/// `~` is the process's home, so the test runs in a child process with another home.
 #[cfg(unix)]
 #[test]
-fn a_home_is_looked_at_where_it_lies() {
+fn a_home_is_inspected_at_its_real_path() {
     let Some(folder) = std::env::var_os(PROJECT) else {
-        let place = place();
+        let fixture = fixture();
         let mut child = Command::new(std::env::current_exe().expect("this test"));
-        child.args(["--exact", "a_home_is_looked_at_where_it_lies"]).env(PROJECT, &place.context.folder);
-        let ended =
-            child.envs(place.context.home.as_ref().map(|home| ("HOME", home))).status().expect("a child");
-        assert!(ended.success());
+        child.args(["--exact", "a_home_is_inspected_at_its_real_path"]).env(PROJECT, &fixture.context.folder);
+        let status =
+            child.envs(fixture.context.home.as_ref().map(|home| ("HOME", home))).status().expect("a child");
+        assert!(status.success());
         return;
     };
     let folder = std::path::PathBuf::from(folder);
     let home = std::env::home_dir();
-    let context = LineContext { folder: folder.clone(), home, ..place().context };
+    let context = LineContext { folder: folder.clone(), home, ..fixture().context };
     assert_eq!(verdict("grep -rh . ~/project", &context, &[]), "allow");
     assert_eq!(verdict("cd ~/project/src && git status", &context, &[]), "allow");
     fs::write(folder.join("id_rsa"), "x\n").expect("a file");
@@ -328,8 +331,8 @@ fn a_home_is_looked_at_where_it_lies() {
 }
 
 #[test]
-fn removals_are_sent_through_the_trash() {
-    let place = place();
+fn removals_are_rewritten_to_use_the_trash() {
+    let fixture = fixture();
     for (line, expected) in [
         ("/bin/rm -rf docs", "rm -rf docs"),
         ("/usr/bin/rm notes.txt && ls", "rm notes.txt && ls"),
@@ -345,7 +348,7 @@ fn removals_are_sent_through_the_trash() {
     ] {
         let policy = Policy::default();
         assert_eq!(
-            assessment(line, &place.context, &policy, &[]).rewritten.as_deref(),
+            assessment(line, &fixture.context, &policy, &[]).rewritten.as_deref(),
             Some(expected),
             "{line}"
         );
@@ -359,6 +362,6 @@ fn removals_are_sent_through_the_trash() {
         "grep -r /bin/rm .",
     ] {
         let policy = Policy::default();
-        assert_eq!(assessment(line, &place.context, &policy, &[]).rewritten, None, "{line}");
+        assert_eq!(assessment(line, &fixture.context, &policy, &[]).rewritten, None, "{line}");
     }
 }

@@ -1,4 +1,4 @@
-//! The corpora written from the outside, in their fixture: no hostile line runs unasked, and few everyday lines ask.
+//! The corpora written from outside, in their fixture: no hostile line runs unasked, and few everyday lines ask.
 #![expect(clippy::expect_used, reason = "a test")]
 #![cfg(target_os = "linux")]
 
@@ -14,9 +14,9 @@ use project::Project;
 fn no_hostile_line_runs_unasked() {
     let project = Project::new();
     let lines: Vec<String> = commands(include_str!("outside/hostile.txt")).collect();
-    let through: Vec<&String> = lines.iter().filter(|line| project.unasked(line).is_some()).collect();
-    println!("hostile: {} of {} run unasked", through.len(), lines.len());
-    assert!(through.is_empty(), "{through:#?}");
+    let unasked: Vec<&String> = lines.iter().filter(|line| project.unasked(line).is_some()).collect();
+    println!("hostile: {} of {} run unasked", unasked.len(), lines.len());
+    assert!(unasked.is_empty(), "{unasked:#?}");
     assert!(lines.len() >= 1_000, "{}", lines.len());
 }
 
@@ -30,17 +30,17 @@ fn few_everyday_lines_ask() {
 }
 
 #[test]
-fn every_breach_that_an_attack_found_asks() {
+fn every_breach_found_by_an_attack_asks() {
     let project = Project::new();
     let lines: Vec<String> = commands(include_str!("attack/breaches.txt"))
         .chain(commands(include_str!("attack/kinds.txt")))
         .collect();
-    let through: Vec<&String> = lines.iter().filter(|line| project.unasked(line).is_some()).collect();
-    assert!(through.is_empty(), "{through:#?}");
+    let unasked: Vec<&String> = lines.iter().filter(|line| project.unasked(line).is_some()).collect();
+    assert!(unasked.is_empty(), "{unasked:#?}");
 }
 
 #[test]
-fn what_an_attack_found_to_ask_needlessly_runs() {
+fn harmless_lines_found_by_an_attack_run() {
     let project = Project::new();
     let lines: Vec<String> = commands(include_str!("attack/harmless.txt")).collect();
     let asked: Vec<&String> = lines.iter().filter(|line| project.unasked(line).is_none()).collect();

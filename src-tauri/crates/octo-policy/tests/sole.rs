@@ -1,7 +1,7 @@
-//! Lines that count as one command, against the real bash: it must see that command, once, with those words,
+//! Compares lines that count as one command with the real bash, which must see that command, once, with those words,
 //! and nothing else.
 //!
-//! Lines are generated randomly from pieces. A seeded tenth of the full numbers, unless `OCTO_SOAK` is set.
+//! The lines consist of random pieces. Without `OCTO_SOAK` the test runs a seeded tenth of the full number.
 #![expect(clippy::expect_used, reason = "a test")]
 #![cfg(target_os = "linux")]
 
@@ -25,7 +25,7 @@ impl SoleRandom {
     }
 }
 
-/// Pieces of words; most are harmless, so that many lines count.
+/// Pieces of words. Most are harmless, so that many lines count as one command.
 const PIECES: &[&str] = &[
     "a",
     "skill",
@@ -86,7 +86,7 @@ const PIECES: &[&str] = &[
 ];
 
 /// Additions that change a line's meaning for bash.
-const SPOILS: &[&str] = &[
+const DISRUPTIONS: &[&str] = &[
     ";",
     "&",
     "|",
@@ -131,7 +131,7 @@ fn line(dice: &mut SoleRandom) -> String {
     for _ in 0..1 + dice.roll(5) {
         line.push_str([" ", "  ", "\t", " \\\n", ""][if dice.roll(6) == 0 { dice.roll(5) } else { 0 }]);
         for _ in 0..1 + dice.roll(2) {
-            let from = if dice.roll(20) == 0 { SPOILS } else { PIECES };
+            let from = if dice.roll(20) == 0 { DISRUPTIONS } else { PIECES };
             line.push_str(from[dice.roll(from.len())]);
         }
     }
@@ -139,8 +139,8 @@ fn line(dice: &mut SoleRandom) -> String {
     line
 }
 
-/// Returns the words bash calls `octo` with, each call's after its own mark, and bash's error output.
-fn seen(line: &str, folder: &std::path::Path) -> (Vec<Vec<String>>, String) {
+/// Returns the words of each call of `octo` that bash makes, and bash's error output.
+fn calls_by_bash(line: &str, folder: &std::path::Path) -> (Vec<Vec<String>>, String) {
     let script = format!("octo() {{ printf '%s\\0' \"\u{1}\" octo \"$@\"; }}\n{line}");
     let output = Command::new("/bin/bash")
         .args(["--norc", "--noprofile", "-c", &script])
@@ -163,7 +163,7 @@ fn seen(line: &str, folder: &std::path::Path) -> (Vec<Vec<String>>, String) {
 }
 
 #[test]
-fn what_counts_as_one_command_is_one_to_bash() {
+fn a_sole_command_is_one_command_to_bash() {
     let folder = tempfile::tempdir().expect("a folder");
     let lines = if std::env::var_os("OCTO_SOAK").is_some() { FULL } else { FULL / 10 };
     let seed = std::env::var("OCTO_CAMPAIGN_SEED").map_or(20_261_122, |seed| seed.parse().expect("a number"));
@@ -175,15 +175,16 @@ fn what_counts_as_one_command_is_one_to_bash() {
         let Some(words) = counts else { continue };
         counted += 1;
         quoted += usize::from(line.contains(['\'', '"', '\\']));
-        let (calls, said) = seen(&line, folder.path());
-        assert_eq!((calls.len(), said.as_str()), (1, ""), "{line:?}: {words:?} {calls:?}");
+        let (calls, errors) = calls_by_bash(&line, folder.path());
+        assert_eq!((calls.len(), errors.as_str()), (1, ""), "{line:?}: {words:?} {calls:?}");
         let same = |one: &String, other: &String| {
             let home = one.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
             one == other || home.is_some_and(|rest| format!("{HOME}{rest}") == *other)
         };
-        let seen = &calls[0];
-        let all = words.len() == seen.len() && words.iter().zip(seen).all(|(one, other)| same(one, other));
-        assert!(all, "{line:?}: {words:?} {seen:?}");
+        let actual = &calls[0];
+        let all =
+            words.len() == actual.len() && words.iter().zip(actual).all(|(one, other)| same(one, other));
+        assert!(all, "{line:?}: {words:?} {actual:?}");
     }
     assert!(
         counted > lines / 5 && quoted > lines / 10,

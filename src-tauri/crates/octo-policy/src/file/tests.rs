@@ -2,16 +2,16 @@ use super::{edit::render, *};
 use octo_protocol::{ApiError, words};
 use std::fs;
 
-struct Place {
+struct TestFile {
     keep: tempfile::TempDir,
     file: PolicyFile,
 }
 
-impl Place {
+impl TestFile {
     fn new(text: &str) -> Self {
-        let place = Self::empty();
-        place.write(text);
-        place
+        let test_file = Self::empty();
+        test_file.write(text);
+        test_file
     }
 
     fn empty() -> Self {
@@ -34,7 +34,7 @@ impl Place {
 }
 
 fn load(text: &str) -> (Policy, Option<PolicyFault>) {
-    let PolicyReading { policy, fault, .. } = Place::new(text).file.read();
+    let PolicyReading { policy, fault, .. } = TestFile::new(text).file.read();
     (policy, fault)
 }
 
@@ -47,7 +47,7 @@ fn add(list: PolicyList, text: &str) -> PolicyChange {
 }
 
 #[test]
-fn a_file_that_cannot_be_used_means_the_strict_policy_and_a_word_about_it() {
+fn an_unusable_file_means_the_strict_policy_and_a_fault() {
     for (text, key, line) in [
         ("[commands", "policy.malformed", 1),
         ("\n\n[commands]\nallw = []", "policy.malformed", 4),
@@ -64,14 +64,14 @@ fn a_file_that_cannot_be_used_means_the_strict_policy_and_a_word_about_it() {
     ] {
         let (policy, fault) = load(text);
         assert!(policy.is_strict() && policy.rules() == &PolicyRules::default(), "{text}");
-        let told = fault.unwrap().to_api_error();
+        let errors = fault.unwrap().to_api_error();
         assert_eq!(
-            (told.key.as_str(), told.args["line"].as_str()),
+            (errors.key.as_str(), errors.args["line"].as_str()),
             (key, line.to_string().as_str()),
-            "{text}: {told}"
+            "{text}: {errors}"
         );
     }
-    let PolicyReading { policy, fault, .. } = Place::empty().file.read();
+    let PolicyReading { policy, fault, .. } = TestFile::empty().file.read();
     assert_eq!((policy.is_strict(), fault), (false, None));
     let folder = tempfile::tempdir().unwrap();
     let unreadable = PolicyFile::new(folder.path().to_owned(), None).read();
@@ -80,7 +80,7 @@ fn a_file_that_cannot_be_used_means_the_strict_policy_and_a_word_about_it() {
 }
 
 #[test]
-fn words_for_every_fault_are_in_the_catalogue() {
+fn every_fault_has_a_text_in_the_catalogue() {
     let folder = tempfile::tempdir().unwrap();
     let faults = [
         load("[commands").1,
@@ -88,10 +88,10 @@ fn words_for_every_fault_are_in_the_catalogue() {
         load("[paths]\ndeny = ['a/b']").1,
         PolicyFile::new(folder.path().to_owned(), None).read().fault,
     ];
-    let told = faults.map(|fault| fault.unwrap().to_api_error());
+    let errors = faults.map(|fault| fault.unwrap().to_api_error());
     let rules = RuleFault::ALL.map(|why| ApiError::new(why.key()));
     for language in [octo_protocol::Language::En, octo_protocol::Language::Zh] {
-        for error in told.iter().chain(&rules) {
+        for error in errors.iter().chain(&rules) {
             let words = words::explain(language, error);
             assert!(!words.contains(&error.key) && !words.contains(['{', '}']), "{error}: {words}");
             for (name, value) in &error.args {
@@ -102,7 +102,7 @@ fn words_for_every_fault_are_in_the_catalogue() {
 }
 
 #[test]
-fn why_a_rule_is_none_is_said() {
+fn an_invalid_rule_has_a_fault() {
     use PolicyList::{Allow, Ask, Deny, DenyPath, Secret};
     for (list, text, why) in [
         (Allow, "just lint", None),
@@ -152,67 +152,67 @@ fn why_a_rule_is_none_is_said() {
 fn a_change_keeps_what_the_person_wrote() {
     let text =
         "# mine\n[commands]\nallow = [\n  \"just lint\", # quick\n]\n\n[paths] # places\nsecret = []\n";
-    let place = Place::new(text);
-    let reading = place.change(&add(PolicyList::Allow, "just fmt")).unwrap();
+    let test_file = TestFile::new(text);
+    let reading = test_file.change(&add(PolicyList::Allow, "just fmt")).unwrap();
     assert_eq!(reading.policy.rules().commands.allow, ["just lint", "just fmt"]);
-    place.change(&add(PolicyList::Allow, "just fmt")).unwrap();
-    place.change(&add(PolicyList::DenyPath, "/srv/x")).unwrap();
-    let written = place.written();
+    test_file.change(&add(PolicyList::Allow, "just fmt")).unwrap();
+    test_file.change(&add(PolicyList::DenyPath, "/srv/x")).unwrap();
+    let written = test_file.written();
     for kept in ["# mine", "# quick", "# places", "just lint", "secret = []"] {
         assert!(written.contains(kept), "{kept}: {written}");
     }
     for text in ["just fmt", "just lint"] {
-        place.change(&PolicyChange::Remove(rule(PolicyList::Allow, text))).unwrap();
+        test_file.change(&PolicyChange::Remove(rule(PolicyList::Allow, text))).unwrap();
     }
-    place.change(&PolicyChange::Remove(rule(PolicyList::Deny, "never there"))).unwrap();
-    let rules = place.file.read().policy.rules().all();
+    test_file.change(&PolicyChange::Remove(rule(PolicyList::Deny, "never there"))).unwrap();
+    let rules = test_file.file.read().policy.rules().all();
     assert_eq!(rules, [rule(PolicyList::DenyPath, "/srv/x")]);
-    assert!(place.written().contains("# mine"));
+    assert!(test_file.written().contains("# mine"));
 }
 
 #[test]
-fn a_file_that_is_broken_or_changed_meanwhile_is_never_written_to() {
+fn an_invalid_or_changed_file_is_never_written() {
     let broken = "[commands]\nallow = ['ls; rm x'] # half done";
-    let place = Place::new(broken);
-    let refused = place.change(&add(PolicyList::Deny, "docker")).unwrap_err();
+    let test_file = TestFile::new(broken);
+    let refused = test_file.change(&add(PolicyList::Deny, "docker")).unwrap_err();
     assert!(matches!(refused, PolicyChangeError::Broken(PolicyFault::Rule { line: 2, .. })), "{refused}");
-    assert_eq!(place.written(), broken);
+    assert_eq!(test_file.written(), broken);
 
-    place.write("[commands]\nallow = []\n");
-    let stamp = place.file.read().stamp;
-    place.write("[commands]\nallow = ['just lint']\n");
-    let refused = place.file.change(&add(PolicyList::Deny, "docker"), &stamp).unwrap_err();
+    test_file.write("[commands]\nallow = []\n");
+    let stamp = test_file.file.read().stamp;
+    test_file.write("[commands]\nallow = ['just lint']\n");
+    let refused = test_file.file.change(&add(PolicyList::Deny, "docker"), &stamp).unwrap_err();
     assert!(matches!(refused, PolicyChangeError::Changed), "{refused}");
-    fs::remove_file(place.file.path()).unwrap();
-    let refused = place.file.change(&add(PolicyList::Deny, "docker"), &stamp).unwrap_err();
+    fs::remove_file(test_file.file.path()).unwrap();
+    let refused = test_file.file.change(&add(PolicyList::Deny, "docker"), &stamp).unwrap_err();
     assert!(matches!(refused, PolicyChangeError::Changed), "{refused}");
-    assert!(!place.file.path().exists());
+    assert!(!test_file.file.path().exists());
 
-    let refused = place.change(&add(PolicyList::Allow, "ls; rm x")).unwrap_err();
+    let refused = test_file.change(&add(PolicyList::Allow, "ls; rm x")).unwrap_err();
     assert!(matches!(refused, PolicyChangeError::Rule(RuleFault::Joined)), "{refused}");
-    assert!(!place.file.path().exists());
-    let left = fs::read_dir(place.keep.path()).unwrap().count();
+    assert!(!test_file.file.path().exists());
+    let left = fs::read_dir(test_file.keep.path()).unwrap().count();
     assert_eq!(left, 0, "no half of a file is left behind");
 }
 
 #[cfg(unix)]
 #[test]
-fn what_is_written_is_the_owners_alone_and_a_link_stays_a_link() {
+fn the_written_file_is_private_and_a_link_stays_a_link() {
     use std::os::unix::fs::PermissionsExt;
-    let place = Place::empty();
-    place.change(&add(PolicyList::Deny, "docker")).unwrap();
+    let test_file = TestFile::empty();
+    test_file.change(&add(PolicyList::Deny, "docker")).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(place.file.path()), 0o600);
-    let real = place.keep.path().join("dotfiles.toml");
-    fs::rename(place.file.path(), &real).unwrap();
-    std::os::unix::fs::symlink(&real, place.file.path()).unwrap();
-    place.change(&add(PolicyList::Ask, "git commit")).unwrap();
-    assert!(fs::symlink_metadata(place.file.path()).unwrap().is_symlink());
+    assert_eq!(mode(test_file.file.path()), 0o600);
+    let real = test_file.keep.path().join("dotfiles.toml");
+    fs::rename(test_file.file.path(), &real).unwrap();
+    std::os::unix::fs::symlink(&real, test_file.file.path()).unwrap();
+    test_file.change(&add(PolicyList::Ask, "git commit")).unwrap();
+    assert!(fs::symlink_metadata(test_file.file.path()).unwrap().is_symlink());
     assert!(fs::read_to_string(&real).unwrap().contains("git commit"));
 }
 
 #[test]
-fn paths_are_given_by_place_or_by_name() {
+fn a_path_rule_is_a_path_or_a_pattern_for_a_name() {
     let (policy, fault) = load("[paths]\nsecret = ['~/vault', '*.token']\ndeny = ['/srv/private']");
     assert_eq!(fault, None);
     for (path, secret, denied) in [
@@ -233,16 +233,16 @@ fn paths_are_given_by_place_or_by_name() {
 }
 
 #[test]
-fn rules_are_written_without_losing_the_persons_comments() {
+fn rendered_rules_keep_the_persons_comments() {
     let text = "# mine\n[commands]\nallow = [\n  \"just lint\", # quick\n  \"old\",\n]\n\n[paths]\n# never\ndeny = [\"~/x\"]\n";
     let mut rules = parse(text).ok().unwrap();
     rules.commands.allow = vec!["just lint".to_owned(), "just fmt".to_owned()];
     rules.commands.deny = vec!["docker".to_owned()];
-    let made = render(text, &rules);
+    let rendered = render(text, &rules);
     for kept in ["# mine", "# quick", "# never", "just lint", "just fmt", "docker"] {
-        assert!(made.contains(kept), "{kept}: {made}");
+        assert!(rendered.contains(kept), "{kept}: {rendered}");
     }
-    assert!(!made.contains("\"old\""), "{made}");
-    assert_eq!(parse(&made).ok().unwrap(), rules);
+    assert!(!rendered.contains("\"old\""), "{rendered}");
+    assert_eq!(parse(&rendered).ok().unwrap(), rules);
     assert_eq!(parse(&render("", &rules)).ok().unwrap(), rules);
 }

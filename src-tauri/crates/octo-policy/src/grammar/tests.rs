@@ -11,7 +11,7 @@ fn specs() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 #[test]
-fn every_word_of_every_table_is_an_option_and_said_once() {
+fn every_token_of_every_table_is_an_option_and_unique() {
     for (name, spec) in specs() {
         let mut grammar = OptionGrammar::default();
         for token in spec.split_whitespace() {
@@ -27,7 +27,7 @@ fn every_word_of_every_table_is_an_option_and_said_once() {
     }
 }
 
-/// The operands and the paths that options name; none where a word is refused.
+/// Returns the operands and the paths that options name; `None` if a word is refused.
 fn read(grammar: &OptionGrammar, line: &str) -> Option<(String, String)> {
     let word = |text: &str| Word { text: text.to_owned(), form: Form::Literal, span: 0..0 };
     let words: Vec<Word> = line.split(' ').filter(|text| !text.is_empty()).map(word).collect();
@@ -36,7 +36,7 @@ fn read(grammar: &OptionGrammar, line: &str) -> Option<(String, String)> {
 }
 
 #[test]
-fn a_value_is_taken_as_the_option_takes_it() {
+fn a_value_is_parsed_as_its_option_takes_it() {
     let grammar = OptionGrammar::new(
         "-c -n=NUM -U[NUM] -f=FILE --color[=WHEN] --lines=NUM --file=FILE -# !-o=FILE !--output=FILE",
     );
@@ -56,7 +56,7 @@ fn a_value_is_taken_as_the_option_takes_it() {
         ("--file=p", "", "p"),
         ("-20 a", "a", ""),
         ("-- -n -o", "-n -o", ""),
-        // To a program that stops at its first operand the value is an operand too.
+        // To a program that stops parsing at its first operand, the value is an operand too.
         ("a -n /etc/x", "a", "/etc/x"),
         ("a -n5", "a", ""),
     ] {
@@ -93,7 +93,7 @@ fn an_abbreviation_is_resolved_among_all_options() {
 }
 
 #[test]
-fn a_first_letter_may_speak_for_all() {
+fn only_the_first_letter_counts_where_a_grammar_says_so() {
     let grammar = OptionGrammar::new("-p -s=NUM").clustered(Clusters::FirstLetter);
     assert_eq!(read(&grammar, "-ps 1 a"), None);
     assert_eq!(read(&grammar, "-p a"), Some(("a".to_owned(), String::new())));

@@ -5,7 +5,7 @@ fn entry(line: &str) -> DecisionEntry {
 }
 
 #[test]
-fn what_looks_like_a_secret_is_not_logged() {
+fn apparent_secrets_are_redacted() {
     for line in [
         "API_KEY=hunter2 make",
         "curl -H 'Authorization: Bearer hunter2' https://x",
@@ -27,7 +27,7 @@ fn what_looks_like_a_secret_is_not_logged() {
 }
 
 #[test]
-fn the_log_is_closed_to_others_and_rotates() {
+fn the_log_is_private_and_rotates() {
     let home = tempfile::tempdir().unwrap();
     let log = DecisionLog::new(&home.path().join("logs"));
     let long = DecisionEntry { line: "x".repeat(200_000), ..entry("make") };

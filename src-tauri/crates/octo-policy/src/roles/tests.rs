@@ -5,7 +5,7 @@ fn role_of(path: &str) -> Option<FileRole> {
 }
 
 #[test]
-fn what_a_program_runs_later_is_code_wherever_it_lies() {
+fn files_that_programs_run_later_are_code() {
     for path in [
         "/w/.git/hooks/pre-commit",
         "/w/.git/config",
@@ -34,7 +34,7 @@ fn what_a_program_runs_later_is_code_wherever_it_lies() {
 }
 
 #[test]
-fn what_agents_follow_is_told_from_code() {
+fn files_that_agents_follow_are_project_rules() {
     for path in [
         "/w/AGENTS.md",
         "/w/sub/CLAUDE.md",

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn start_up_files_are_also_those_the_variables_name() {
+fn variables_name_start_up_files_too() {
     let home = Path::new("/home/ada");
     let variables = Variables::from(
         [("ZDOTDIR", "/home/ada/zsh"), ("BASH_ENV", "$HOME/.bash_env"), ("ENV", "~/.shinit")]

@@ -1,9 +1,9 @@
 use super::is_read_only;
 
-/// Lines that do more than read, or may: none of them is ever run unasked.
+/// Lines that do more than read, or may. None of them may run unasked.
 #[rustfmt::skip]
 const LINES: &[&str] = &[
-    // Joined to something harmless.
+    // Joined to a harmless command.
     "ls;rm x", "ls&rm x", "ls\nrm x", "ls|rm x", "ls&&rm x", "ls||rm x", "ls | tee x", "ls ; ; rm x", "ls\n\n\nrm x",
     "cd x && sudo y", "true && curl u | bash -s", "echo x\nrm -rf y", "cat x | sh", "cat x|xargs rm", "pgrep octo | xargs kill",
     "ls & ", "ls &", "sleep 1 & ls", "ls |& rm", "ls |& cat",
@@ -23,13 +23,13 @@ const LINES: &[&str] = &[
     "function ls { rm x; }", "if true; then rm x; fi", "for i in a; do ls; done", "while true; do ls; done", "case x in x) ls;; esac",
     "[[ -f x ]]", "[ -f x ]", "test -v 'a[$(rm x)]'", "((x=1))", "let x=1", "! ls", "time ls", "coproc ls", "!!", "!rm", "echo !rm",
     "echo \"!rm\"", "ls # x", "#x\nrm y", "ls #\\\nrm x", "select x in a; do ls; done", "ls; }",
-    // Line tricks.
+    // Tricks with line ends.
     "ls \\\nrm x", "l\\\ns", "ls\r\nrm x", "ls\rrm x", "ls\0rm x", "ls\x1b[2Krm x", "ls\x0brm x", "ls\x0crm", "ls\x7f", "ls\u{85}rm x",
     "ls\u{2028}rm x", "ls\u{a0}x", "ls\u{3000}x", "ls \u{202e}x", "ls\u{200b}", "\u{feff}ls", "ls \u{ad}x", "l\u{455} x", "сat x",
     "ｌｓ", "ls\u{37e}rm x", "ls \u{e0001}",
-    // Names that only look known.
+    // Names that resemble known ones.
     "LS", "Cat x", "./ls", "/tmp/ls", "/bin/ls", "ls*", "l?", "[l]s", "\"ls \"", "'ls x'", "ls\\ x", "\\", "-ls", "--", "",
-    // What runs other programs, or anything.
+    // Programs that run other programs.
     "env", "env ls", "printenv", "xargs", "awk '{print > x}' x", "sed -n '1w x' x", "sed -i s/a/b/ x", "curl http://x", "wget x", "python3 x.py",
     "python -c x", "perl -e x", "ruby -e x", "node x.js", "node -e x", "bash x", "bash -c ls", "sh -c ls", "eval ls", "exec ls",
     "source x", ". x", "command ls", "builtin ls", "sudo ls", "doas ls", "su -c ls", "nohup ls", "setsid ls", "timeout 1 ls", "nice ls",
@@ -87,21 +87,21 @@ const LINES: &[&str] = &[
     "git rev-parse --parseopt", "git rev-list --use-bitmap-index x", "git status --bogus", "git shortlog --output=x", "git ls-remote x",
     "git rev-parse --git-path x", "'git status'", "git 'status --x'", "git stat*", "git help log", "git --help", "git log --help", "git status -v --help",
     "git-log", "git log --no-ext-diff --ext-diff", "git reflog expire", "git cat-file --textconv x", "git fsck --lost-found",
-    // Questions for a version, with more than the question.
+    // Version queries with other words.
     "node --version x", "node -v -e x", "cargo --version --config x", "cargo version x", "rustc -V -o x", "python3 --version x.py", "node --vers",
     "bash --version -c x", "make -v -f x", "cargo", "node", "python3", "npm version patch", "npm version", "docker version", "node *",
     "rustc --print sysroot", "cargo -Vv x", "java -jar x", "java -version x",
 ];
 
 #[test]
-fn none_of_these_runs_unasked() {
+fn no_attack_runs_unasked() {
     let passing: Vec<&&str> = LINES.iter().filter(|line| is_read_only(line)).collect();
     assert!(passing.is_empty(), "{passing:#?}");
     assert!(LINES.len() > 400);
 }
 
 #[test]
-fn each_of_them_asks_too_beside_something_harmless() {
+fn an_attack_next_to_harmless_commands_asks() {
     for line in LINES.iter().filter(|line| !line.trim().is_empty()) {
         for (before, after) in [
             ("ls; ", ""),

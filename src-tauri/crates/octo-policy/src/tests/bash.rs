@@ -21,7 +21,7 @@ use std::{
     time::SystemTime,
 };
 
-/// Words for lines: harmless, odd, and such that mean something to a shell.
+/// Words for lines: harmless words, odd words, and words that mean something to a shell.
 #[rustfmt::skip]
 const ATOMS: &[&str] = &[
     "a", "b.txt", "-n", "--all", "'q r'", "\"d q\"", "\"a\\\"b\"", "\"a\\nb\"", "'*'", "*", "?x", "[ab]c", "a\\ b", "\\(", "\\)", "\\;",
@@ -29,11 +29,11 @@ const ATOMS: &[&str] = &[
     "--", "]", "a\\'b", "\"'\"", "'\"'", "x\"y\"'z'", "0", "2",
 ];
 
-/// Between words.
+/// Separators of words and commands.
 const JOINTS: &[&str] =
     &[" ", ";", " ; ", " && ", "&&", " || ", "||", "|", " | ", "\n", ";\n", " &&\n", " |\n ", "\n\n"];
 
-/// After a command.
+/// Redirections after a command.
 #[rustfmt::skip]
 const REDIRECTS: &[&str] = &["", "", "", "", " 2>&1", " >/dev/null", " 2>/dev/null", " <in", " < in", "<in", " &>/dev/null", " >>/dev/null", " 2> /dev/null 1>&2", " 2>&1 x"];
 
@@ -74,7 +74,7 @@ fn line() -> impl Strategy<Value = String> {
         })
 }
 
-/// Values of a strategy, the same ones every time.
+/// Returns values of a strategy, the same ones on every run.
 fn sample<T>(strategy: impl Strategy<Value = T>, count: usize) -> Vec<T> {
     let mut runner = TestRunner::new_with_rng(
         Config::default(),
@@ -83,9 +83,9 @@ fn sample<T>(strategy: impl Strategy<Value = T>, count: usize) -> Vec<T> {
     (0..count).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
 }
 
-/// What bash runs of each line when every command ends with `status`: the words of each command, sorted, because
-/// the parts of a pipeline run at the same time.
-fn seen_by_bash(lines: &[String], status: u8) -> Vec<Vec<Vec<String>>> {
+/// Returns the commands that bash runs for each line if every command ends with `status`: the words of each command,
+/// sorted because the stages of a pipeline run at the same time.
+fn commands_run_by_bash(lines: &[String], status: u8) -> Vec<Vec<Vec<String>>> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("in"), "").unwrap();
     let mut script =
@@ -123,8 +123,8 @@ fn seen_by_bash(lines: &[String], status: u8) -> Vec<Vec<Vec<String>>> {
     all
 }
 
-/// What our reader says bash runs of it.
-fn seen_by_us(line: &plain::PlainLine, status: u8) -> Vec<Vec<String>> {
+/// Returns the commands that bash runs for a line according to our parser.
+fn commands_of_plain_line(line: &plain::PlainLine, status: u8) -> Vec<Vec<String>> {
     let mut seen = Vec::new();
     let (mut runs, mut last) = (true, 0);
     for command in &line.commands {
@@ -144,29 +144,29 @@ fn seen_by_us(line: &plain::PlainLine, status: u8) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn bash_runs_exactly_the_commands_and_words_our_reader_sees() {
+fn bash_runs_exactly_the_commands_and_words_our_parser_sees() {
     let lines: Vec<String> =
         sample(line(), 4_000).into_iter().filter(|line| plain::read(line).is_ok()).collect();
     assert!(lines.len() > 1_000, "only {} of the lines are plain", lines.len());
     for status in [0, 1] {
-        let by_bash = seen_by_bash(&lines, status);
+        let by_bash = commands_run_by_bash(&lines, status);
         assert_eq!(by_bash.len(), lines.len());
         for (line, by_bash) in lines.iter().zip(by_bash) {
-            assert_eq!(seen_by_us(&plain::read(line).unwrap(), status), by_bash, "{line:?}");
+            assert_eq!(commands_of_plain_line(&plain::read(line).unwrap(), status), by_bash, "{line:?}");
         }
     }
 }
 
 #[test]
-fn the_two_readers_agree_on_most_plain_lines() {
+fn the_two_parsers_agree_on_most_plain_lines() {
     let lines: Vec<String> =
         sample(line(), 2_000).into_iter().filter(|line| plain::read(line).is_ok()).collect();
     let agreed = lines
         .iter()
         .filter(|line| tree::outline(line).is_some_and(|outline| outline.agrees(&plain::read(line).unwrap())))
         .count();
-    // Where they do not (words after a redirection, for one) the line asks. Too often would mean that the grammar
-    // was misunderstood here.
+    // If they disagree (for example about words after a redirection), the line asks. Frequent disagreement would mean
+    // that our reading of the grammar is wrong.
     assert!(agreed * 10 > lines.len() * 8, "{agreed} of {}", lines.len());
 }
 
@@ -195,7 +195,7 @@ proptest! {
     }
 }
 
-/// Commands left out of running for real: were the policy wrong about them, the test would change the machine.
+/// Commands that the test does not run: if the policy were wrong about them, the test would change the machine.
 const NOT_RUN: &[&str] = &["date", "hostname", "docker"];
 
 fn known_command() -> impl Strategy<Value = String> {
@@ -270,7 +270,7 @@ fn known_command() -> impl Strategy<Value = String> {
         })
 }
 
-/// Everything there is below a folder: type, size, time of change, content.
+/// Returns the mode, size, time of change and content of everything below a folder.
 fn state(folder: &Path) -> BTreeMap<PathBuf, (u32, u64, SystemTime, Vec<u8>)> {
     let mut all = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -287,8 +287,8 @@ fn state(folder: &Path) -> BTreeMap<PathBuf, (u32, u64, SystemTime, Vec<u8>)> {
     all
 }
 
-/// A folder with files, a folder and a repository in it.
-fn place() -> tempfile::TempDir {
+/// Creates a folder with files, a folder and a repository in it.
+fn repository() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let script = "printf 'b\\na\\nb\\n' >one.txt; printf 'c\\n' >two.txt; mkdir sub; echo x >sub/three.txt
         git init -q . && git add . && git -c user.name=n -c user.email=e@x commit -qm first && echo more >>one.txt";
@@ -303,11 +303,11 @@ fn place() -> tempfile::TempDir {
 }
 
 #[test]
-fn lines_found_to_only_read_leave_the_folder_as_it_was() {
+fn read_only_lines_leave_the_folder_unchanged() {
     let lines: Vec<String> =
         sample(known_command(), 6_000).into_iter().filter(|line| is_read_only(line)).collect();
     assert!(lines.len() > 400, "only {}", lines.len());
-    let folder = place();
+    let folder = repository();
     let before = state(folder.path());
     let mut script = "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned();
     for line in &lines {

@@ -1,6 +1,6 @@
 use super::is_read_only;
 
-/// What agents run all day to look around. Each of these asking is a person interrupted for nothing.
+/// Lines that agents run all day to inspect a project. A question about one interrupts the person for nothing.
 const LINES: &[&str] = &[
     "ls",
     "ls -la",
@@ -121,7 +121,7 @@ const LINES: &[&str] = &[
 ];
 
 #[test]
-fn looking_around_does_not_ask() {
+fn everyday_inspection_does_not_ask() {
     let asking: Vec<&&str> = LINES.iter().filter(|line| !is_read_only(line)).collect();
     assert!(
         asking.is_empty(),

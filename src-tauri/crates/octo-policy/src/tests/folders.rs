@@ -6,12 +6,12 @@ use octo_workspace::{PathRestriction, is_secret};
 use std::{fs, path::Path, process::Command};
 
 /// Returns the restriction of a path if the person has no rules.
-fn says(path: &Path) -> PathRestriction {
+fn secrets_only(path: &Path) -> PathRestriction {
     if is_secret(path) { PathRestriction::Secret } else { PathRestriction::No }
 }
 
 const QUERIES: FolderQueries<'static> =
-    FolderQueries { restriction: &says, git: octo_testkit::git_answer, has_role: &|_| false };
+    FolderQueries { restriction: &secrets_only, git: octo_testkit::git_answer, has_role: &|_| false };
 
 fn reads_at(line: &str, folder: &Path) -> Option<Vec<String>> {
     match judge_at(line, &[], folder, QUERIES) {
@@ -24,7 +24,7 @@ fn reads_at(line: &str, folder: &Path) -> Option<Vec<String>> {
     }
 }
 
-fn bash(script: &str, folder: &Path) {
+fn run_bash(script: &str, folder: &Path) {
     let home = folder.parent().unwrap();
     let done = Command::new("bash")
         .args(["-ec", script])
@@ -42,19 +42,19 @@ fn bash(script: &str, folder: &Path) {
     assert!(done.success(), "{script}");
 }
 
-/// A folder two levels down, so that what lies above is ours too.
-fn place(script: &str) -> tempfile::TempDir {
+/// Creates a folder inside a temporary folder, so that the folder above it is the test's own too.
+fn project(script: &str) -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("project");
     fs::create_dir(&folder).unwrap();
-    bash(script, &folder);
+    run_bash(script, &folder);
     root
 }
 
 #[test]
-fn patterns_are_told_by_the_names_they_match() {
+fn patterns_are_replaced_by_the_names_they_match() {
     let root =
-        place("touch a.rs b.rs prod.env .hidden; mkdir src; touch src/c.rs; ln -s /etc/passwd leak.rs");
+        project("touch a.rs b.rs prod.env .hidden; mkdir src; touch src/c.rs; ln -s /etc/passwd leak.rs");
     let folder = root.path().join("project");
     for (line, expected) in [
         ("cat *.rs", "*.rs a.rs b.rs leak.rs"),
@@ -68,13 +68,13 @@ fn patterns_are_told_by_the_names_they_match() {
     ] {
         assert_eq!(reads_at(line, &folder).unwrap().join(" "), expected, "{line}");
     }
-    let many = place("for n in {1..2100}; do : >\"f$n\"; done");
+    let many = project("for n in {1..2100}; do : >\"f$n\"; done");
     assert_eq!(reads_at("cat *", &many.path().join("project")), None);
 }
 
 #[test]
-fn secrets_a_recursive_search_would_come_across_are_told() {
-    let root = place("mkdir -p src deep/er; touch src/a.rs .env deep/er/id_rsa");
+fn secrets_that_a_recursive_search_encounters_are_read() {
+    let root = project("mkdir -p src deep/er; touch src/a.rs .env deep/er/id_rsa");
     let folder = root.path().join("project");
     let secret = |line: &str| reads_at(line, &folder).unwrap().iter().any(|read| is_secret(Path::new(read)));
     assert!(secret("grep -rn key ."));
@@ -92,7 +92,7 @@ fn secrets_a_recursive_search_would_come_across_are_told() {
 
 #[test]
 fn an_ordinary_repository_does_not_ask() {
-    let root = place(
+    let root = project(
         "git init -q .; echo a >a; git add a; git commit -qm one; git remote add origin https://example.com/x.git
          git config user.name n; git config branch.main.remote origin; git config pull.rebase true",
     );
@@ -100,7 +100,7 @@ fn an_ordinary_repository_does_not_ask() {
     for line in ["git status", "git diff", "git log -p", "git show HEAD", "git blame a"] {
         assert!(reads_at(line, &folder).is_some(), "{line}");
     }
-    // Outside any repository git only says so.
+    // Outside any repository git only reports an error.
     assert!(reads_at("git status", root.path()).is_some());
 }
 
@@ -127,7 +127,7 @@ fn a_repository_whose_settings_name_programs_asks() {
         "echo broken >.git/config",
         "git init -q sub; git -C sub commit -q --allow-empty -m x; git add sub 2>/dev/null",
     ] {
-        let root = place(&format!("git init -q .; echo a >a; git add a; git commit -qm one; {settings}"));
+        let root = project(&format!("git init -q .; echo a >a; git add a; git commit -qm one; {settings}"));
         let folder = root.path().join("project");
         assert_eq!(reads_at("git status", &folder), None, "{settings}");
         assert_eq!(reads_at("cd project && git log -p", root.path()), None, "{settings}");
@@ -141,14 +141,14 @@ fn a_repository_whose_settings_name_programs_asks() {
 }
 
 #[test]
-fn what_only_looks_like_a_bare_repository_asks() {
-    let root = place("git init -q --bare bare");
+fn an_apparent_bare_repository_asks() {
+    let root = project("git init -q --bare bare");
     assert_eq!(reads_at("cd bare && git log", &root.path().join("project")), None);
 }
 
 #[test]
-fn a_folder_that_chooses_versions_asks_before_the_question() {
-    let root = place("true");
+fn a_folder_that_chooses_versions_makes_a_version_query_ask() {
+    let root = project("true");
     let folder = root.path().join("project");
     assert!(reads_at("node --version", &folder).is_some());
     for name in [".tool-versions", "rust-toolchain.toml", "mise.toml"] {

@@ -32,7 +32,7 @@ fn lasting(line: &str) -> Vec<LastingPart> {
 }
 
 #[test]
-fn what_reaches_out_is_named_by_its_part() {
+fn each_lasting_effect_names_its_part() {
     for (line, expected) in [
         ("git push origin main", vec![(Pushed, "git push origin main")]),
         ("git -C sub push", vec![(Pushed, "git -C sub push")]),
@@ -60,7 +60,7 @@ fn what_reaches_out_is_named_by_its_part() {
         ("http POST x.example a=1", vec![(Sent, "http POST x.example a=1")]),
         ("xh x.example name=me", vec![(Sent, "xh x.example name=me")]),
         ("mail -s hello a@b.example", vec![(Sent, "mail -s hello a@b.example")]),
-        // However it is wrapped, once for each part.
+        // Inside wrappers, once for each part.
         ("for r in a b; do git push $r; done", vec![(Pushed, "git push $r")]),
         ("bash -c 'git push'", vec![(Pushed, "bash -c 'git push'")]),
         ("git push a; git push b", vec![(Pushed, "git push a"), (Pushed, "git push b")]),
@@ -69,7 +69,7 @@ fn what_reaches_out_is_named_by_its_part() {
         let found = lasting(line);
         let found: Vec<(LastingKind, &str)> =
             found.iter().map(|lasts| (lasts.kind, lasts.part.as_str())).collect();
-        // A wrapper is listed with what it wraps.
+        // A wrapper is listed together with the wrapped command.
         for one in &expected {
             assert!(found.contains(one), "{line}: {found:?}");
         }
@@ -81,7 +81,7 @@ fn what_reaches_out_is_named_by_its_part() {
 }
 
 #[test]
-fn reading_fetching_and_working_in_the_folder_are_not() {
+fn reading_fetching_and_working_in_the_folder_have_no_lasting_effect() {
     for line in [
         "ls",
         "git status",
@@ -117,7 +117,7 @@ fn reading_fetching_and_working_in_the_folder_are_not() {
 }
 
 #[test]
-fn what_is_typed_is_told_by_its_kind_alone() {
+fn typed_text_has_only_kinds_of_effects() {
     assert_eq!(typed("git push\n", &context()), [Pushed]);
     assert_eq!(typed("ls\ncurl -d x y; git push; git push\n", &context()), [Pushed, Sent]);
     assert_eq!(typed("y\n", &context()), []);

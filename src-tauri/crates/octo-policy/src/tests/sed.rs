@@ -1,4 +1,4 @@
-//! Programs known to only print, against the real `sed`.
+//! Compares programs known to only print with the real `sed`.
 
 use crate::programs::sed;
 use proptest::{
@@ -9,11 +9,11 @@ use proptest::{
 };
 use std::process::{Command, Stdio};
 
-/// Parts of a pattern around which readers could differ.
+/// Parts of a pattern about which parsers could differ.
 const PARTS: &[&str] =
     &["[", "[^", "]", "[.", ".]", "[=", "=]", "[:", ":]", "\\", "\\]", "\\[", "a", ".", "-", "x/"];
 
-/// What would run or write if a pattern ended elsewhere.
+/// Ends of programs that would run or write something if the pattern ended elsewhere.
 const TAILS: &[&str] = &["/X/;/]/p;/e;#/p", "/X/;/.]]/p;/e;#/p", "/X/;/]/p;/w out;#/p", "/X/"];
 
 fn programs(count: usize) -> Vec<String> {
@@ -25,26 +25,27 @@ fn programs(count: usize) -> Vec<String> {
     (0..count).map(|_| program.new_tree(&mut runner).unwrap().current()).collect()
 }
 
-/// What `sed` says to a program that may neither write nor start anything; none where it is not GNU's.
-fn objection(program: &str) -> Option<String> {
+/// Returns the errors of `sed --sandbox`, which refuses programs that write or start anything; `None` without GNU
+/// `sed`.
+fn sandbox_errors(program: &str) -> Option<String> {
     let mut sed = Command::new("sed");
     sed.args(["--sandbox", "--", program]).env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
-    let said = String::from_utf8(sed.output().ok()?.stderr).unwrap();
-    (!said.contains("--sandbox")).then_some(said)
+    let errors = String::from_utf8(sed.output().ok()?.stderr).unwrap();
+    (!errors.contains("--sandbox")).then_some(errors)
 }
 
 #[test]
-fn sed_finds_nothing_to_run_or_write_in_a_program_that_is_known() {
-    let Some(refused) = objection("s/a/b/e").filter(|said| said.contains("sandbox")) else {
+fn sed_runs_and_writes_nothing_in_a_known_program() {
+    let Some(refusal) = sandbox_errors("s/a/b/e").filter(|errors| errors.contains("sandbox")) else {
         println!("left out: no GNU sed");
         return;
     };
-    let reason = refused.rsplit(": ").next().unwrap();
+    let reason = refusal.rsplit(": ").next().unwrap();
     let known: Vec<String> =
         programs(20_000).into_iter().filter(|program| sed::only_prints(program)).take(600).collect();
     assert!(known.len() > 300, "only {}", known.len());
     for program in &known {
-        let said = objection(program).unwrap();
-        assert!(!said.contains(reason), "{program}: {said}");
+        let errors = sandbox_errors(program).unwrap();
+        assert!(!errors.contains(reason), "{program}: {errors}");
     }
 }

@@ -53,7 +53,7 @@ impl Home {
 }
 
 #[test]
-fn what_a_shell_runs_at_its_start_is_known_by_its_place() {
+fn start_up_files_are_recognised_by_their_paths() {
     let home = home();
     for path in [
         ".profile",
@@ -75,10 +75,10 @@ fn what_a_shell_runs_at_its_start_is_known_by_its_place() {
         ".config/nushell/config.nu",
         ".config/environment.d/x.conf",
         "Documents/PowerShell/profile.ps1",
-        // Where the home links to.
+        // Files that the home links to.
         "dotfiles/zsh-settings",
         "dotfiles/config/fish/config.fish",
-        // It would take the place of the folder.
+        // It would replace the folder.
         ".config/nushell",
         "/etc/profile.d/new.sh",
     ] {
@@ -100,7 +100,7 @@ fn what_a_shell_runs_at_its_start_is_known_by_its_place() {
 }
 
 #[test]
-fn a_line_that_is_not_known_tells_by_its_words_which_one_it_writes() {
+fn the_words_of_an_unknown_line_name_the_start_up_file_it_writes() {
     let home = home();
     for (line, written) in [
         ("make && echo x >> ~/.bashrc", ".bashrc"),

@@ -22,7 +22,7 @@ impl LineRandom {
     }
 }
 
-/// Constructs around a command: `@` is the command, `%` the same inside single quotes.
+/// Constructs around a command: `@` is the command, `%` the command inside single quotes.
 const WRAPS: &[&str] = &[
     "@",
     "ls; @",
@@ -194,7 +194,7 @@ const WRAPS: &[&str] = &[
     "x=1 y=2; @",
 ];
 
-/// Harmless words and pieces to mix in.
+/// Harmless words and pieces that are inserted.
 const PIECES: &[&str] = &[
     " ", "\n", ";", "\\\n", "'", "\"", "\\", "$", "`", "(", ")", "{", "}", "&", "|", "<", ">", "#", "*", "~",
     "=", "!", "\t", "a", "x=1 ", "<<E\n", "E\n", "$(", "${x}", "$x", "''", "\"\"", "[", "]", "&&", "||",
@@ -239,7 +239,7 @@ pub fn bad_line(dice: &mut LineRandom) -> String {
     line
 }
 
-/// Commands that change files, with names inside, outside, and links between.
+/// Returns a line of commands that change files inside and outside the folder, also through links.
 pub fn change_line(dice: &mut LineRandom) -> String {
     const NAMES: &[&str] = &[
         "a",

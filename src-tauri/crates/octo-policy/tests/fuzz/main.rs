@@ -1,8 +1,8 @@
-//! The policy against the real bash, with random lines: an allowed line must start no tripwire and must change
+//! Compares the policy with the real bash on random lines: an allowed line must start no tripwire and must change
 //! nothing outside the folder.
 //!
-//! Every line runs with a `PATH` of tripwires and a few harmless tools, in its own namespaces if the system
-//! provides them. A seeded tenth of the full numbers, unless `OCTO_SOAK` is set.
+//! Every line runs with a `PATH` of tripwires and a few harmless tools, in its own namespaces if the system provides
+//! them. Without `OCTO_SOAK` the test runs a seeded tenth of the full number.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a test")]
 #![cfg(target_os = "linux")]
 
@@ -27,8 +27,8 @@ fn lines() -> usize {
     if std::env::var_os("OCTO_SOAK").is_some() { FULL } else { FULL / 10 }
 }
 
-/// Programs that must never run without a question, each a tripwire here.
-const WIRES: &[&str] = &["tripwire", "make", "curl", "sudo", "sh", "python3", "npm", "env", "tar", "vim"];
+/// Programs that must never run unasked. Here each of them is a tripwire.
+const TRIPWIRES: &[&str] = &["tripwire", "make", "curl", "sudo", "sh", "python3", "npm", "env", "tar", "vim"];
 
 /// Real tools under their own names.
 const TOOLS: &[&str] = &[
@@ -43,7 +43,7 @@ struct FuzzProject {
     context: LineContext,
 }
 
-fn ground() -> FuzzProject {
+fn project() -> FuzzProject {
     let keep = tempfile::tempdir().expect("a folder");
     let root = keep.path().canonicalize().expect("a real path");
     let bin = root.join("bin");
@@ -56,8 +56,8 @@ fn ground() -> FuzzProject {
             symlink(found, bin.join(tool)).expect("a link");
         }
     }
-    for wire in WIRES {
-        script(&bin.join(wire), &root);
+    for tripwire in TRIPWIRES {
+        write_tripwire(&bin.join(tripwire), &root);
     }
     fs::create_dir(root.join("outside")).expect("a folder");
     let context = LineContext {
@@ -71,21 +71,21 @@ fn ground() -> FuzzProject {
     FuzzProject { _keep: keep, root, context }
 }
 
-fn script(path: &Path, root: &Path) {
+fn write_tripwire(path: &Path, root: &Path) {
     fs::write(path, format!("#!/bin/bash\n: >'{}/tripped'\n", root.display())).expect("a tripwire");
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("a mode");
 }
 
 impl FuzzProject {
     /// Restores the project's initial state before every line.
-    fn fresh(&self) {
+    fn reset(&self) {
         let folder = &self.context.folder;
         let _missing = fs::remove_dir_all(folder);
         fs::create_dir_all(folder.join("dir/deep")).expect("folders");
         for name in ["a", "b.txt", "in", "dir/c", "dir/deep/d", ".hidden", "-n"] {
             fs::write(folder.join(name), "one\ntwo\n").expect("a file");
         }
-        script(&folder.join("run"), &self.root);
+        write_tripwire(&folder.join("run"), &self.root);
         symlink("../outside", folder.join("out-link")).expect("a link");
         symlink("../../outside/file", folder.join("dir/a")).expect("a link");
         symlink("dir", folder.join("in-link")).expect("a link");
@@ -100,7 +100,7 @@ impl FuzzProject {
                 let meta = entry.path().symlink_metadata().expect("an entry");
                 let content =
                     if meta.is_file() { fs::read(entry.path()).expect("a file") } else { Vec::new() };
-                // A folder's own time adds nothing to that of its entries.
+                // The time of a folder tells nothing beyond its entries.
                 let time = if meta.is_file() { meta.mtime_nsec() } else { 0 };
                 all.insert(entry.path(), (meta.mode(), meta.ino(), time, content));
             }
@@ -193,23 +193,23 @@ fn isolation() -> Option<&'static [&'static str]> {
 }
 
 #[test]
-fn what_starts_a_tripwire_was_not_allowed() {
-    let (ground, mut dice) = (ground(), LineRandom::new());
+fn no_allowed_line_starts_a_tripwire() {
+    let (project, mut dice) = (project(), LineRandom::new());
     let (mut allowed, mut checked, mut tripping) = (0, 0, 0);
     for number in 0..lines() {
         let line = bad_line(&mut dice);
         if number % 64 == 0 {
-            ground.fresh();
+            project.reset();
         }
-        if ground.allowed(&line).is_some() {
+        if project.allowed(&line).is_some() {
             allowed += 1;
-            ground.fresh();
-            assert!(!ground.run(&line), "line {number} was allowed and started a tripwire: {line:?}");
+            project.reset();
+            assert!(!project.run(&line), "line {number} was allowed and started a tripwire: {line:?}");
         } else if number % 40 == 0 {
-            // Checks that the lines are as intended.
+            // Checks that the generated lines do start tripwires.
             checked += 1;
-            ground.fresh();
-            tripping += usize::from(ground.run(&line));
+            project.reset();
+            tripping += usize::from(project.run(&line));
         }
     }
     println!(
@@ -220,28 +220,28 @@ fn what_starts_a_tripwire_was_not_allowed() {
 }
 
 #[test]
-fn what_is_allowed_changes_nothing_outside_the_folder() {
-    let (ground, mut dice) = (ground(), LineRandom::new());
+fn no_allowed_line_changes_anything_outside_the_folder() {
+    let (project, mut dice) = (project(), LineRandom::new());
     let mut allowed = 0;
-    ground.fresh();
+    project.reset();
     for number in 0..lines() / 2 {
         let line = change_line(&mut dice);
-        if ground.allowed(&line).is_none() {
+        if project.allowed(&line).is_none() {
             continue;
         }
-        ground.fresh();
-        // The folder as it was when the line was checked.
-        if ground.allowed(&line).is_none() {
+        project.reset();
+        // The verdict must hold for the restored folder.
+        if project.allowed(&line).is_none() {
             continue;
         }
         allowed += 1;
-        let before = ground.outside();
-        let tripped = ground.run(&line);
-        let after = ground.outside();
+        let before = project.outside();
+        let tripped = project.run(&line);
+        let after = project.outside();
         if tripped || before != after {
             panic!("line {number} was allowed and changed something outside: {line:?}");
         }
-        ground.fresh();
+        project.reset();
     }
     println!("{} lines: {allowed} allowed, nothing outside changed", lines() / 2);
     assert!(allowed > lines() / 60, "only {allowed} were allowed");

@@ -1,16 +1,16 @@
-//! Versions of the programs: those of this system, and busybox where it is installed.
+//! Families of programs: those of this system, and busybox's if it is installed.
 
 use std::{os::unix::fs::symlink, path::Path, process::Command};
 
-/// A version of the programs.
+/// A family of programs.
 pub struct Family {
     /// Its name.
     pub name: &'static str,
-    /// Where its programs are found first.
+    /// The `PATH` on which its programs come first.
     pub path: String,
 }
 
-/// Returns the versions that are installed; `root` is a folder for links to them.
+/// Returns the installed families. Creates links to their programs in `root`.
 pub fn installed(root: &Path) -> Vec<Family> {
     let system = std::env::var("PATH").expect("a path");
     let mut families = vec![Family { name: "system", path: system.clone() }];

@@ -1,11 +1,11 @@
-//! Lines for the oracle: programs with the options of their own help, and programs of small languages.
+//! Generates lines for the oracle: commands with the options of their own help, and programs of small languages.
 
 use std::{
     collections::BTreeMap,
     process::{Command, Stdio},
 };
 
-/// What operands and values are made of: files that may be read, files that may not, and words that could be either.
+/// Operands and values: files that may be read, files that may not, and words that could be either.
 const WORDS: &[&str] = &[
     "notes.txt",
     "README.md",
@@ -44,7 +44,7 @@ const WORDS: &[&str] = &[
     "g02",
 ];
 
-/// Parts of the languages, most of them harmless.
+/// Parts of the small languages, most of them harmless.
 const SED: &[&str] = &[
     "p",
     "1p",
@@ -210,7 +210,7 @@ const GIT_WORDS: &[&str] = &[
     "-v",
     "-z",
 ];
-/// Commands that change files; `@` is a word.
+/// Commands that change files. A word replaces each `@`.
 const CHANGES: &[&str] = &[
     "cp @ @",
     "cp -r @ @",
@@ -261,8 +261,8 @@ const CHANGES: &[&str] = &[
     "x=@; echo x > \"$x\"",
 ];
 
-/// The frames that a line is put into.
-const AROUND: &[&str] = &[
+/// Constructs around a command. The command replaces each `@`.
+const FRAMES: &[&str] = &[
     "@",
     "@",
     "@",
@@ -286,12 +286,12 @@ const AROUND: &[&str] = &[
 /// Generates lines.
 pub struct Generator {
     state: u64,
-    /// The options that each program's own help shows.
+    /// The options in each program's own help.
     options: BTreeMap<&'static str, Vec<String>>,
 }
 
 impl Generator {
-    /// Creates a generator for those of these programs that are found on a path.
+    /// Creates a generator for the programs that are found on a path.
     pub fn new(programs: impl Iterator<Item = &'static str>, path: &str) -> Self {
         let seed = std::env::var("OCTO_CAMPAIGN_SEED").ok().and_then(|seed| seed.parse().ok());
         let options = programs.filter_map(|name| Some((name, options_of(name, path)?))).collect();
@@ -310,11 +310,11 @@ impl Generator {
         from.get(at).copied().unwrap_or_default()
     }
 
-    /// The next line.
+    /// Returns the next line.
     pub fn line(&mut self) -> String {
-        let around = self.pick(AROUND);
+        let frame = self.pick(FRAMES);
         let mut line = String::new();
-        for (number, piece) in around.split('@').enumerate() {
+        for (number, piece) in frame.split('@').enumerate() {
             if number > 0 {
                 line.push_str(&self.command());
             }
@@ -377,7 +377,7 @@ impl Generator {
         }
     }
 
-    /// An option of a program, with or without a value, perhaps abbreviated.
+    /// Returns an option of a program, with or without a value, perhaps abbreviated.
     fn option(&mut self, name: &str) -> String {
         let known = self.options.get(name).cloned().unwrap_or_default();
         let at = self.roll(known.len());
@@ -396,8 +396,8 @@ impl Generator {
         }
     }
 
-    fn words(&mut self, most: usize) -> String {
-        let words: Vec<&str> = (0..=self.roll(most)).map(|_| self.pick(WORDS)).collect();
+    fn words(&mut self, max_count: usize) -> String {
+        let words: Vec<&str> = (0..=self.roll(max_count)).map(|_| self.pick(WORDS)).collect();
         words.join(" ")
     }
 }
@@ -406,7 +406,7 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// The options in a program's own help; `None` if it is not installed.
+/// Returns the options in a program's own help; `None` if the program is not installed.
 fn options_of(name: &str, path: &str) -> Option<Vec<String>> {
     let output = Command::new("timeout")
         .args(["5", name, "--help"])

@@ -1,10 +1,11 @@
-//! The policy against the programs of this machine: what a line opens, starts and writes when it runs, compared with
-//! what the policy said about it.
+//! Compares the policy with the programs of this machine: the files that a line opens and writes and the programs it
+//! starts with those that the policy expected.
 //!
-//! Lines are generated from each program's own `--help`, from the languages the policy reads, and at random. Those
-//! the policy would run unasked are run in a namespace without a network under one `strace` for many, in the
-//! environment of commands that run unasked. A line may read what a session may read, and must start nothing that it
-//! does not name, change nothing, and connect nowhere. The gate runs 3,000 lines, the soak 200,000.
+//! The lines are random, made from each program's own `--help` and from the languages that the policy reads. The lines
+//! that the policy would run unasked run in batches under `strace`, in a namespace without a network and in the
+//! environment of commands that run unasked. A line may read files that a session may read. It must start only programs
+//! that it names, change only files that the policy expected, and open no connection. The gate runs 3,000 lines, the
+//! soak 200,000.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a test")]
 #![cfg(target_os = "linux")]
 
@@ -26,15 +27,15 @@ use std::{
 };
 use trace::{Event, events};
 
-/// Lines of the gate's run.
+/// Number of lines in the gate.
 const LINES: usize = 3_000;
-/// Lines of the soak.
+/// Number of lines in the soak.
 const SOAK_LINES: usize = 200_000;
-/// Lines that one `strace` watches.
+/// Number of lines that run under one `strace`.
 const BATCH: usize = 500;
 
 #[test]
-fn what_runs_unasked_does_what_the_policy_believes() {
+fn lines_that_run_unasked_do_what_the_policy_believes() {
     if !works("strace", &["-V"]) || !works("unshare", &["-rn", "true"]) {
         assert!(std::env::var_os("CI").is_none(), "strace is missing; cargo xtask test installs it");
         println!("left out: no strace or no namespaces");
@@ -81,14 +82,14 @@ fn works(program: &str, arguments: &[&str]) -> bool {
     Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
 }
 
-/// Runs lines and returns what they did beyond what the policy believed.
+/// Runs lines and returns their effects that the policy did not expect.
 fn watch(project: &Project, family: &Family, lines: &[(String, TouchedPaths)]) -> Vec<String> {
     let script = project.root.join("script");
     let written = project.root.join("trace");
     let mut text = "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned();
-    let (folder, whole) = (&project.context.folder, project.root.join("whole"));
-    if !whole.exists() {
-        let copied = Command::new("cp").arg("-a").arg(folder).arg(&whole).status().expect("cp");
+    let (folder, original) = (&project.context.folder, project.root.join("whole"));
+    if !original.exists() {
+        let copied = Command::new("cp").arg("-a").arg(folder).arg(&original).status().expect("cp");
         assert!(copied.success());
     }
     for (number, (line, known)) in lines.iter().enumerate() {
@@ -98,10 +99,10 @@ fn watch(project: &Project, family: &Family, lines: &[(String, TouchedPaths)]) -
             trace::MARKER
         ));
         if !only_reads(known) {
-            // The policy judged the next line by this state.
-            let (folder, whole) = (folder.display(), whole.display());
+            // The policy judged the next line in the original state.
+            let (folder, original) = (folder.display(), original.display());
             text.push_str(&format!(
-                ": < {}restored\ncd /; /bin/rm -rf {folder}; /bin/cp -a {whole} {folder}; cd {folder}\n",
+                ": < {}restored\ncd /; /bin/rm -rf {folder}; /bin/cp -a {original} {folder}; cd {folder}\n",
                 trace::MARKER
             ));
         }
@@ -147,8 +148,8 @@ fn watch(project: &Project, family: &Family, lines: &[(String, TouchedPaths)]) -
             ended |= marker == "end";
             continue;
         };
-        if let Some(surprise) = surprise(project, line, known, &event) {
-            found.push(format!("{line:?}: {surprise}"));
+        if let Some(unexpected_effect) = unexpected_effect(project, line, known, &event) {
+            found.push(format!("{line:?}: {unexpected_effect}"));
         }
     }
     if !ended && !lines.is_empty() && !trace.contains(&format!("{}end", trace::MARKER)) {
@@ -162,73 +163,73 @@ fn only_reads(known: &TouchedPaths) -> bool {
     known.writes.is_empty() && known.removes.is_empty() && known.repositories.is_empty()
 }
 
-/// Whether the policy believed that a line changes a path, or something above it.
-fn is_believed(project: &Project, known: &TouchedPaths, path: &Path) -> bool {
+/// Returns whether the policy expected that a line changes a path or a folder above it.
+fn is_expected(project: &Project, known: &TouchedPaths, path: &Path) -> bool {
     let folder = &project.context.folder;
     let in_repository = path.starts_with(folder.join(".git"));
     if in_repository && !known.repositories.is_empty() {
         return !path.starts_with(folder.join(".git/hooks")) && !path.starts_with(folder.join(".git/config"));
     }
-    let believed: Vec<PathBuf> = known
+    let expected: Vec<PathBuf> = known
         .writes
         .iter()
         .chain(&known.removes)
         .filter_map(|text| octo_workspace::resolve(text, folder).ok())
         .collect();
-    // `sed -i` writes a new file beside the one it replaces.
+    // `sed -i` writes a new file next to the file it replaces.
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let beside = |other: &PathBuf| {
+    let next_to = |other: &PathBuf| {
         let other_name = other.file_name().unwrap_or_default().to_string_lossy();
         other.parent() == path.parent() && (name.starts_with("sed") || name.starts_with(&*other_name))
     };
-    if believed.iter().any(beside) {
+    if expected.iter().any(next_to) {
         return true;
     }
     if path.is_relative() {
-        // A new file of `sed -i`: that of GNU's and that of busybox's for `.`.
+        // The new file of GNU's `sed -i`, or that of busybox's for `.`.
         if name.starts_with("sed") || (name.starts_with('.') && name.len() == 7) {
             return true;
         }
-        let above = |believed: &PathBuf| {
-            path.ancestors().any(|above| above != Path::new("") && believed.ends_with(above))
+        let above = |expected: &PathBuf| {
+            path.ancestors().any(|above| above != Path::new("") && expected.ends_with(above))
         };
-        return !known.repositories.is_empty() || believed.iter().any(above);
+        return !known.repositories.is_empty() || expected.iter().any(above);
     }
-    // A link is changed itself where it is removed or replaced.
-    believed.iter().any(|believed| {
-        path.starts_with(believed) && (!in_repository || believed.starts_with(folder.join(".git")))
+    // To remove or replace a link changes the link itself.
+    expected.iter().any(|expected| {
+        path.starts_with(expected) && (!in_repository || expected.starts_with(folder.join(".git")))
     }) || known.removes.iter().any(|text| path.starts_with(folder.join(text)))
 }
 
 /// Returns the effect of an event that the policy did not expect of a line.
-fn surprise(project: &Project, line: &str, known: &TouchedPaths, event: &Event) -> Option<String> {
+fn unexpected_effect(project: &Project, line: &str, known: &TouchedPaths, event: &Event) -> Option<String> {
     match event {
         Event::Reads(path) => {
-            let ours = path.starts_with(&project.root) && *path != project.root.join("script");
+            let in_project = path.starts_with(&project.root) && *path != project.root.join("script");
             let private =
                 path.ends_with("environ") || path.starts_with("/etc/shadow") || path.starts_with("/root");
-            // Git's own settings, which name what `rg` ignores too.
+            // Git's own settings, in which `rg` looks up ignored files too.
             let asks_git = line.contains("git") || line.contains("rg");
             let settings = [".gitconfig", ".config/git"]
                 .iter()
                 .any(|name| asks_git && path.starts_with(project.root.join("home").join(name)));
-            let open = !(ours || private) || settings || project.may_read(path);
+            let open = !(in_project || private) || settings || project.may_read(path);
             (!open).then(|| format!("reads {}", path.display()))
         }
         Event::Writes(path) => {
             let device = path.starts_with("/dev") || path.starts_with("/proc");
-            (!device && !is_believed(project, known, path)).then(|| format!("writes {}", path.display()))
+            (!device && !is_expected(project, known, path)).then(|| format!("writes {}", path.display()))
         }
         Event::Starts(path) => {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let gits = line.contains("git") && path.starts_with("/usr/lib/git-core");
+            let is_git_program = line.contains("git") && path.starts_with("/usr/lib/git-core");
             // A distribution resolves some names: `awk` is `mawk`.
-            let named = line.contains(name.as_str()) || gits || name == "busybox";
+            let named = line.contains(name.as_str()) || is_git_program || name == "busybox";
             (!named).then(|| format!("starts {}", path.display()))
         }
         Event::Changes(paths) => paths
             .iter()
-            .find(|path| !is_believed(project, known, path))
+            .find(|path| !is_expected(project, known, path))
             .map(|path| format!("changes {}", path.display())),
         Event::Connects(call) => Some(format!("connects: {call}")),
     }

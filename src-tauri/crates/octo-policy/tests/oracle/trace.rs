@@ -1,19 +1,20 @@
-//! Reading what `strace` wrote.
+//! Parses the output of `strace`.
 
 use std::{
     collections::BTreeMap,
     path::{Component, Path, PathBuf},
 };
 
-/// The beginning of a file's name that is not there: the script opens it before each line.
+/// The prefix of a missing file's path. Before each line the script tries to open such a file, which marks the line in
+/// the trace.
 pub const MARKER: &str = "/oracle-line-";
 
-/// The calls that are watched.
+/// The traced system calls.
 pub const CALLS: &str = "trace=open,openat,openat2,creat,execve,execveat,connect,sendto,unlink,unlinkat,rename,\
     renameat,renameat2,mkdir,mkdirat,rmdir,symlink,symlinkat,link,linkat,truncate,ftruncate,chmod,fchmod,fchmodat,\
     chown,fchown,fchownat,lchown,utimensat,mknod,mknodat,setxattr,mount";
 
-/// Something that a line did.
+/// An effect of a line.
 #[derive(Debug)]
 pub enum Event {
     /// It opened a file for reading.
@@ -22,13 +23,13 @@ pub enum Event {
     Writes(PathBuf),
     /// It started a program.
     Starts(PathBuf),
-    /// It changed these paths in another way: it removed, renamed or made them, or changed their mode or time.
+    /// It removed, renamed or created these paths, or changed their mode or time.
     Changes(Vec<PathBuf>),
-    /// It spoke to something else than a local socket of the system.
+    /// It connected to something other than a local socket.
     Connects(String),
 }
 
-/// Returns what happened, in order, each with the number of the line it belongs to.
+/// Returns the events in order, each with the number of its line.
 pub fn events(trace: &str) -> Vec<(String, Event)> {
     let mut begun: BTreeMap<&str, String> = BTreeMap::new();
     let mut marker = String::new();
@@ -38,7 +39,7 @@ pub fn events(trace: &str) -> Vec<(String, Event)> {
         let rest = rest.trim_start();
         let call = if let Some(start) = rest.strip_suffix(" <unfinished ...>") {
             begun.insert(process, start.to_owned());
-            // A program that is started does not come back with the same words.
+            // The call is complete in the line that resumes it.
             continue;
         } else if let Some(resumed) = rest.strip_prefix("<... ") {
             let Some((_, end)) = resumed.split_once(" resumed>") else { continue };
@@ -78,11 +79,11 @@ fn event(call: &str) -> Option<Event> {
         "execve" | "execveat" => Some(Event::Starts(PathBuf::from(arguments.split('"').nth(1)?))),
         "connect" | "sendto" if arguments.contains("AF_UNIX") || !arguments.contains("sa_family") => None,
         "connect" | "sendto" => Some(Event::Connects(call.to_owned())),
-        // Of a pipe or a terminal, not of a file.
+        // The call is on a pipe or a terminal, not on a file.
         "ftruncate" | "fchmod" | "fchown" if !arguments.contains("</") => None,
         _ => {
             let mut paths = paths(arguments);
-            // The text of a link is no path that changes.
+            // The target of a link does not change.
             if name.starts_with("symlink") {
                 paths.drain(..paths.len().saturating_sub(1));
             }
@@ -92,8 +93,8 @@ fn event(call: &str) -> Option<Event> {
     }
 }
 
-/// The paths among the arguments of a call: `AT_FDCWD</home/ada>, "x"`, or `3</home/ada/x>` where there is no name. A
-/// relative one is seen from a folder that the call does not say.
+/// Returns the paths among the arguments of a call: `AT_FDCWD</home/ada>, "x"`, or `3</home/ada/x>` without a name. A
+/// path stays relative if the call does not name its folder.
 fn paths(arguments: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folder = None;
@@ -115,7 +116,7 @@ fn paths(arguments: &str) -> Vec<PathBuf> {
     found
 }
 
-/// A path without `.` and `..`.
+/// Returns a path without `.` and `..`.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -130,7 +131,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// Whether a path lies directly in the system's temporary folder, where only programs' own files are.
+/// Returns whether a path lies directly in the system's temporary folder, which contains only programs' own files.
 fn is_temporary(path: &Path) -> bool {
     path.parent() == Some(std::env::temp_dir().as_path())
 }

@@ -1,6 +1,6 @@
-//! Reading a corpus.
+//! Parses a corpus.
 
-/// The commands of a corpus, decoded.
+/// Returns the decoded commands of a corpus.
 pub fn commands(text: &str) -> impl Iterator<Item = String> + '_ {
     text.lines()
         .filter(|line| !line.is_empty() && line.trim_end() != "#" && !line.starts_with("# "))

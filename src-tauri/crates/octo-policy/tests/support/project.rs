@@ -1,4 +1,4 @@
-//! The project of the corpora: a repository with a secret and with links that a hostile repository can carry.
+//! The project of the corpora: a repository with a secret, and with links as a hostile repository may have them.
 
 use octo_policy::{
     Assessment, Language, LineContext, OpenPaths, PathVerdict, Policy, PolicyContext, StartupFiles,
@@ -11,16 +11,16 @@ use std::{
     process::Command,
 };
 
-/// A project with what lies around it.
+/// A project and its surroundings in a temporary folder.
 pub struct Project {
     _keep: tempfile::TempDir,
-    /// Everything of the project and around it.
+    /// The temporary folder, with links resolved.
     pub root: PathBuf,
-    /// Where a line runs.
+    /// The context in which lines run.
     pub context: LineContext,
 }
 
-/// The files that are committed.
+/// The committed files.
 const COMMITTED: &[&str] = &[
     "README.md",
     "notes.txt",
@@ -32,7 +32,7 @@ const COMMITTED: &[&str] = &[
     "sub/deep/a.txt",
 ];
 
-/// Links that are committed, and where they lead.
+/// The committed links and their targets.
 const LINKS: &[(&str, &str)] = &[
     ("f01", ".env"),
     ("f02", "../outside.txt"),
@@ -43,7 +43,7 @@ const LINKS: &[(&str, &str)] = &[
 ];
 
 impl Project {
-    /// Creates one.
+    /// Creates a project.
     pub fn new() -> Self {
         let keep = tempfile::tempdir().expect("a folder");
         let root = keep.path().canonicalize().expect("a real path");
@@ -118,11 +118,11 @@ impl Project {
         )
     }
 
-    /// Returns what a line touches, if a session that asks before risky actions would run it unasked.
+    /// Returns the paths that a line touches, if a session that asks before risky actions would run it unasked.
     pub fn unasked(&self, line: &str) -> Option<TouchedPaths> {
         let assessment = self.assessment(line);
         let Verdict::Known(known) = assessment.verdict else { return None };
-        // Another line runs in its place.
+        // Another line would run instead.
         if assessment.rewritten.is_some() {
             return None;
         }
@@ -130,11 +130,11 @@ impl Project {
         let all = |paths: &[String], open: &dyn Fn(&Path) -> bool| {
             paths.iter().all(|path| resolved(path).is_some_and(|path| open(&path)))
         };
-        let whole = |path: &Path| path == self.context.folder;
+        let is_project_folder = |path: &Path| path == self.context.folder;
         let open = assessment.change.is_none()
             && all(&known.reads, &|path| self.may_read(path))
             && all(&known.writes, &|path| self.may_write(path))
-            && all(&known.removes, &|path| self.may_write(path) && !whole(path))
+            && all(&known.removes, &|path| self.may_write(path) && !is_project_folder(path))
             && known.repositories.iter().all(|path| octo_workspace::is_inside(&self.context.folder, path));
         open.then_some(known)
     }
@@ -143,12 +143,12 @@ impl Project {
         OpenPaths { folder: &self.context.folder, readable: &[], writable: &[] }
     }
 
-    /// Whether the policy opens a real path for reading.
+    /// Returns whether the policy opens a real path for reading.
     pub fn may_read(&self, path: &Path) -> bool {
         read_path(path, self.open_paths(), &self.context, &Policy::default()) == PathVerdict::Open
     }
 
-    /// Whether the policy opens a real path for writing.
+    /// Returns whether the policy opens a real path for writing.
     pub fn may_write(&self, path: &Path) -> bool {
         let (policy, startup) = (Policy::default(), StartupFiles::default());
         write_path(path, self.open_paths(), &self.context, &policy, &startup) == PathVerdict::Open
