@@ -23,7 +23,7 @@ pub struct PathGrants {
     pub devices: BTreeSet<PathBuf>,
 }
 
-/// The rights that are requested, those of Linux 6.10; an older kernel enforces the ones it knows.
+/// The requested rights, those of Linux 6.10. An older kernel enforces the rights it knows.
 #[cfg(target_os = "linux")]
 const RIGHTS: ABI = ABI::V5;
 
@@ -39,7 +39,7 @@ pub static CONFINES: LazyLock<bool> = LazyLock::new(|| {
 ///
 /// # Errors
 ///
-/// When the kernel has Landlock but refuses. Nothing may be started then.
+/// If the kernel has Landlock but refuses. The caller must then start nothing.
 #[cfg(target_os = "linux")]
 pub fn confine_thread(grants: &PathGrants) -> io::Result<()> {
     match ruleset(grants)? {

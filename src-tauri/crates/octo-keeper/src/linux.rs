@@ -1,4 +1,4 @@
-//! The keeper: Octo's side ([`client`], [`tree`]), and that of its processes ([`keeping`], [`reaper`]).
+//! The keeper: Octo's side ([`client`], [`tree`]) and the side of the keeper's processes ([`keeping`], [`reaper`]).
 
 mod client;
 mod keeping;

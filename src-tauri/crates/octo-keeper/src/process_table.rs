@@ -3,24 +3,24 @@
 /// A process as the system lists it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Process {
-    /// Its number.
+    /// Its process ID.
     pub pid: i32,
-    /// Its parent's number.
+    /// Its parent's process ID.
     pub parent: i32,
-    /// Its process group.
+    /// The ID of its process group.
     pub group: i32,
-    /// Its session.
+    /// The ID of its session.
     pub session: i32,
-    /// Its state: a letter of `ps`.
+    /// Its state, as a letter of `ps`.
     pub state: char,
-    /// The start time in the system's ticks: with the pid it identifies one process uniquely.
+    /// The start time in the system's ticks. Together with the process ID it identifies one process uniquely.
     pub started: u64,
 }
 
 /// Returns a process's start time; `None` if it is not listed.
 pub fn start_of(pid: u32) -> Option<u64> {
     let pid = i32::try_from(pid).ok()?;
-    one(pid).map(|process| process.started)
+    find(pid).map(|process| process.started)
 }
 
 /// Returns all processes that this user can see.
@@ -35,12 +35,12 @@ pub fn list() -> Vec<Process> {
 }
 
 #[cfg(target_os = "linux")]
-fn one(pid: i32) -> Option<Process> {
+fn find(pid: i32) -> Option<Process> {
     parse(pid, &std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn one(pid: i32) -> Option<Process> {
+fn find(pid: i32) -> Option<Process> {
     list().into_iter().find(|process| process.pid == pid)
 }
 

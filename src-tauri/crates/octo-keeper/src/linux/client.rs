@@ -27,20 +27,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a keeper may take to start and fork: the desktop's executable needs a tenth of a second on an idle
-/// machine.
-const READY_WAIT: Duration = Duration::from_secs(30);
+/// Maximum time for a keeper to start and fork. The desktop's executable needs a tenth of a second on an idle machine.
+const READY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a program may take to start; its executable may be on a slow network.
-const START_WAIT: Duration = Duration::from_secs(120);
+/// Maximum time for a program to start. Its executable may be on a slow network.
+const START_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How long a keeper may take to end after its socket was closed.
-const END_WAIT: Duration = Duration::from_secs(4);
+/// Maximum time for a keeper to end after its socket is closed.
+const END_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// How often to check whether it has ended.
+/// Interval between two checks whether the keeper has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// The only variable the keeper gets: an AppImage finds its libraries by it.
+/// The only variable in the keeper's environment. An AppImage needs it to find its libraries.
 const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 
 /// The program that runs as the keeper.
@@ -52,8 +51,8 @@ pub struct KeeperProgram {
     pub arguments: Vec<OsString>,
 }
 
-/// A keeper, started with its first program. Clones share it; when the last one is dropped, all its programs
-/// are killed.
+/// A keeper, which starts together with its first program. Clones share it. When the last clone is dropped, all its
+/// programs are killed.
 #[derive(Clone, Debug)]
 pub struct Keeper(Arc<KeeperState>);
 
@@ -66,19 +65,18 @@ struct KeeperState {
 /// A started keeper.
 #[derive(Debug)]
 struct KeeperConnection {
-    /// `None` once it is being ended.
+    /// The socket to the keeper; `None` while the keeper is being ended.
     control: Option<OwnedFd>,
     process: Child,
 }
 
 impl Keeper {
-    /// Creates a keeper that runs another program; it must call [`crate::serve`].
+    /// Creates a keeper that runs another program, which must call [`crate::serve`].
     pub fn new(program: KeeperProgram) -> Self {
         Self(Arc::new(KeeperState { program, running: Mutex::default() }))
     }
 
-    /// Returns the keeper of this process, which runs this program's own file, even if it was replaced
-    /// meanwhile.
+    /// Returns the keeper of this process. It runs the executable of this process, even if the file was replaced.
     pub fn of_this_program() -> Self {
         static KEEPER: LazyLock<Keeper> = LazyLock::new(|| {
             Keeper::new(KeeperProgram { program: "/proc/self/exe".into(), arguments: vec![KEEP.into()] })
@@ -86,7 +84,7 @@ impl Keeper {
         KEEPER.clone()
     }
 
-    /// Returns the keeper's process, if it was started.
+    /// Returns the keeper's process ID; `None` before it is started.
     pub fn pid(&self) -> Option<u32> {
         self.0.running.lock().as_ref().map(|running| running.process.id())
     }
@@ -95,7 +93,7 @@ impl Keeper {
     ///
     /// # Errors
     ///
-    /// When the keeper or the program cannot be started, or the program cannot be confined. Nothing runs then.
+    /// If the keeper or the program cannot be started, or the program cannot be confined. Then nothing runs.
     pub fn start(&self, start: ProgramStart) -> io::Result<ProcessTree> {
         let ProgramStart { program, arguments, environment, folder, grants, streams } = start;
         let has_terminal = matches!(streams, StandardStreams::Terminal(_));
@@ -103,17 +101,17 @@ impl Keeper {
             Description { program, arguments, environment, folder, grants, has_terminal }.encode()?;
         let (mut socket, reaper) = match self.reaper(&streams) {
             Ok(ready) => ready,
-            // It was killed, or does not answer. It has received no program.
-            Err(NoReaper { error, keeper }) => {
+            // The keeper was killed or does not answer. It has received no program.
+            Err(ReaperError { error, keeper }) => {
                 tracing::warn!(%error, "the keeper is replaced");
                 self.abandon(keeper);
                 self.reaper(&streams).map_err(|failure| failure.error)?
             }
         };
-        // Only the program has them open from here on.
+        // From here on only the program has the streams open.
         drop(streams);
         socket.write_all(&description)?;
-        match read_report(&mut socket, START_WAIT)? {
+        match read_report(&mut socket, START_TIMEOUT)? {
             Report::Started { pid, started } => ProcessTree::new(socket, reaper, pid, started),
             Report::NotStarted { error } => Err(io::Error::from_raw_os_error(error)),
             Report::NotConfined { error } => {
@@ -123,28 +121,28 @@ impl Keeper {
         }
     }
 
-    /// Returns the socket of a new reaper that waits for its program, and its process.
-    fn reaper(&self, streams: &StandardStreams) -> Result<(UnixStream, i32), NoReaper> {
-        let unsent = |error| NoReaper { error, keeper: None };
-        let (mut socket, reaper) = UnixStream::pair().map_err(unsent)?;
+    /// Returns the socket and the process ID of a new reaper, which waits for its program.
+    fn reaper(&self, streams: &StandardStreams) -> Result<(UnixStream, i32), ReaperError> {
+        let to_error = |error| ReaperError { error, keeper: None };
+        let (mut socket, reaper) = UnixStream::pair().map_err(to_error)?;
         let keeper = self.send(&reaper, streams)?;
         drop(reaper);
-        let ready = read_report(&mut socket, READY_WAIT).and_then(|report| match report {
+        let ready = read_report(&mut socket, READY_TIMEOUT).and_then(|report| match report {
             Report::Ready { reaper } => {
                 socket.set_read_timeout(None)?;
-                socket.set_write_timeout(Some(START_WAIT))?;
+                socket.set_write_timeout(Some(START_TIMEOUT))?;
                 Ok(reaper)
             }
             _ => Err(io::ErrorKind::InvalidData.into()),
         });
         match ready {
             Ok(reaper) => Ok((socket, reaper)),
-            Err(error) => Err(NoReaper { error, keeper: Some(keeper) }),
+            Err(error) => Err(ReaperError { error, keeper: Some(keeper) }),
         }
     }
 
-    /// Sends the keeper a reaper's descriptors; starts it if necessary. Returns its process.
-    fn send(&self, reaper: &UnixStream, streams: &StandardStreams) -> Result<u32, NoReaper> {
+    /// Sends a reaper's descriptors to the keeper, and starts the keeper if necessary. Returns the keeper's process ID.
+    fn send(&self, reaper: &UnixStream, streams: &StandardStreams) -> Result<u32, ReaperError> {
         let [input, output, errors] = match streams {
             StandardStreams::Terminal(terminal) => [terminal.as_fd(); 3],
             StandardStreams::Separate(streams) => streams.each_ref().map(AsFd::as_fd),
@@ -153,14 +151,13 @@ impl Keeper {
         let mut running = self.0.running.lock();
         let connection = match running.take() {
             Some(connection) => connection,
-            None => {
-                KeeperConnection::start(&self.0.program).map_err(|error| NoReaper { error, keeper: None })?
-            }
+            None => KeeperConnection::start(&self.0.program)
+                .map_err(|error| ReaperError { error, keeper: None })?,
         };
         let keeper = connection.process.id();
         let sent = connection.send(&descriptors);
         *running = Some(connection);
-        sent.map(|()| keeper).map_err(|error| NoReaper { error, keeper: Some(keeper) })
+        sent.map(|()| keeper).map_err(|error| ReaperError { error, keeper: Some(keeper) })
     }
 
     /// Kills a keeper that does not work, unless another thread has replaced it. Its reapers continue.
@@ -169,34 +166,34 @@ impl Keeper {
         if running.as_ref().is_some_and(|running| Some(running.process.id()) == keeper)
             && let Some(mut connection) = running.take()
         {
-            // Killed first: at the end of its socket it would end the programs of its reapers.
+            // Killed before its socket closes: otherwise it would end the programs of its reapers.
             let _ = connection.process.kill();
         }
     }
 }
 
-/// Why there is no reaper.
-struct NoReaper {
+/// The error of a reaper that could not be started.
+struct ReaperError {
     error: io::Error,
-    /// The keeper that did not make one.
+    /// The process ID of the keeper that failed; `None` if no keeper runs.
     keeper: Option<u32>,
 }
 
 impl KeeperConnection {
     fn start(program: &KeeperProgram) -> io::Result<Self> {
-        let (control, theirs) =
+        let (control, keeper_end) =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
         rustix::net::sockopt::set_socket_timeout(
             &control,
             rustix::net::sockopt::Timeout::Send,
-            Some(READY_WAIT),
+            Some(READY_TIMEOUT),
         )?;
         let mut command = Command::new(&program.program);
         command.arg0("octo").args(&program.arguments).env_clear().current_dir("/");
         if let Some(path) = env::var_os(LIBRARY_PATH) {
             command.env(LIBRARY_PATH, path);
         }
-        command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdin(Stdio::from(keeper_end)).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn()?;
         Ok(Self { control: Some(control), process })
     }
@@ -214,7 +211,7 @@ impl KeeperConnection {
 impl Drop for KeeperConnection {
     fn drop(&mut self) {
         drop(self.control.take());
-        let deadline = Instant::now() + END_WAIT;
+        let deadline = Instant::now() + END_TIMEOUT;
         while Instant::now() < deadline {
             if !matches!(self.process.try_wait(), Ok(None)) {
                 return;
@@ -229,10 +226,10 @@ impl Drop for KeeperConnection {
 /// Waits until a socket is readable or closed. Without a timeout, waits indefinitely.
 pub(super) fn wait_readable(socket: BorrowedFd<'_>, timeout: Option<Duration>) {
     let timeout = timeout.map_or(PollTimeout::NONE, |time| {
-        // A millisecond more: timeouts are rounded down.
+        // Adds a millisecond, because timeouts are rounded down.
         PollTimeout::try_from(time + Duration::from_millis(1)).unwrap_or(PollTimeout::MAX)
     });
-    // After an interruption the caller looks again.
+    // After an interruption the caller checks again.
     let _ = poll(&mut [PollFd::new(socket, PollFlags::POLLIN)], timeout);
 }
 

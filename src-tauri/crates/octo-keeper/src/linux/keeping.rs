@@ -25,14 +25,14 @@ use std::{
     process::ExitCode,
 };
 
-/// The keeper's own state.
+/// The state of the keeper's process.
 struct KeeperProcess {
     /// The socket to Octo.
     control: OwnedFd,
-    /// For the reapers: readable when a child has ended.
+    /// A descriptor for the reapers, which is readable when a child has ended.
     signals: SignalFd,
-    /// The reapers that have not been collected, each with a descriptor that is readable when it has ended
-    /// (from Linux 5.3). A signal would not do: a thread that a library started before `main` could receive it.
+    /// The uncollected reapers by process ID, each with a descriptor that is readable when it has ended (from Linux
+    /// 5.3). A signal would not suffice, because a thread that a library started before `main` could receive it.
     reapers: BTreeMap<i32, Option<OwnedFd>>,
 }
 
@@ -46,8 +46,8 @@ enum Packet {
     Closed,
 }
 
-/// Runs as the keeper until Octo closes the socket, which is the standard input; ends all processes then. The
-/// process must have a single thread.
+/// Runs as the keeper until Octo closes the socket, which is the standard input. Then ends all processes. The process
+/// must have a single thread.
 pub fn serve() -> ExitCode {
     match KeeperProcess::set_up() {
         Ok(mut keeper) => {
@@ -65,7 +65,7 @@ impl KeeperProcess {
         system::ignore_requests_to_end();
         let signals = system::block_signals()?;
         set_child_subreaper(Some(getpid()))?;
-        // It fails for the leader of a group, which has no terminal to lose.
+        // It fails for the leader of a group, which has no controlling terminal anyway.
         let _ = setsid();
         let control = io::stdin().as_fd().try_clone_to_owned()?;
         dup2_stdin(open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)?;
@@ -81,11 +81,11 @@ impl KeeperProcess {
                 continue;
             }
             let mut ready = watched.iter().map(|one| one.any().unwrap_or(true));
-            let received = ready.next().unwrap_or(true);
+            let has_packet = ready.next().unwrap_or(true);
             if ready.any(|ended| ended) {
                 self.collect();
             }
-            if !received {
+            if !has_packet {
                 continue;
             }
             match receive(&self.control) {
@@ -94,7 +94,7 @@ impl KeeperProcess {
                 Ok(Packet::Closed) | Err(_) => break,
             }
         }
-        // Reapers notice the end of Octo themselves. This is for one that is stopped.
+        // Reapers notice the end of Octo themselves, except for a stopped one.
         sweep::end_all(&BTreeSet::new(), &mut EndedChildren::default());
     }
 
@@ -107,22 +107,22 @@ impl KeeperProcess {
             }
             reaper::serve(socket, [input, output, errors], &self.signals)
         });
-        // Without a reaper its socket closes, from which Octo learns of the failure.
+        // If the fork fails, the reaper's socket closes, which tells Octo so.
         let Some(reaper) = forked.ok().and_then(Pid::from_raw) else { return };
         let end = pidfd_open(reaper, PidfdFlags::empty()).ok();
         self.reapers.insert(reaper.as_raw_nonzero().get(), end);
     }
 
-    /// Collects ended children, and ends the descendants of killed reapers, which are the keeper's own then.
+    /// Collects ended children, and ends the descendants of killed reapers, which the keeper has adopted.
     fn collect(&mut self) {
         let mut ended = EndedChildren::default();
         ended.collect();
         loop {
-            let mut killed = false;
+            let mut has_killed_reaper = false;
             for (pid, status) in ended.ends.drain(..) {
-                killed |= self.reapers.remove(&pid).is_some() && status.signaled();
+                has_killed_reaper |= self.reapers.remove(&pid).is_some() && status.signaled();
             }
-            if !killed {
+            if !has_killed_reaper {
                 return;
             }
             let alive = self.reapers.keys().copied().collect();

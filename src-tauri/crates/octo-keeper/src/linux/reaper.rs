@@ -1,4 +1,4 @@
-//! A reaper: the process that starts one program, adopts its orphans, and ends all of its processes.
+//! A reaper: the process that starts one program, adopts its orphaned descendants, and ends all of them.
 
 use super::{
     sweep::{self, EndedChildren},
@@ -22,15 +22,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The exit status of a reaper that left no process.
-const DONE: i32 = 0;
+/// The exit status of a reaper without remaining processes.
+const SUCCEEDED: i32 = 0;
 /// The exit status of a reaper that could not do its work.
 pub(super) const FAILED: i32 = 2;
 
-/// How long processes have between the request to end and being killed.
+/// The time between the request to end and the kill.
 const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
-/// The error reported for a confinement that fails without an error of the system.
+/// The error number reported if a confinement fails without an error of the system.
 const NO_ERROR_NUMBER: i32 = 0;
 
 /// A reaper whose program runs or has run.
@@ -39,7 +39,7 @@ struct Reaper<'a> {
     signals: &'a SignalFd,
     /// The program, until its end is reported.
     program: Option<i32>,
-    /// When processes that were asked to end are killed.
+    /// The time at which processes that were asked to end are killed; `None` if none was asked.
     deadline: Option<Instant>,
 }
 
@@ -54,13 +54,13 @@ pub(super) fn serve(socket: OwnedFd, streams: [OwnedFd; 3], signals: &SignalFd) 
         socket.write_all(&Report::Ready { reaper }.encode())?;
         Description::read(&socket)
     });
-    // Octo is gone, or broken.
+    // Octo is gone or broken.
     let Ok(description) = started else { return FAILED };
     match start(description, streams) {
         Ok(pid) => {
-            // No other code collects the child, so it is listed even if it has ended.
+            // No other code collects the child, so the process table lists it even if it has ended.
             let started = crate::process_table::start_of(pid).unwrap_or(0);
-            // A failure to report is found as the end of Octo.
+            // If the report fails, Octo is gone, and the closed socket tells the loop so.
             let _ = socket.write_all(&Report::Started { pid, started }.encode());
             Reaper { socket, signals, program: i32::try_from(pid).ok(), deadline: None }.run()
         }
@@ -107,22 +107,22 @@ fn start(description: Description, [input, output, errors]: [OwnedFd; 3]) -> Res
 impl Reaper<'_> {
     fn run(mut self) -> i32 {
         loop {
-            let [demanded, ended] = self.wait();
+            let [has_demand, has_ended_child] = self.wait();
             let mut kill = false;
-            let mut is_alone = false;
-            if ended {
+            let mut is_octo_gone = false;
+            if has_ended_child {
                 while let Ok(Some(_)) = self.signals.read_signal() {}
                 let mut children = EndedChildren::default();
                 children.collect();
                 if self.report_ends(&children) {
-                    return DONE;
+                    return SUCCEEDED;
                 }
             }
-            if demanded {
+            if has_demand {
                 match self.receive() {
                     Some(Demand::Terminate) => self.terminate(),
                     Some(Demand::Kill) => kill = true,
-                    None => (kill, is_alone) = (true, true),
+                    None => (kill, is_octo_gone) = (true, true),
                 }
             }
             kill |= self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -131,24 +131,25 @@ impl Reaper<'_> {
                 let mut children = EndedChildren::default();
                 let unkillable = sweep::end_all(&BTreeSet::new(), &mut children);
                 if self.report_ends(&children) {
-                    return DONE;
+                    return SUCCEEDED;
                 }
-                // It goes on: they may end on their own, unless Octo is gone.
+                // The reaper continues unless Octo is gone, because these processes may end on their own.
                 self.report(Report::Unkillable { count: u64::try_from(unkillable).unwrap_or(u64::MAX) });
-                if is_alone {
+                if is_octo_gone {
                     return FAILED;
                 }
             }
         }
     }
 
-    /// Waits for a demand, ended children, or the deadline.
+    /// Waits for a demand, ended children, or the deadline. Returns whether there is a demand, and whether a child has
+    /// ended.
     fn wait(&self) -> [bool; 2] {
         let timeout = match self.deadline {
-            // A millisecond more: timeouts are rounded down.
+            // Adds a millisecond, because timeouts are rounded down.
             Some(deadline) => {
-                let left = deadline.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
-                PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX)
+                let time_left = deadline.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
+                PollTimeout::try_from(time_left).unwrap_or(PollTimeout::MAX)
             }
             None => PollTimeout::NONE,
         };
@@ -156,7 +157,7 @@ impl Reaper<'_> {
             PollFd::new(self.socket.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
         ];
-        // After an interruption nothing is ready.
+        // After an interruption no descriptor is ready.
         let ready = poll(&mut watched, timeout).is_ok_and(|ready| ready > 0);
         watched.map(|one| ready && one.any().unwrap_or(true))
     }
@@ -179,8 +180,7 @@ impl Reaper<'_> {
         self.deadline.get_or_insert_with(|| Instant::now() + GRACE_PERIOD);
     }
 
-    /// Reports the program's end if it is among these. Returns whether no process is left, which it reports
-    /// too.
+    /// Reports the program's end if it is among the ended children, and whether no process is left. Returns the latter.
     fn report_ends(&mut self, children: &EndedChildren) -> bool {
         for (pid, status) in &children.ends {
             if self.program == Some(*pid) {
@@ -197,7 +197,7 @@ impl Reaper<'_> {
         children.childless
     }
 
-    /// Sends a report. Without Octo it goes nowhere, which the end of the socket shows.
+    /// Sends a report. If Octo is gone, the write fails, and the closed socket tells the loop so.
     fn report(&mut self, report: Report) {
         let _ = self.socket.write_all(&report.encode());
     }

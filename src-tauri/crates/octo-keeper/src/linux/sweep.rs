@@ -13,24 +13,24 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long to look for processes that still start others. Stopped ones do not.
-const FREEZE_TIME: Duration = Duration::from_millis(500);
+/// Maximum time spent on stopping processes before they are killed.
+const FREEZE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// How long to wait for killed processes.
-const KILL_TIME: Duration = Duration::from_secs(2);
+/// Maximum time to wait for killed processes.
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The first pause between two looks; later ones are longer.
+/// The first pause between two scans; later ones are longer.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
-/// The longest pause between two looks.
+/// The longest pause between two scans.
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
 /// The children that have ended.
 #[derive(Debug, Default)]
 pub(crate) struct EndedChildren {
-    /// Their numbers and ends.
+    /// The process ID and the status of each.
     pub(crate) ends: Vec<(i32, WaitStatus)>,
-    /// Whether the process has no child any more.
+    /// Whether this process has no more children.
     pub(crate) childless: bool,
 }
 
@@ -51,7 +51,7 @@ impl EndedChildren {
     }
 }
 
-/// Returns the living descendants of this process, without those in `spared` and theirs.
+/// Returns the living descendants of this process, without those in `spared` and their descendants.
 pub(crate) fn descendants(spared: &BTreeSet<i32>) -> Vec<Process> {
     let mut children: BTreeMap<i32, Vec<Process>> = BTreeMap::new();
     for process in process_table::list() {
@@ -71,20 +71,20 @@ pub(crate) fn descendants(spared: &BTreeSet<i32>) -> Vec<Process> {
     found
 }
 
-/// Sends a signal to processes. One that has ended since it was listed is still a zombie, as long as this
-/// process has not collected it or an ancestor of its, so the number is not another process's.
+/// Sends a signal to processes. A process that has ended since it was listed remains a zombie until this process
+/// collects it or one of its ancestors, so its ID does not belong to another process.
 pub(crate) fn signal(processes: &[Process], signal: Signal) {
     for process in processes {
-        // A process of another user, started by a program with more rights, refuses.
+        // The call fails for a process of another user, which a program with more rights started.
         let _ = kill(Pid::from_raw(process.pid), signal);
     }
 }
 
-/// Ends all descendants but those in `spared` and theirs, and collects the ended children. Returns the number
-/// of those that could not be ended; takes a moment, and at most about two and a half seconds.
+/// Ends all descendants except those in `spared` and their descendants, and collects the ended children. Returns the
+/// number of processes that could not be ended. Usually takes milliseconds, and at most about two and a half seconds.
 pub(crate) fn end_all(spared: &BTreeSet<i32>, ended: &mut EndedChildren) -> usize {
     freeze(spared);
-    let deadline = Instant::now() + KILL_TIME;
+    let deadline = Instant::now() + KILL_TIMEOUT;
     let mut pause = FIRST_PAUSE;
     loop {
         let alive = descendants(spared);
@@ -104,7 +104,7 @@ pub(crate) fn end_all(spared: &BTreeSet<i32>, ended: &mut EndedChildren) -> usiz
 /// Stops descendants until no new one appears, so that none starts another while it is being killed.
 fn freeze(spared: &BTreeSet<i32>) {
     let mut stopped = BTreeSet::new();
-    let deadline = Instant::now() + FREEZE_TIME;
+    let deadline = Instant::now() + FREEZE_TIMEOUT;
     while Instant::now() < deadline {
         let new: Vec<Process> = descendants(spared)
             .into_iter()

@@ -10,8 +10,8 @@ use nix::{
 };
 use std::{fs, io, os::unix::process::CommandExt, process::Command};
 
-/// Forks this process, of which only the calling thread may run code of Octo's; the child runs `work` and ends
-/// with the status it returns.
+/// Forks this process, in which only the calling thread may run code of Octo's. The child runs `work` and exits with
+/// the status it returns.
 ///
 /// No destructor and no exit handler of the parent runs in the child.
 #[expect(unsafe_code, reason = "forking without a new executable is what makes a reaper cheap")]
@@ -22,13 +22,13 @@ pub(crate) fn fork_child(work: impl FnOnce() -> i32) -> io::Result<i32> {
         ForkResult::Parent { child } => Ok(child.as_raw()),
         ForkResult::Child => {
             let status = work();
-            // SAFETY: it ends the process and returns to no code.
+            // SAFETY: the call ends the process and does not return.
             unsafe { libc::_exit(status) }
         }
     }
 }
 
-/// Has the signals that ask a process to end ignored. Blocking them would not do: a library's thread would
+/// Ignores the signals that ask a process to end. To block them would not suffice, because a library's thread would
 /// receive them.
 #[expect(unsafe_code, reason = "a handler could be unsafe; ignoring a signal is not")]
 pub(crate) fn ignore_requests_to_end() {
@@ -38,7 +38,7 @@ pub(crate) fn ignore_requests_to_end() {
     }
 }
 
-/// Has descriptors that were open when this process was started closed in programs that it starts.
+/// Marks the descriptors that this process inherited, so that they are closed in the programs it starts.
 #[expect(unsafe_code, reason = "no safe function changes descriptors that have no owner")]
 pub(crate) fn close_inherited_in_programs() {
     // SAFETY: setting the flag closes nothing in this process.
@@ -56,8 +56,8 @@ pub(crate) fn close_inherited_in_programs() {
     }
 }
 
-/// Resets what happens on each signal to the system's default: Octo may have been started with ignored ones,
-/// and a process that ignores `SIGCHLD` cannot wait for its children.
+/// Resets the handling of each signal to the system's default. Octo may have been started with ignored signals, and a
+/// process that ignores `SIGCHLD` cannot wait for its children.
 #[expect(unsafe_code, reason = "a handler could be unsafe; the system's default is not")]
 pub(crate) fn reset_signals() {
     for signal in 1..=libc::SIGRTMAX() {
@@ -66,8 +66,7 @@ pub(crate) fn reset_signals() {
     }
 }
 
-/// Holds back all signals that can be held back, and returns a descriptor that is readable when a child has
-/// ended.
+/// Blocks all signals that can be blocked, and returns a descriptor that is readable when a child has ended.
 pub(crate) fn block_signals() -> io::Result<SignalFd> {
     SigSet::all().thread_block()?;
     let mut children = SigSet::empty();
@@ -75,7 +74,7 @@ pub(crate) fn block_signals() -> io::Result<SignalFd> {
     Ok(SignalFd::with_flags(&children, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?)
 }
 
-/// Has a command call `prepare` in its new process, right before the new executable.
+/// Makes a command call `prepare` in its new process, right before the new executable runs.
 #[expect(unsafe_code, reason = "a new session and its confinement can only be set up there")]
 pub(crate) fn prepare(
     command: &mut Command,
@@ -86,11 +85,11 @@ pub(crate) fn prepare(
         SigSet::empty().thread_set_mask()?;
         prepare()
     };
-    // SAFETY: the starting process has one thread, so the new one may do whatever it could.
+    // SAFETY: the starting process has one thread, so the new process may run any code.
     unsafe { command.pre_exec(prepare) };
 }
 
-/// Returns this process's number.
+/// Returns the ID of this process.
 pub(crate) fn own_pid() -> i32 {
     Pid::this().as_raw()
 }

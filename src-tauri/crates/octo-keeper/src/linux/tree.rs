@@ -8,11 +8,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long to wait for killed processes: longer than a reaper tries.
-const KILL_WAIT: Duration = Duration::from_secs(3);
+/// Maximum time to wait for killed processes, which is longer than a reaper tries.
+const KILL_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long to wait for processes that were asked to end: their time to do so, and [`KILL_WAIT`].
-const TERMINATE_WAIT: Duration = Duration::from_secs(4);
+/// Maximum time to wait for processes that were asked to end: the reaper's grace period and [`KILL_TIMEOUT`].
+const TERMINATE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +27,8 @@ pub enum ProgramEnd {
         /// The signal's number.
         signal: i32,
     },
-    /// Unknown: its reaper was killed. The keeper, unless it was killed too, ends what is left; the caller
-    /// should end what it can find.
+    /// Unknown, because its reaper was killed. The keeper, unless it was killed too, ends the remaining processes. The
+    /// caller should end the processes it can find.
     Lost,
 }
 
@@ -49,10 +49,10 @@ struct Progress {
     end: Option<ProgramEnd>,
     /// Whether no process is left, or the reaper is gone.
     is_over: bool,
-    /// Whether the last attempt to kill left some.
+    /// Whether some processes survived the last attempt to kill them.
     has_unkillable: bool,
     /// Whether a thread reads the socket.
-    is_read: bool,
+    has_reader: bool,
     /// The bytes of an unfinished report.
     partial: Vec<u8>,
 }
@@ -63,7 +63,7 @@ impl ProcessTree {
         Ok(Self { pid, started, reaper, socket, progress: Mutex::default(), changed: Condvar::new() })
     }
 
-    /// Returns the program's process, which leads a session and a group of its own.
+    /// Returns the process ID of the program, which leads its own session and process group.
     pub fn pid(&self) -> u32 {
         self.pid
     }
@@ -78,34 +78,34 @@ impl ProcessTree {
         self.wait_until(None, |progress| progress.end).unwrap_or(ProgramEnd::Lost)
     }
 
-    /// Returns whether no process is left, as reported so far.
+    /// Returns whether no process is left, according to the reports so far.
     pub fn is_over(&self) -> bool {
         self.wait_until(Some(Instant::now()), |progress| progress.is_over.then_some(())).is_some()
     }
 
-    /// Asks all processes to end, and kills those that do not. Takes at most about a second, and three more if
+    /// Asks all processes to end, and kills those that do not. Takes at most about a second, and three seconds more if
     /// some cannot be killed.
     pub fn terminate(&self) {
-        self.end(Demand::Terminate, TERMINATE_WAIT);
+        self.end(Demand::Terminate, TERMINATE_TIMEOUT);
     }
 
-    /// Kills all processes. Takes a moment, and at most three seconds if some cannot be killed.
+    /// Kills all processes. Usually takes milliseconds, and at most three seconds if some cannot be killed.
     pub fn kill(&self) {
-        self.end(Demand::Kill, KILL_WAIT);
+        self.end(Demand::Kill, KILL_TIMEOUT);
     }
 
-    /// Demands that all processes are killed, without waiting for it.
+    /// Demands that the reaper kill all processes, and does not wait for it.
     pub fn request_kill(&self) {
         self.demand(Demand::Kill);
     }
 
-    fn end(&self, demand: Demand, wait: Duration) {
+    fn end(&self, demand: Demand, timeout: Duration) {
         self.progress.lock().has_unkillable = false;
         self.demand(demand);
-        let deadline = Some(Instant::now() + wait);
-        let over = |progress: &Progress| progress.is_over || progress.has_unkillable;
-        if self.wait_until(deadline, |progress| over(progress).then_some(())).is_none() {
-            // A program can stop or block its reaper; the keeper ends what a killed one leaves.
+        let deadline = Some(Instant::now() + timeout);
+        let has_result = |progress: &Progress| progress.is_over || progress.has_unkillable;
+        if self.wait_until(deadline, |progress| has_result(progress).then_some(())).is_none() {
+            // A program can stop or block its reaper. The keeper ends the descendants of a killed reaper.
             tracing::warn!(
                 pid = self.pid,
                 "a command's processes are ended without its reaper, which does not answer"
@@ -113,53 +113,57 @@ impl ProcessTree {
             if let Some(reaper) = rustix::process::Pid::from_raw(self.reaper) {
                 let _ = rustix::process::kill_process(reaper, rustix::process::Signal::KILL);
             }
-            let deadline = Some(Instant::now() + KILL_WAIT);
+            let deadline = Some(Instant::now() + KILL_TIMEOUT);
             self.wait_until(deadline, |progress| progress.is_over.then_some(()));
         } else if !self.progress.lock().is_over {
             tracing::warn!(pid = self.pid, "some processes of a command could not be ended");
         }
     }
 
-    /// Sends a demand. A reaper that is gone has nothing to end.
+    /// Sends a demand. If the reaper is gone, no process is left to end.
     fn demand(&self, demand: Demand) {
         let _ = (&self.socket).write(&[demand as u8]);
     }
 
-    /// Waits until `answer` returns something, or until the deadline. One of the waiting threads reads the
-    /// socket.
+    /// Waits until `answer` returns a value, or until the deadline, without which it waits indefinitely. One of the
+    /// waiting threads reads the socket.
     fn wait_until<T>(
         &self,
         deadline: Option<Instant>,
         mut answer: impl FnMut(&Progress) -> Option<T>,
     ) -> Option<T> {
         let mut progress = self.progress.lock();
-        if !progress.is_read {
+        if !progress.has_reader {
             self.read(&mut progress);
         }
         loop {
             if let Some(answer) = answer(&progress) {
                 return Some(answer);
             }
-            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            if left.is_some_and(|left| left.is_zero()) || (progress.is_over && !progress.is_read) {
+            let time_left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if time_left.is_some_and(|time_left| time_left.is_zero())
+                || (progress.is_over && !progress.has_reader)
+            {
                 return None;
             }
-            if progress.is_read {
-                match left {
-                    Some(left) => drop(self.changed.wait_for(&mut progress, left)),
+            if progress.has_reader {
+                match time_left {
+                    Some(time_left) => drop(self.changed.wait_for(&mut progress, time_left)),
                     None => self.changed.wait(&mut progress),
                 }
                 continue;
             }
-            progress.is_read = true;
-            MutexGuard::unlocked(&mut progress, || super::client::wait_readable(self.socket.as_fd(), left));
-            progress.is_read = false;
+            progress.has_reader = true;
+            MutexGuard::unlocked(&mut progress, || {
+                super::client::wait_readable(self.socket.as_fd(), time_left)
+            });
+            progress.has_reader = false;
             self.read(&mut progress);
             self.changed.notify_all();
         }
     }
 
-    /// Reads what is there.
+    /// Reads the available reports.
     fn read(&self, progress: &mut Progress) {
         let mut buffer = [0; 8 * REPORT_BYTES];
         while !progress.is_over {
@@ -170,7 +174,7 @@ impl ProcessTree {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // The reaper ended without reporting that nothing is left.
+                // The reaper ended without the report that no process is left.
                 Ok(0) | Err(_) => {
                     progress.end.get_or_insert(ProgramEnd::Lost);
                     progress.is_over = true;

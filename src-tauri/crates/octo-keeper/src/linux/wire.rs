@@ -1,8 +1,9 @@
-//! What Octo and the keeper's processes send each other.
+//! The messages between Octo and the keeper's processes.
 //!
 //! Octo sends the keeper one packet per program: the reaper's end of a new socket, and the program's standard
-//! streams. All else goes over that socket. The reaper sends [`Report::Ready`]; Octo answers with the program's
-//! description, its length first; then it sends [`Demand`]s, and the reaper [`Report`]s of a fixed size.
+//! streams. All other messages use that socket. The reaper sends [`Report::Ready`], and Octo answers with the length
+//! and the bytes of the program's description. Then Octo sends [`Demand`]s, and the reaper sends [`Report`]s of a fixed
+//! size.
 
 use crate::PathGrants;
 use std::{
@@ -19,8 +20,8 @@ use std::{
 /// The number of descriptors in a packet for the keeper: a socket and three standard streams.
 pub(crate) const DESCRIPTORS: usize = 4;
 
-/// The maximum length of a program's description. The kernel accepts arguments and variables of 6 MiB at most;
-/// the rest are granted paths.
+/// Maximum length of a program's description. The kernel accepts at most 6 MiB of arguments and variables; the rest are
+/// granted paths.
 const MAX_DESCRIPTION_BYTES: u32 = 64 * 1024 * 1024;
 
 /// A program to start.
@@ -40,7 +41,7 @@ pub struct ProgramStart {
     pub streams: StandardStreams,
 }
 
-/// The standard input, output and error of a program. It starts a session of its own in any case.
+/// The standard input, output and error of a program, which leads its own session in either case.
 #[derive(Debug)]
 pub enum StandardStreams {
     /// One terminal, which becomes the program's controlling terminal.
@@ -49,7 +50,7 @@ pub enum StandardStreams {
     Separate([OwnedFd; 3]),
 }
 
-/// What Octo asks of a reaper.
+/// A demand of Octo to a reaper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Demand {
@@ -62,19 +63,19 @@ pub(crate) enum Demand {
 /// A report of a reaper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Report {
-    /// The reaper waits for the program's description. Nothing is started before.
+    /// The reaper waits for the program's description. It has started nothing.
     Ready { reaper: i32 },
     /// The program runs.
     Started { pid: u32, started: u64 },
-    /// The program was not started because of an error of the system (an `errno`).
+    /// The program was not started; `error` is the system's `errno`.
     NotStarted { error: i32 },
-    /// The program was not started because it could not be confined.
+    /// The program was not started because it could not be confined; `error` is the system's `errno`, or 0.
     NotConfined { error: i32 },
     /// The program exited.
     Exited { code: i32 },
-    /// The program was ended by a signal.
+    /// A signal ended the program.
     Signalled { signal: i32 },
-    /// So many processes could not be killed.
+    /// The number of processes that could not be killed.
     Unkillable { count: u64 },
     /// No process is left. The reaper ends.
     Empty,
@@ -98,9 +99,9 @@ impl Report {
         };
         let mut bytes = [tag; REPORT_BYTES];
         let (_, numbers) = bytes.split_at_mut(1);
-        let (one, two) = numbers.split_at_mut(8);
-        one.copy_from_slice(&first.to_le_bytes());
-        two.copy_from_slice(&second.to_le_bytes());
+        let (first_bytes, second_bytes) = numbers.split_at_mut(8);
+        first_bytes.copy_from_slice(&first.to_le_bytes());
+        second_bytes.copy_from_slice(&second.to_le_bytes());
         bytes
     }
 
@@ -136,7 +137,7 @@ pub(crate) struct Description {
 }
 
 impl Description {
-    /// Returns it with its length first.
+    /// Returns the bytes of the description after their length.
     pub(crate) fn encode(&self) -> io::Result<Vec<u8>> {
         let mut text = TextEncoder(vec![0; 4]);
         text.put(self.program.as_os_str())?;
@@ -243,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_description_arrives_as_it_was_and_never_cut() {
+    fn a_description_arrives_unchanged_and_complete() {
         let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect();
         let description = Description {
             program: "/bin/bash".into(),
@@ -263,12 +264,12 @@ mod tests {
         for length in 0..bytes.len() {
             assert!(Description::read(&bytes[..length]).is_err(), "{length}");
         }
-        let bare = Description { grants: None, has_terminal: false, ..description };
-        assert_eq!(Description::read(bare.encode().unwrap().as_slice()).unwrap(), bare);
+        let unconfined = Description { grants: None, has_terminal: false, ..description };
+        assert_eq!(Description::read(unconfined.encode().unwrap().as_slice()).unwrap(), unconfined);
     }
 
     #[test]
-    fn a_report_arrives_as_it_was() {
+    fn a_report_arrives_unchanged() {
         for report in [
             Report::Ready { reaper: 7 },
             Report::Started { pid: u32::MAX, started: u64::MAX },
