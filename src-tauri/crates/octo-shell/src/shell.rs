@@ -33,15 +33,14 @@ use std::{
     time::Duration,
 };
 
-/// How long a call waits for a command by default. Most commands have ended by then; a longer one continues in
-/// the background, whatever its name.
+/// The time that a call waits for a command by default. Most commands end within it; a longer one continues in the
+/// background, whatever its name.
 pub const DEFAULT_WAIT: Duration = Duration::from_secs(60);
 
-/// How long a call waits for a command intended for the background: an immediate failure is reported as its
-/// end.
+/// The time that a call waits for a command intended for the background, so that it can report an immediate failure.
 pub const START_WINDOW: Duration = Duration::from_secs(2);
 
-/// The total time limit of a command. After it, the command is ended and reported as timed out.
+/// The time limit of a command. After it Octo ends the command and reports it as timed out.
 pub const COMMAND_TIME_LIMIT: Duration = Duration::from_secs(2 * 60 * 60);
 
 /// The configuration of a session's commands.
@@ -82,7 +81,7 @@ pub fn prune_logs(shells: &Path) {
 /// The handling of files that commands remove with `rm`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Removals {
-    /// They move to the trash of this home: `<home>/bin` is first in every command's `PATH` (see
+    /// The files move to the trash of this home: `<home>/bin` is first in every command's `PATH` (see
     /// [`octo_workspace::rm`]).
     Trash {
         /// The home.
@@ -103,7 +102,7 @@ pub(crate) use guard::kill_tree;
 pub(crate) use place::interpreter;
 
 impl Shell {
-    /// Creates a session's shell; starts and writes nothing yet.
+    /// Creates a session's shell. Starts and writes nothing.
     pub fn new(config: ShellConfig) -> Self {
         Self(Arc::new(Commands::new(config)))
     }
@@ -121,14 +120,14 @@ impl Shell {
     ///
     /// # Errors
     ///
-    /// [`ShellError`] when nothing was run. A command that fails is no error.
+    /// [`ShellError`] if no command was run. A command that fails is not an error.
     pub async fn run(&self, run: CommandRun) -> Result<CommandReport, ShellError> {
         self.0.run(run).await
     }
 
-    /// Types into a running command and waits again in the same way. Empty text only waits; for a command that
-    /// ended meanwhile, the report is its last. When `cancel` is cancelled or the future is dropped, the wait
-    /// ends and the command continues.
+    /// Types into a running command and waits as [`Self::run`] does. With an empty text it only waits. For a command
+    /// that has ended, the report is its last. When `cancel` is cancelled or the future is dropped, the wait ends and
+    /// the command continues.
     ///
     /// # Errors
     ///

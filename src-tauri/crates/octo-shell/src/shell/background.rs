@@ -19,10 +19,10 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// The maximum characters reported of a command's last line.
+/// Maximum reported length of a command's last line, in characters.
 const MAX_LAST_LINE_CHARS: usize = 200;
 
-/// A session's commands that run, or whose end is unreported.
+/// The commands of a session that run or whose end is unreported.
 pub(super) struct Registry {
     processes: Mutex<ProcessTable>,
     news: NewsListener,
@@ -36,7 +36,7 @@ pub(super) struct ProcessTable {
     starting: BTreeMap<String, CommandIdentity>,
 }
 
-/// The properties by which two commands are the same.
+/// The properties that identify a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CommandIdentity {
     /// The command line.
@@ -73,7 +73,7 @@ pub(super) struct Observation {
 }
 
 impl Observation {
-    /// Call it while the registry is locked, or before the command is in it.
+    /// Starts to observe a command. The registry must be locked, or not contain the command yet.
     pub(super) fn new(process: Arc<ShellProcess>) -> Self {
         process.observers.send_modify(|observers| *observers += 1);
         Self { process }
@@ -119,29 +119,29 @@ impl Registry {
         identity: &CommandIdentity,
     ) -> Result<StartClaim, ShellError> {
         let mut processes = self.lock();
-        let runs = processes.by_handle.values().find(|process| {
+        let running = processes.by_handle.values().find(|process| {
             let is_background = [process.identity.mode, identity.mode] == [RunMode::Background; 2];
             process.end().borrow().is_none()
                 && (is_background || process.lock_reported().state.is_some())
                 && process.identity.is_same_command(identity)
         });
-        let starts = || {
-            let background =
+        let starting = || {
+            let background_starts =
                 processes.starting.iter().filter(|(_, command)| command.mode == RunMode::Background);
-            let mut same_command = background.filter(|(_, command)| command.is_same_command(identity));
+            let mut same_command = background_starts.filter(|(_, command)| command.is_same_command(identity));
             same_command
                 .next()
                 .filter(|_| identity.mode == RunMode::Background)
                 .map(|(handle, _)| handle.clone())
         };
-        if let Some(handle) = runs.map(|process| process.handle.clone()).or_else(starts) {
+        if let Some(handle) = running.map(|process| process.handle.clone()).or_else(starting) {
             return Err(ShellError::Duplicate { handle });
         }
         processes.starting.insert(handle.to_owned(), identity.clone());
         Ok(StartClaim { registry: Arc::clone(self), handle: handle.to_owned() })
     }
 
-    /// Notes that a wait for the command ended while it continues: it now runs in the background.
+    /// Records that a wait for the command ended and the command continues in the background.
     pub(super) fn note_background(
         self: &Arc<Self>,
         process: &Arc<ShellProcess>,
@@ -159,7 +159,7 @@ impl Registry {
         }
     }
 
-    /// Notes that the pending report of call `call` says how the command ended.
+    /// Records that the pending report of `call` contains the command's end.
     pub(super) fn note_reported(
         &self,
         process: &ShellProcess,
@@ -178,7 +178,7 @@ impl Registry {
         }
     }
 
-    /// Removes an ended command if no call observes or reported it.
+    /// Removes an ended command, unless a call observes it or has reported its end.
     fn take_ended(&self, process: &ShellProcess) -> EndClaim {
         let mut processes = self.lock();
         if !processes.by_handle.contains_key(&process.handle) {
@@ -253,11 +253,11 @@ fn describe(
         ended_at: end.map(|end| process.started_at.saturating_add(millis(end.after))),
         state,
         log: log.map(|log| log.to_string_lossy().into_owned()),
-        last_line: cut(last_line.trim()),
+        last_line: shortened(last_line.trim()),
     }
 }
 
-fn cut(line: &str) -> String {
+fn shortened(line: &str) -> String {
     if line.chars().count() <= MAX_LAST_LINE_CHARS {
         return line.to_owned();
     }

@@ -1,8 +1,8 @@
-//! The state passed from one command to the session's next: directory, exported variables, functions.
+//! The state that one command of a session passes to the next: directory, exported variables, functions.
 //!
-//! Each command writes its state when it ends (a trap, see [`SCRIPT`]). The difference from the login
-//! environment is kept, in memory and in a file of the session, so that it survives the process. A command that
-//! ends without writing it (`exec`, a kill) changes nothing.
+//! Each command writes its state when it ends (in a trap, see [`SCRIPT`]). The session keeps the difference from the
+//! login environment in memory, and in a file so that it survives the process. A command that ends without writing its
+//! state (`exec`, a kill) changes nothing.
 
 use crate::environment::is_hidden;
 use octo_policy::Variables;
@@ -14,7 +14,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The maximum bytes of carried variables and functions, far above any state set by hand.
+/// Maximum size of carried variables and functions, in bytes; far above any state set by hand.
 const MAX_CARRIED: usize = 512 * 1024;
 
 /// The format version of the file.
@@ -24,9 +24,9 @@ const VERSION: u32 = 1;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CarriedState {
     version: u32,
-    /// The session's folder when this was written: with another one the directory is reset.
+    /// The session's folder when this was written. With another folder the directory is reset.
     folder: PathBuf,
-    /// The current directory.
+    /// The current directory; `None` for the session's folder.
     directory: Option<PathBuf>,
     /// Variables that were added or changed.
     set: Variables,
@@ -48,7 +48,7 @@ pub(super) struct FinalState {
 pub(super) struct InitialState<'a> {
     /// The session's folder.
     pub folder: &'a Path,
-    /// The directory named by the call: if the command does not change it, the carried one stays.
+    /// The directory that the call names. If the command ends in it, the carried directory stays.
     pub call_folder: Option<&'a Path>,
     /// The login environment.
     pub login: &'a Variables,
@@ -110,10 +110,10 @@ impl CarriedState {
         carry.filter(|carry| carry.version == VERSION).unwrap_or_default()
     }
 
-    /// Writes the session's file, whole or not at all, readable only by its owner.
+    /// Writes the session's file atomically, readable only by its owner.
     pub(super) fn save(&self, file: &Path) -> io::Result<()> {
         let folder = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
-        // Created readable only by its owner.
+        // A temporary file is readable only by its owner.
         let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
         temporary.write_all(&serde_json::to_vec(self)?)?;
         temporary.persist(file)?;
@@ -141,35 +141,40 @@ impl CarriedState {
     }
 
     /// Takes over the directory from an ended command.
-    pub(super) fn take_directory(&mut self, end_state: &FinalState, beginning: &InitialState<'_>) {
-        if beginning.call_folder == Some(end_state.directory.as_path()) || !end_state.directory.is_absolute()
+    pub(super) fn take_directory(&mut self, final_state: &FinalState, initial_state: &InitialState<'_>) {
+        if initial_state.call_folder == Some(final_state.directory.as_path())
+            || !final_state.directory.is_absolute()
         {
             return;
         }
         self.version = VERSION;
-        self.folder = beginning.folder.to_owned();
-        self.directory = Some(end_state.directory.clone());
+        self.folder = initial_state.folder.to_owned();
+        self.directory = Some(final_state.directory.clone());
     }
 
     /// Takes over everything from an ended command.
-    pub(super) fn take_state(&mut self, end_state: &FinalState, beginning: &InitialState<'_>) {
-        self.take_directory(end_state, beginning);
-        let is_own = |name: &str| beginning.overrides.iter().any(|(own, _)| own == name);
-        let mut set: Variables = end_state
+    pub(super) fn take_state(&mut self, final_state: &FinalState, initial_state: &InitialState<'_>) {
+        self.take_directory(final_state, initial_state);
+        let is_override = |name: &str| initial_state.overrides.iter().any(|(own, _)| own == name);
+        let mut set: Variables = final_state
             .variables
             .iter()
-            .filter(|(name, value)| beginning.login.get(*name) != Some(*value))
-            .filter(|(name, _)| is_carried(name) && !is_own(name) && !is_hidden(name, beginning.secret))
+            .filter(|(name, value)| initial_state.login.get(*name) != Some(*value))
+            .filter(|(name, _)| {
+                is_carried(name) && !is_override(name) && !is_hidden(name, initial_state.secret)
+            })
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
-        let mut unset: BTreeSet<String> = beginning
+        let mut unset: BTreeSet<String> = initial_state
             .login
             .keys()
-            .filter(|name| is_carried(name) && !is_own(name) && !end_state.variables.contains_key(*name))
+            .filter(|name| {
+                is_carried(name) && !is_override(name) && !final_state.variables.contains_key(*name)
+            })
             .cloned()
             .collect();
         // A variable of one call hides the carried one, and does not remove it.
-        for (name, _) in beginning.overrides {
+        for (name, _) in initial_state.overrides {
             if let Some(value) = self.set.get(name) {
                 set.insert(name.clone(), value.clone());
             } else if self.unset.contains(name) {
@@ -177,7 +182,7 @@ impl CarriedState {
             }
         }
         let size: usize = set.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>()
-            + end_state.functions.len();
+            + final_state.functions.len();
         if size > MAX_CARRIED {
             tracing::warn!(size, "a command left too much to carry; its directory is kept");
             return;
@@ -185,11 +190,11 @@ impl CarriedState {
         self.version = VERSION;
         self.set = set;
         self.unset = unset;
-        self.functions.clone_from(&end_state.functions);
+        self.functions.clone_from(&final_state.functions);
     }
 }
 
-/// Whether a variable is the person's or the session's, and not the shell's own bookkeeping.
+/// Returns whether a variable belongs to the person or the session, and not to the shell's own bookkeeping.
 fn is_carried(name: &str) -> bool {
     const SHELL_VARIABLES: &[&str] =
         &["_", "SHLVL", "PWD", "SHELLOPTS", "BASHOPTS", "PPID", "EUID", "UID", "COLUMNS", "LINES"];
@@ -207,17 +212,17 @@ mod tests {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
-    fn beginning<'a>(login: &'a Variables, overrides: &'a [(String, String)]) -> InitialState<'a> {
+    fn initial_state<'a>(login: &'a Variables, overrides: &'a [(String, String)]) -> InitialState<'a> {
         InitialState { folder: Path::new("/work"), call_folder: None, login, overrides, secret: &[] }
     }
 
     #[test]
     fn only_a_complete_state_parses() {
         let state = b"/work/a\nb\n\0A=1\0B=two\nlines\0\0f () \n{ \n    true\n}\n\0declare -f f\ndeclare -fx g\n\0end\0";
-        let end_state = read(state).unwrap();
-        assert_eq!(end_state.directory, Path::new("/work/a\nb"));
-        assert_eq!(end_state.variables, variables(&[("A", "1"), ("B", "two\nlines")]));
-        assert_eq!(end_state.functions, "f () \n{ \n    true\n}\nexport -f g\n");
+        let final_state = read(state).unwrap();
+        assert_eq!(final_state.directory, Path::new("/work/a\nb"));
+        assert_eq!(final_state.variables, variables(&[("A", "1"), ("B", "two\nlines")]));
+        assert_eq!(final_state.functions, "f () \n{ \n    true\n}\nexport -f g\n");
         for length in 0..state.len() {
             assert_eq!(read(&state[..length]), None, "{length}");
         }
@@ -227,7 +232,7 @@ mod tests {
     #[test]
     fn differences_from_the_login_environment_are_carried() {
         let login = variables(&[("PATH", "/bin"), ("GONE", "x"), ("SAME", "1")]);
-        let end_state = FinalState {
+        let final_state = FinalState {
             directory: "/work/sub".into(),
             variables: variables(&[
                 ("PATH", "/opt:/bin"),
@@ -241,7 +246,7 @@ mod tests {
         };
         let overrides = [("ONCE".to_owned(), "1".to_owned())];
         let mut carry = CarriedState::default();
-        carry.take_state(&end_state, &beginning(&login, &overrides));
+        carry.take_state(&final_state, &initial_state(&login, &overrides));
         assert_eq!(carry.variables(&login), variables(&[("PATH", "/opt:/bin"), ("SAME", "1"), ("NEW", "n")]));
         assert_eq!(carry.functions(), "f () { :; }\n");
         let later = variables(&[("PATH", "/changed"), ("LATER", "l")]);
@@ -260,8 +265,8 @@ mod tests {
             variables: variables(&[("V", value)]),
             functions: String::new(),
         };
-        carry.take_state(&state_with("carried"), &beginning(&login, &[]));
-        carry.take_state(&state_with("once"), &beginning(&login, &[("V".to_owned(), "once".to_owned())]));
+        carry.take_state(&state_with("carried"), &initial_state(&login, &[]));
+        carry.take_state(&state_with("once"), &initial_state(&login, &[("V".to_owned(), "once".to_owned())]));
         assert_eq!(carry.variables(&login), variables(&[("V", "carried")]));
     }
 
@@ -270,14 +275,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("carried.json");
         let mut carry = CarriedState::default();
-        let end_state = FinalState {
+        let final_state = FinalState {
             directory: folder.path().to_owned(),
             variables: variables(&[("A", "1")]),
             functions: String::new(),
         };
         let login = Variables::new();
         carry.take_state(
-            &end_state,
+            &final_state,
             &InitialState {
                 folder: folder.path(),
                 call_folder: None,
@@ -309,17 +314,17 @@ mod tests {
             functions: String::new(),
         };
         let mut carry = CarriedState::default();
-        let beginning = InitialState {
+        let initial_state = InitialState {
             folder: Path::new("/work"),
             call_folder: None,
             login: &login,
             overrides: &[],
             secret: &[],
         };
-        carry.take_state(&state_in(directory_path.path()), &beginning);
+        carry.take_state(&state_in(directory_path.path()), &initial_state);
         assert_eq!(carry.directory(Path::new("/work")), directory_path.path());
         assert_eq!(carry.directory(Path::new("/other")), Path::new("/other"));
-        carry.take_state(&state_in(Path::new("/no/such/folder")), &beginning);
+        carry.take_state(&state_in(Path::new("/no/such/folder")), &initial_state);
         assert_eq!(carry.directory(Path::new("/work")), Path::new("/work"));
     }
 }

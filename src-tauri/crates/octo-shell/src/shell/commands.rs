@@ -32,16 +32,16 @@ const MAX_RUNNING: usize = 16;
 /// The maximum number of ended commands whose unreported ends are kept.
 const MAX_ENDED: usize = 16;
 
-/// The maximum number of commands whose left processes are recorded.
+/// The maximum number of commands whose surviving processes are recorded.
 const MAX_SURVIVORS: usize = 1_000;
 
-/// How often to check whether a command waits for input.
+/// Interval between two checks whether a command waits for input.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// How long to wait for the end of a killed command.
+/// Maximum time to wait for the end of a killed command.
 const KILL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The length of a handle; see [`new_handle`].
+/// The length of a handle, in characters; see [`new_handle`].
 const HANDLE_LENGTH: usize = 9;
 
 pub(super) struct Commands {
@@ -56,12 +56,12 @@ pub(super) struct Commands {
 struct PersistentState {
     file: PathBuf,
     carry: Mutex<NewestCarry>,
-    /// Processes that outlived their command, by command.
+    /// The processes that outlived their commands, one entry per command.
     survivors: Mutex<Vec<Survivors>>,
 }
 
-/// The carried state and the command it is from: a command that ends late does not undo the changes of a later
-/// one.
+/// The carried state and the number of the command that left it. An earlier command that ends later must not undo the
+/// changes of a later one.
 struct NewestCarry {
     carry: CarriedState,
     command: u64,
@@ -118,9 +118,9 @@ impl Commands {
     pub(super) async fn run(&self, run: CommandRun) -> Result<CommandReport, ShellError> {
         let (call, wait, cancel) = (run.call, run.wait, run.cancel.clone());
         let observed = self.start(run).await?;
-        let mut abandoned = AbandonGuard(Some(Arc::clone(&observed.process)));
+        let mut abandon_guard = AbandonGuard(Some(Arc::clone(&observed.process)));
         let report = self.observe(&observed, call, wait, &cancel, CancelEffect::EndsCommand).await;
-        abandoned.0 = None;
+        abandon_guard.0 = None;
         Ok(report)
     }
 
@@ -156,13 +156,13 @@ impl Commands {
             .map(|process| tokio::spawn(async move { end(&process, CommandState::Killed).await }))
             .collect();
         for end in ends {
-            // A panicked task has nothing more to end.
+            // A task that panicked ends nothing more.
             let _ = end.await;
         }
-        let kept = Arc::clone(&self.persistent_state);
-        // A panicked thread ended no more than it did.
+        let persistent_state = Arc::clone(&self.persistent_state);
+        // A thread that panicked ends nothing more.
         let _ = tokio::task::spawn_blocking(move || {
-            kept.request_kill_of_survivors().into_iter().for_each(Survivors::finish);
+            persistent_state.request_kill_of_survivors().into_iter().for_each(Survivors::finish);
         })
         .await;
     }
@@ -180,7 +180,7 @@ impl Commands {
             return Err(ShellError::BadVariable { name: name.clone() });
         }
         self.require_capacity()?;
-        // The first query of the login shell may take longer than a stop may.
+        // The first query of the login shell may take longer than a cancellation may.
         let mut login = tokio::select! {
             biased;
             () = run.cancel.cancelled() => return Err(ShellError::Cancelled),
@@ -219,7 +219,7 @@ impl Commands {
         let files = CommandFiles::write(&self.config.scratch, &handle, &run.command, functions)
             .map_err(ShellError::Start)?;
         let confinement = run.confinement.clone().map(|mut confinement| {
-            // For the state the command writes for the next one, and the files its `rm` moves.
+            // The command writes its state for the next one, and its `rm` moves files to the trash.
             confinement.writable.push(self.config.scratch.clone());
             if let Removals::Trash { home } = &self.config.removals {
                 confinement.writable.push(trash_folder(home));
@@ -237,7 +237,7 @@ impl Commands {
 
         let number = self.started.fetch_add(1, Ordering::SeqCst) + 1;
         let arguments = files.arguments(&interpreter, run.carry_scope);
-        let kept = Arc::clone(&self.persistent_state);
+        let persistent_state = Arc::clone(&self.persistent_state);
         let secret = self.config.secret_variables.clone();
         let process = ShellProcess::start(ProcessStart {
             handle,
@@ -251,24 +251,24 @@ impl Commands {
             confinement,
             transcript,
             supervision: &self.config.supervision,
-            ended: Box::new(move |survivors| {
+            on_end: Box::new(move |survivors| {
                 if let Some(state) = files.state().as_deref().and_then(carry::read) {
-                    let beginning = InitialState {
+                    let initial_state = InitialState {
                         folder: &run.folder,
                         call_folder: run.cwd.as_deref(),
                         login: &login,
                         overrides: &run.env,
                         secret: &secret,
                     };
-                    kept.take(number, &state, &beginning, run.carry_scope);
+                    persistent_state.take(number, &state, &initial_state, run.carry_scope);
                 }
-                kept.record_survivors(survivors);
+                persistent_state.record_survivors(survivors);
             }),
         })?;
         let observed = Observation::new(Arc::clone(&process));
         self.registry.lock().by_handle.insert(process.handle.clone(), Arc::clone(&process));
         drop(claim);
-        // Shut down meanwhile: no other code would end it.
+        // The session was shut down meanwhile, and no other code would end the command.
         if self.closed.load(Ordering::SeqCst) {
             end(&process, CommandState::Killed).await;
             return Err(ShellError::Closed);
@@ -276,7 +276,7 @@ impl Commands {
         Ok(observed)
     }
 
-    /// Checks that another command may be started; forgets unclaimed ends first.
+    /// Checks that another command may start. Removes the oldest unreported ends.
     fn require_capacity(&self) -> Result<(), ShellError> {
         let processes = &mut self.registry.lock().by_handle;
         let (ended, running): (Vec<_>, Vec<_>) =
@@ -299,7 +299,7 @@ impl Commands {
         call: CallId,
         wait: Duration,
         cancel: &CancellationToken,
-        cancelling: CancelEffect,
+        cancel_effect: CancelEffect,
     ) -> CommandReport {
         let process = &observed.process;
         let mut ended = process.end();
@@ -309,10 +309,10 @@ impl Commands {
         let wait_end = loop {
             tokio::select! {
                 biased;
-                // In a separate block: its borrow must not be held while another branch waits.
+                // A separate block, because its borrow must not last while another branch waits.
                 () = async { drop(ended.wait_for(Option::is_some).await) } => break WaitEnd::Ended,
                 () = cancel.cancelled() => {
-                    if cancelling == CancelEffect::KeepsCommand {
+                    if cancel_effect == CancelEffect::KeepsCommand {
                         break WaitEnd::TimedOut;
                     }
                     end(process, CommandState::Killed).await;
@@ -320,9 +320,9 @@ impl Commands {
                 }
                 () = sleep_until(deadline) => break WaitEnd::TimedOut,
                 _ = poll.tick() => {
-                    let looked_at = Arc::clone(process);
-                    // It reads system files, and blocks.
-                    if tokio::task::spawn_blocking(move || looked_at.waits_for_input()).await.unwrap_or(false) {
+                    let polled = Arc::clone(process);
+                    // The check reads system files and blocks.
+                    if tokio::task::spawn_blocking(move || polled.waits_for_input()).await.unwrap_or(false) {
                         break WaitEnd::WaitsForInput;
                     }
                 }
@@ -366,7 +366,7 @@ impl Commands {
 
 impl Drop for Commands {
     fn drop(&mut self) {
-        // Removed here, so that no ends are reported that are no news.
+        // Removes the commands, so that no code reports their ends as news.
         for process in std::mem::take(&mut self.registry.lock().by_handle).into_values() {
             process.kill();
         }
@@ -378,8 +378,8 @@ impl PersistentState {
     fn take(
         &self,
         number: u64,
-        end_state: &carry::FinalState,
-        beginning: &InitialState<'_>,
+        final_state: &carry::FinalState,
+        initial_state: &InitialState<'_>,
         scope: CarryScope,
     ) {
         let mut newest = self.carry.lock();
@@ -388,15 +388,15 @@ impl PersistentState {
         }
         newest.command = number;
         match scope {
-            CarryScope::All => newest.carry.take_state(end_state, beginning),
-            CarryScope::FolderOnly => newest.carry.take_directory(end_state, beginning),
+            CarryScope::All => newest.carry.take_state(final_state, initial_state),
+            CarryScope::FolderOnly => newest.carry.take_directory(final_state, initial_state),
         }
         if let Err(error) = newest.carry.save(&self.file) {
             tracing::warn!(%error, "what a command left is carried in this run only");
         }
     }
 
-    /// Records the processes a command left; forgets those that have ended.
+    /// Records the processes that outlived a command. Forgets those that have ended.
     fn record_survivors(&self, survivors: Option<Survivors>) {
         let mut all = self.survivors.lock();
         all.retain(|survivors| !survivors.is_over());
@@ -405,7 +405,7 @@ impl PersistentState {
         all.drain(..surplus);
     }
 
-    /// Has all left processes killed, and returns them.
+    /// Requests that all surviving processes be killed, and returns them.
     fn request_kill_of_survivors(&self) -> Vec<Survivors> {
         let survivors = std::mem::take(&mut *self.survivors.lock());
         survivors.iter().for_each(Survivors::request_kill);
@@ -424,16 +424,16 @@ impl Drop for AbandonGuard {
     }
 }
 
-/// Ends a command, within three seconds regardless of its behaviour.
+/// Ends a command within three seconds, whatever its behaviour.
 pub(super) async fn end(process: &Arc<ShellProcess>, final_state: CommandState) {
-    let ending = Arc::clone(process);
-    // A panicked thread ended no more than it did.
-    let _ = tokio::task::spawn_blocking(move || ending.terminate(final_state)).await;
+    let terminating = Arc::clone(process);
+    // A thread that panicked ends nothing more.
+    let _ = tokio::task::spawn_blocking(move || terminating.terminate(final_state)).await;
     let mut ended = process.end();
     let _ = timeout(KILL_TIMEOUT, ended.wait_for(Option::is_some)).await;
 }
 
-/// The trash of a home, made where it is missing: nothing can be granted that is not there.
+/// Returns the trash folder of a home. Creates it if it is missing, because a missing folder cannot be granted.
 fn trash_folder(home: &Path) -> PathBuf {
     let folder = home.join("trash");
     octo_workspace::private_folder(&folder).unwrap_or_else(|error| {
@@ -448,7 +448,7 @@ fn is_variable(name: &str) -> bool {
         && !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Returns nine random letters and digits: short enough to repeat without a mistake, too many to guess.
+/// Returns nine random letters and digits: short enough to repeat without a mistake, and too many to guess.
 fn new_handle() -> String {
     const HANDLE_ALPHABET: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789";
     let mut number = uuid::Uuid::new_v4().as_u128();

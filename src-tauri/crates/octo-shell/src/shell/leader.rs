@@ -1,9 +1,9 @@
-//! The leading process of a command: its `bash`, its terminal, and the two threads that watch them.
+//! The leading process of a command: its `bash`, its terminal, and the two threads that watch these.
 
 use super::{
     process::{
-        DRAIN_QUIET, LIVE_INTERVAL, LeaderEnd, LeaderStart, MAX_DRAIN, QUESTION_QUIET, TERMINAL_SIZE, failed,
-        is_question, send_live,
+        DRAIN_QUIET, LIVE_INTERVAL, LeaderEnd, LeaderStart, MAX_DRAIN, QUESTION_QUIET, TERMINAL_SIZE,
+        is_question, send_live, start_error,
     },
     processes::{self, ForegroundActivity},
     tree::CommandTree,
@@ -24,14 +24,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often to check a terminal that no process has open.
+/// Interval between two checks of a terminal that no process has open.
 const CLOSED_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How long a program may leave its terminal's input full.
+/// Maximum time for which a program may leave its terminal's input full.
 const INPUT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long a program that reads its terminal must be silent before it counts as waiting for the person. A
-/// shell loop that reads keys with short timeouts is not silent that long; a person does not type that fast.
+/// The time for which a program that reads its terminal must be silent before it counts as waiting for the person. A
+/// shell loop that reads keys with short timeouts is not silent for that long, and no person types that fast.
 const READER_QUIET: Duration = Duration::from_millis(1_200);
 
 /// The leading process of a command: a `bash` with a terminal and a process group of its own.
@@ -41,35 +41,35 @@ pub(super) struct Leader {
 }
 
 struct PtyTerminal {
-    /// Our side, non-blocking.
-    side: OwnedFd,
-    /// The name of the command's side.
+    /// Octo's side of the terminal, non-blocking.
+    descriptor: OwnedFd,
+    /// The device name of the command's side.
     name: String,
 }
 
 impl Leader {
     pub(super) fn start(start: LeaderStart<'_>) -> Result<Self, ShellError> {
-        let pty = native_pty_system().openpty(TERMINAL_SIZE).map_err(|error| failed(&error))?;
+        let pty = native_pty_system().openpty(TERMINAL_SIZE).map_err(|error| start_error(&error))?;
         let terminal = PtyTerminal::new(pty.master.as_ref())?;
-        let reader = terminal.side.try_clone().map_err(ShellError::Start)?;
+        let reader = terminal.descriptor.try_clone().map_err(ShellError::Start)?;
         let tree = CommandTree::start(&start, pty)?;
         let started = Instant::now();
-        let (stopped, stop) = io::pipe().map_err(ShellError::Start)?;
+        let (end_reader, end_writer) = io::pipe().map_err(ShellError::Start)?;
         let output = start.transcript;
         let pump = thread::Builder::new()
             .name(format!("output-{}", start.handle))
-            .spawn(move || pump(&reader, &stopped, &output))
+            .spawn(move || pump(&reader, &end_reader, &output))
             .map_err(ShellError::Start);
-        let (ended, waited) = (start.ended, tree.clone());
+        let (on_end, waited_tree) = (start.on_end, tree.clone());
         let wait = move || {
-            let state = waited.wait();
+            let state = waited_tree.wait();
             let after = started.elapsed();
-            drop(stop);
+            drop(end_writer);
             if let Ok(pump) = pump {
-                // A panic of the watcher does not affect the command; its end still counts.
+                // A panic of the thread does not affect the command, whose end still counts.
                 let _ = pump.join();
             }
-            ended(LeaderEnd { state, after, survivors: waited.survivors() });
+            on_end(LeaderEnd { state, after, survivors: waited_tree.survivors() });
         };
         if let Err(error) = thread::Builder::new().name(format!("end-{}", start.handle)).spawn(wait) {
             tree.kill();
@@ -83,14 +83,14 @@ impl Leader {
         let mut remaining = bytes;
         let deadline = Instant::now() + INPUT_TIMEOUT;
         while !remaining.is_empty() {
-            match unistd::write(&self.terminal.side, remaining) {
+            match unistd::write(&self.terminal.descriptor, remaining) {
                 Ok(written) => remaining = remaining.get(written..).unwrap_or_default(),
                 Err(Errno::EAGAIN) => {
                     let time_left = deadline.saturating_duration_since(Instant::now());
                     if time_left.is_zero() {
                         return Err(ShellError::Input(io::ErrorKind::TimedOut.into()));
                     }
-                    let mut watched = [PollFd::new(self.terminal.side.as_fd(), PollFlags::POLLOUT)];
+                    let mut watched = [PollFd::new(self.terminal.descriptor.as_fd(), PollFlags::POLLOUT)];
                     poll_ready(&mut watched, Some(time_left));
                 }
                 Err(Errno::EINTR) => {}
@@ -100,13 +100,13 @@ impl Leader {
         Ok(())
     }
 
-    /// Whether the foreground program waits for the person to type, if the terminal was quiet for this long and
-    /// `partial` is its last line.
+    /// Returns whether the foreground program waits for the person to type. `quiet` is the time since the last output
+    /// or input, and `partial` the last line of the terminal.
     pub(super) fn waits_for_input(&self, quiet: Duration, partial: &str) -> bool {
         if quiet < READER_QUIET {
             return false;
         }
-        let Ok(foreground) = tcgetpgrp(&self.terminal.side) else { return false };
+        let Ok(foreground) = tcgetpgrp(&self.terminal.descriptor) else { return false };
         match processes::activity(self.tree.leader(), foreground.as_raw(), &self.terminal.name) {
             ForegroundActivity::ReadsTerminal => true,
             ForegroundActivity::Sleeping => quiet >= QUESTION_QUIET && is_question(partial),
@@ -127,9 +127,9 @@ impl Leader {
 
 impl PtyTerminal {
     fn new(master: &dyn MasterPty) -> Result<Self, ShellError> {
-        let unknown = || ShellError::Start(io::ErrorKind::Unsupported.into());
-        let raw = master.as_raw_fd().ok_or_else(unknown)?;
-        let name = master.tty_name().ok_or_else(unknown)?.to_string_lossy().into_owned();
+        let unsupported = || ShellError::Start(io::ErrorKind::Unsupported.into());
+        let raw = master.as_raw_fd().ok_or_else(unsupported)?;
+        let name = master.tty_name().ok_or_else(unsupported)?.to_string_lossy().into_owned();
         #[expect(
             unsafe_code,
             reason = "portable-pty shows its descriptor only as a number; polling needs it"
@@ -139,37 +139,37 @@ impl PtyTerminal {
             unsafe { BorrowedFd::borrow_raw(raw) }.try_clone_to_owned().map_err(ShellError::Start)?;
         fcntl(&descriptor, FcntlArg::F_SETFL(OFlag::O_RDWR | OFlag::O_NONBLOCK))
             .map_err(|error| ShellError::Start(error.into()))?;
-        Ok(Self { side: descriptor, name })
+        Ok(Self { descriptor, name })
     }
 }
 
-/// Reads the terminal until `stopped` is closed and no more output arrives.
-fn pump(terminal: &OwnedFd, stopped: &PipeReader, transcript: &Mutex<Transcript>) {
+/// Reads the terminal until the pipe of `end_reader` is closed and no more output arrives.
+fn pump(terminal: &OwnedFd, end_reader: &PipeReader, transcript: &Mutex<Transcript>) {
     let mut buffer = vec![0; 64 * 1024];
-    let (mut pending, mut sent) = (false, Instant::now());
+    let (mut pending, mut last_sent) = (false, Instant::now());
     let mut drain_since: Option<Instant> = None;
     loop {
-        let got = read(terminal, &mut buffer);
-        if let ReadOutcome::Bytes(length) = got {
+        let outcome = read(terminal, &mut buffer);
+        if let ReadOutcome::Bytes(length) = outcome {
             transcript.lock().feed(buffer.get(..length).unwrap_or_default());
             pending = true;
         }
-        if pending && sent.elapsed() >= LIVE_INTERVAL {
+        if pending && last_sent.elapsed() >= LIVE_INTERVAL {
             send_live(transcript);
-            (pending, sent) = (false, Instant::now());
+            (pending, last_sent) = (false, Instant::now());
         }
         let terminal = PollFd::new(terminal.as_fd(), PollFlags::POLLIN);
-        let stopped = PollFd::new(stopped.as_fd(), PollFlags::POLLIN);
-        match (got, drain_since) {
+        let end_reader = PollFd::new(end_reader.as_fd(), PollFlags::POLLIN);
+        match (outcome, drain_since) {
             (ReadOutcome::Bytes(_), None) => {
                 // More output may be ready; the loop also checks for the end.
-                let mut watched = [stopped];
+                let mut watched = [end_reader];
                 drain_since = poll_ready(&mut watched, Some(Duration::ZERO)).then(Instant::now);
             }
             (ReadOutcome::Bytes(_), Some(since)) if since.elapsed() < MAX_DRAIN => {}
             (ReadOutcome::Nothing, None) => {
-                let mut watched = [terminal, stopped];
-                poll_ready(&mut watched, pending.then(|| LIVE_INTERVAL.saturating_sub(sent.elapsed())));
+                let mut watched = [terminal, end_reader];
+                poll_ready(&mut watched, pending.then(|| LIVE_INTERVAL.saturating_sub(last_sent.elapsed())));
                 drain_since = watched[1].any().unwrap_or(true).then(Instant::now);
             }
             (ReadOutcome::Nothing, Some(since)) if since.elapsed() < MAX_DRAIN => {
@@ -177,9 +177,9 @@ fn pump(terminal: &OwnedFd, stopped: &PipeReader, transcript: &Mutex<Transcript>
                     break;
                 }
             }
-            // No process has it open now; another may open it while the command runs.
+            // No process has the terminal open now, but one may open it while the command runs.
             (ReadOutcome::Closed, None) => {
-                let mut watched = [stopped];
+                let mut watched = [end_reader];
                 drain_since = poll_ready(&mut watched, Some(CLOSED_POLL_INTERVAL)).then(Instant::now);
             }
             (_, Some(_)) => break,
@@ -206,7 +206,7 @@ fn read(terminal: &OwnedFd, buffer: &mut [u8]) -> ReadOutcome {
     }
 }
 
-/// Whether a descriptor becomes ready before the timeout. Without a timeout, waits indefinitely.
+/// Returns whether a descriptor becomes ready before the timeout. Without a timeout, waits indefinitely.
 fn poll_ready(watched: &mut [PollFd<'_>], timeout: Option<Duration>) -> bool {
     let timeout = match timeout {
         Some(time) => PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX),

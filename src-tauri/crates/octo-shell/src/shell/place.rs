@@ -1,4 +1,4 @@
-//! The locations of commands and their files: `bash`, the files a command is started from, and the kept logs.
+//! The locations of `bash`, of the files from which a command starts, and of the logs.
 
 use super::carry;
 use crate::{CarryScope, interpreter::Interpreter};
@@ -11,8 +11,8 @@ use std::{
     time::Duration,
 };
 
-/// How long logs are kept: reports that name them are read within a week.
-const KEEP_LOGS: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// The age at which logs are removed: a person reads the reports that name them within a week.
+const MAX_LOG_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Returns the first `bash` on the path, or the one at its usual location.
 pub(crate) fn interpreter(path: Option<&str>) -> Option<Interpreter> {
@@ -26,7 +26,7 @@ pub(crate) fn interpreter(path: Option<&str>) -> Option<Interpreter> {
     Some(Interpreter { program, language: Language::Bash })
 }
 
-/// A command's own files; they are removed when it has ended.
+/// A command's own files, which are removed when the command has ended.
 pub(super) struct CommandFiles {
     line: PathBuf,
     functions: PathBuf,
@@ -54,16 +54,16 @@ impl CommandFiles {
         Ok(files)
     }
 
-    /// Returns the arguments of `bash`. It reads the line from a file and passes it to `eval` whole; an
-    /// unterminated quote or here-document is then an error `bash` reports, and not a wait for more input.
+    /// Returns the arguments of `bash`, which reads the line from a file and passes the whole line to `eval`. `bash`
+    /// then reports an unterminated quote or here-document as an error, and does not wait for more input.
     pub(super) fn arguments(&self, _bash: &Interpreter, scope: CarryScope) -> Vec<String> {
-        let begin = match scope {
+        let prelude = match scope {
             CarryScope::All => format!("builtin source {} 2>/dev/null\n", quote(&self.functions)),
             // Patterns match neither hidden files nor names that look like options; the policy relies on that.
             CarryScope::FolderOnly => "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned(),
         };
         let save_script = carry::SCRIPT.replace("@STATE@", &quote(&self.state));
-        let script = format!("{begin}{save_script}builtin eval -- \"$(<{})\"", quote(&self.line));
+        let script = format!("{prelude}{save_script}builtin eval -- \"$(<{})\"", quote(&self.line));
         ["--noprofile", "--norc", "-c", &script, "bash"].map(str::to_owned).to_vec()
     }
 
@@ -87,7 +87,7 @@ fn quote(path: &Path) -> String {
 
 /// Removes the files in these folders that are no longer needed.
 fn prune<'a>(folders: impl IntoIterator<Item = &'a Path>) {
-    for expired in octo_workspace::expired_files(folders, KEEP_LOGS) {
+    for expired in octo_workspace::expired_files(folders, MAX_LOG_AGE) {
         let _ = fs::remove_file(expired);
     }
 }

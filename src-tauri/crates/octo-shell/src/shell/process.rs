@@ -1,4 +1,4 @@
-//! One command: what its calls, its output and its end have in common on all systems. The [`Leader`] runs it.
+//! One command: its calls, its output and its end, as far as they are the same on all systems. The [`Leader`] runs it.
 
 use super::{
     background::{CommandIdentity, ReportedState},
@@ -22,20 +22,20 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// The terminal's size: space for a table, and lines a model reads easily.
+/// The size of the terminal: space for a table, with lines that a model reads easily.
 pub(super) const TERMINAL_SIZE: PtySize = PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 };
 
-/// How often new output is passed to the listener.
+/// Interval at which new output is passed to the listener.
 pub(super) const LIVE_INTERVAL: Duration = Duration::from_millis(30);
 
-/// How long the terminal must be quiet, after the command's end, before reading stops: background processes may
-/// keep it open.
+/// The time for which the terminal must be silent, after the command's end, before reading stops. Background processes
+/// may keep the terminal open.
 pub(super) const DRAIN_QUIET: Duration = Duration::from_millis(60);
 
-/// The upper limit of that time, whatever they write.
+/// Maximum time of reading after the command's end, whatever background processes write.
 pub(super) const MAX_DRAIN: Duration = Duration::from_millis(500);
 
-/// How long a command with a question on its last line must be silent before it counts as waiting for the
+/// The time for which a command with a question on its last line must be silent before it counts as waiting for the
 /// person.
 pub(super) const QUESTION_QUIET: Duration = Duration::from_secs(4);
 
@@ -59,9 +59,9 @@ pub(super) struct ProcessStart<'a> {
     pub variables: &'a Variables,
     /// The destination of its output.
     pub transcript: Transcript,
-    /// Called when it has ended, with the processes it left, before any caller learns of its end.
-    pub ended: Box<dyn FnOnce(Option<Survivors>) + Send>,
-    /// The access the system allows it.
+    /// Called with the processes that outlived the command when it has ended, before any caller learns of its end.
+    pub on_end: Box<dyn FnOnce(Option<Survivors>) + Send>,
+    /// The access that the system allows the command; `None` for no limits.
     pub confinement: Option<Confinement>,
     /// How its processes are started and ended.
     pub supervision: &'a Supervision,
@@ -81,9 +81,9 @@ pub(super) struct ShellProcess {
     leader: Leader,
     transcript: Arc<Mutex<Transcript>>,
     /// The time of the last input.
-    typed: Mutex<Instant>,
-    /// The state to report if it was ended on request.
-    ended_as: Mutex<Option<CommandState>>,
+    last_input: Mutex<Instant>,
+    /// The state to report if the command was ended on request.
+    requested_state: Mutex<Option<CommandState>>,
     end: watch::Receiver<Option<ProcessEnd>>,
 }
 
@@ -111,8 +111,8 @@ pub(super) struct LeaderStart<'a> {
     /// The destination of its output.
     pub transcript: Arc<Mutex<Transcript>>,
     /// Called when it has ended and its output is read.
-    pub ended: Box<dyn FnOnce(LeaderEnd) + Send>,
-    /// The access the system allows it.
+    pub on_end: Box<dyn FnOnce(LeaderEnd) + Send>,
+    /// The access that the system allows the command; `None` for no limits.
     pub confinement: Option<Confinement>,
     /// How its processes are started and ended.
     #[cfg_attr(windows, expect(dead_code, reason = "a job object does it there"))]
@@ -125,15 +125,15 @@ pub(super) struct LeaderEnd {
     pub state: CommandState,
     /// Its total run time.
     pub after: Duration,
-    /// The processes it left, if there are some.
+    /// The processes that outlived it, if there are any.
     pub survivors: Option<Survivors>,
 }
 
 impl ShellProcess {
     pub(super) fn start(start: ProcessStart<'_>) -> Result<Arc<Self>, ShellError> {
         let transcript = Arc::new(Mutex::new(start.transcript));
-        let (ending, end) = watch::channel(None);
-        let ended = start.ended;
+        let (end_sender, end) = watch::channel(None);
+        let on_end = start.on_end;
         let leader = Leader::start(LeaderStart {
             handle: &start.handle,
             cwd: &start.identity.cwd,
@@ -141,9 +141,9 @@ impl ShellProcess {
             arguments: start.arguments,
             variables: start.variables,
             transcript: Arc::clone(&transcript),
-            ended: Box::new(move |LeaderEnd { state, after, survivors }| {
-                ended(survivors);
-                ending.send_replace(Some(ProcessEnd { state, after }));
+            on_end: Box::new(move |LeaderEnd { state, after, survivors }| {
+                on_end(survivors);
+                end_sender.send_replace(Some(ProcessEnd { state, after }));
             }),
             confinement: start.confinement,
             supervision: start.supervision,
@@ -160,13 +160,13 @@ impl ShellProcess {
             started,
             leader,
             transcript,
-            typed: Mutex::new(started),
-            ended_as: Mutex::new(None),
+            last_input: Mutex::new(started),
+            requested_state: Mutex::new(None),
             end,
         }))
     }
 
-    /// Returns the command's end, once it has ended.
+    /// Returns a receiver of the command's end.
     pub(super) fn end(&self) -> watch::Receiver<Option<ProcessEnd>> {
         self.end.clone()
     }
@@ -176,12 +176,12 @@ impl ShellProcess {
         self.started.elapsed()
     }
 
-    /// Returns its final state, considering a request to end it.
+    /// Returns the final state: that of a request to end the command, or else that of its end.
     pub(super) fn ended_as(&self, end: ProcessEnd) -> CommandState {
-        self.ended_as.lock().unwrap_or(end.state)
+        self.requested_state.lock().unwrap_or(end.state)
     }
 
-    /// Returns the registry's data about it.
+    /// Locks and returns the registry's data about the command.
     pub(super) fn lock_reported(&self) -> MutexGuard<'_, ReportedState> {
         self.reported.lock()
     }
@@ -200,11 +200,11 @@ impl ShellProcess {
         self.transcript().watch(live);
     }
 
-    /// Types text. Blocks while the terminal accepts none, up to the leader's own limit.
+    /// Types a text. Blocks while the terminal accepts no input, up to the leader's own limit.
     pub(super) fn write_input(&self, text: &str) -> Result<(), ShellError> {
-        *self.typed.lock() = Instant::now();
+        *self.last_input.lock() = Instant::now();
         self.leader.write_input(&keys::bytes(text))?;
-        *self.typed.lock() = Instant::now();
+        *self.last_input.lock() = Instant::now();
         Ok(())
     }
 
@@ -214,24 +214,24 @@ impl ShellProcess {
             let transcript = self.transcript();
             (transcript.last_output(), transcript.partial())
         };
-        let quiet = output.max(*self.typed.lock()).elapsed();
+        let quiet = output.max(*self.last_input.lock()).elapsed();
         self.leader.waits_for_input(quiet, &partial)
     }
 
-    /// Asks its processes to end, and kills those that do not. Blocks for at most about a second and a half.
-    /// The first reason given is kept; a command that ended on its own keeps its own result.
+    /// Asks the processes to end, and kills those that do not. Blocks for at most about a second and a half. The first
+    /// requested state is kept; a command that has ended on its own keeps its own state.
     pub(super) fn terminate(&self, state: CommandState) {
         if self.has_ended() {
             return;
         }
-        self.ended_as.lock().get_or_insert(state);
+        self.requested_state.lock().get_or_insert(state);
         self.leader.terminate(&|| self.has_ended());
     }
 
     /// Kills its processes at once.
     pub(super) fn kill(&self) {
         if !self.has_ended() {
-            self.ended_as.lock().get_or_insert(CommandState::Killed);
+            self.requested_state.lock().get_or_insert(CommandState::Killed);
             self.leader.kill();
         }
     }
@@ -240,7 +240,7 @@ impl ShellProcess {
         self.end.borrow().is_some()
     }
 
-    /// Passes pending output to the listener. The leader does so on its own; this is for the moment a wait ends.
+    /// Passes pending output to the listener. The leader does so regularly; this is for the end of a wait.
     pub(super) fn send_live(&self) {
         send_live(&self.transcript);
     }
@@ -252,7 +252,7 @@ impl ShellProcess {
 }
 
 /// Returns the error of a start that failed.
-pub(super) fn failed(error: &dyn std::fmt::Display) -> ShellError {
+pub(super) fn start_error(error: &dyn std::fmt::Display) -> ShellError {
     ShellError::Start(io::Error::other(error.to_string()))
 }
 
@@ -264,7 +264,7 @@ pub(super) fn send_live(transcript: &Mutex<Transcript>) {
     }
 }
 
-/// Whether a line looks like a question.
+/// Returns whether a line looks like a question.
 pub(super) fn is_question(line: &str) -> bool {
     line.trim_end().ends_with([':', '?', '>', ')', ']'])
 }

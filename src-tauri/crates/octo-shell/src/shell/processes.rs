@@ -1,6 +1,5 @@
-//! The processes of a command as the system's list shows them: its terminal's whole session, and their descendants.
-//!
-//! A process that started its own session and whose parent has ended is not found here; a keeper finds it.
+//! Finds the processes of a command in the system's process table: the session of its terminal, and the descendants of
+//! these processes. A process with its own session whose parent has ended is not found here; a keeper finds it.
 
 #[cfg(target_os = "linux")]
 pub(super) use octo_keeper::process_table::start_of;
@@ -16,18 +15,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long processes have between the request to end and being killed.
+/// The time between the request to end and the kill.
 const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
-/// How often to check whether they have ended.
+/// Interval between two checks whether the processes have ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The number of kill rounds: a process may start another one while it is being killed.
+/// Maximum number of rounds of kills, because a process may start another one while it is being killed.
 const KILL_ROUNDS: u32 = 25;
 
 /// Asks a command's processes to end, and kills those that do not. Takes at most about a second and a half.
-/// `leader` is the first of them and must either not have been waited for, or be known to no longer be a
-/// process.
+/// `leader` is the ID of the first process, which must be uncollected or known to belong to no other process.
 pub(crate) fn terminate(leader: u32) {
     let first = members(leader);
     signal(&first, Signal::SIGTERM);
@@ -56,7 +54,7 @@ pub(crate) fn kill_now(leader: u32) {
     tracing::warn!(leader, "some processes of a command could not be ended");
 }
 
-/// Kills processes that an ended command left, if they are still the same.
+/// Kills processes that outlived their command, unless their IDs now belong to other processes.
 pub(super) fn kill_survivors(survivors: &[Process]) {
     let running = list();
     let still_running: Vec<Process> = running
@@ -74,24 +72,24 @@ pub(super) fn kill_survivors(survivors: &[Process]) {
 pub(super) fn members(leader: u32) -> Vec<Process> {
     let Ok(leader) = i32::try_from(leader) else { return Vec::new() };
     let processes = list();
-    let mut group: BTreeSet<i32> = processes
+    let mut pids: BTreeSet<i32> = processes
         .iter()
         .filter(|process| process.pid == leader || process.session == leader)
         .map(|process| process.pid)
         .collect();
-    // A process that started its own session is still its parent's child.
+    // Adds the descendants with sessions of their own.
     loop {
-        let more: Vec<i32> = processes
+        let children: Vec<i32> = processes
             .iter()
-            .filter(|process| group.contains(&process.parent) && !group.contains(&process.pid))
+            .filter(|process| pids.contains(&process.parent) && !pids.contains(&process.pid))
             .map(|process| process.pid)
             .collect();
-        if more.is_empty() {
+        if children.is_empty() {
             break;
         }
-        group.extend(more);
+        pids.extend(children);
     }
-    processes.into_iter().filter(|process| group.contains(&process.pid) && process.state != 'Z').collect()
+    processes.into_iter().filter(|process| pids.contains(&process.pid) && process.state != 'Z').collect()
 }
 
 fn signal(processes: &[Process], signal: Signal) {
@@ -104,11 +102,11 @@ fn signal(processes: &[Process], signal: Signal) {
 /// The activity of the processes in a terminal's foreground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ForegroundActivity {
-    /// One of them reads the terminal without getting input: it certainly waits for the person.
+    /// A process is blocked reading the terminal, so it certainly waits for the person.
     ReadsTerminal,
-    /// All sleep, for an unknown reason.
+    /// All processes sleep, for an unknown reason.
     Sleeping,
-    /// At least one is working.
+    /// At least one process is working.
     Working,
 }
 
@@ -125,8 +123,8 @@ pub(super) fn activity(leader: u32, foreground: i32, terminal: &str) -> Foregrou
     }
 }
 
-/// Whether a thread of the process is blocked reading the terminal: the call and its descriptor are in
-/// `/proc/PID/task/TID/syscall`.
+/// Returns whether a thread of the process is blocked reading the terminal: `/proc/PID/task/TID/syscall` has the call
+/// and its descriptor.
 #[cfg(target_os = "linux")]
 fn reads_terminal(pid: i32, terminal: &str) -> bool {
     let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return false };
@@ -153,7 +151,7 @@ const READ: &str = "0";
 #[cfg(all(target_os = "linux", not(target_arch = "x86_64")))]
 const READ: &str = "63";
 
-/// Always false: this is not visible here; the text of the last line must suffice.
+/// Returns false, because this system does not show it. The text of the last line must suffice.
 #[cfg(not(target_os = "linux"))]
 fn reads_terminal(_pid: i32, _terminal: &str) -> bool {
     false

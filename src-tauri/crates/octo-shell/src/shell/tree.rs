@@ -1,10 +1,10 @@
-//! A command's processes: how they are started, and how they are ended.
+//! Starts and ends the processes of a command.
 //!
-//! With a keeper, those are the command's `bash` and everything it started. Without one (macOS, and programs
-//! that cannot run as a keeper) they are those that [`processes`] finds.
+//! With a keeper, these are the command's `bash` and everything it started. Without a keeper (on macOS, and in programs
+//! that cannot run as one) they are the processes that [`processes`] finds.
 
 use super::{
-    process::{LeaderStart, failed},
+    process::{LeaderStart, start_error},
     processes,
 };
 use crate::ShellError;
@@ -76,7 +76,7 @@ impl CommandTree {
                 ProgramEnd::Signalled { signal } => CommandState::Signalled { signal },
                 ProgramEnd::Lost => {
                     tracing::warn!(leader = tree.pid(), "a command ended the process that supervised it");
-                    // Once the leader has been collected, its number may be another process's.
+                    // Once the leader has been collected, its ID may belong to another process.
                     if processes::start_of(tree.pid()).is_none_or(|started| started == tree.started()) {
                         processes::kill_now(tree.pid());
                     }
@@ -105,7 +105,7 @@ impl CommandTree {
         }
     }
 
-    /// Returns the processes that outlived the first one, if there are some.
+    /// Returns the processes that outlived the first one, if there are any.
     pub(super) fn survivors(&self) -> Option<Survivors> {
         match self {
             #[cfg(target_os = "linux")]
@@ -128,7 +128,7 @@ impl Survivors {
         }
     }
 
-    /// Has them killed.
+    /// Requests that they be killed.
     pub(super) fn request_kill(&self) {
         match self {
             #[cfg(target_os = "linux")]
@@ -158,7 +158,7 @@ fn under_keeper(start: &LeaderStart<'_>, keeper: &Keeper, pty: PtyPair) -> io::R
     let terminal = open(&name, OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC, Mode::empty())?;
     let mut environment: Vec<_> =
         start.variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
-    // As a terminal sets it.
+    // Sets it as a terminal does.
     if !start.variables.contains_key("SHELL") {
         let user = User::from_uid(Uid::current()).ok().flatten();
         let shell = user.map_or_else(|| "/bin/sh".into(), |user| user.shell.into_os_string());
@@ -195,10 +195,10 @@ fn spawn(start: &LeaderStart<'_>, pty: PtyPair) -> Result<Box<Child>, ShellError
     for (name, value) in start.variables {
         builder.env(name, value);
     }
-    // Only the leader's own side of the terminal stays open here.
+    // In this process only the leader's descriptor of the terminal stays open.
     let slave = pty.slave;
     drop(pty.master);
-    let spawn = move || slave.spawn_command(builder).map_err(|error| failed(&error));
+    let spawn = move || slave.spawn_command(builder).map_err(|error| start_error(&error));
     let child = match &start.confinement {
         None => spawn()?,
         // A separate thread that ends right after: its child processes inherit the confinement, and it cannot
@@ -208,11 +208,11 @@ fn spawn(start: &LeaderStart<'_>, pty: PtyPair) -> Result<Box<Child>, ShellError
                 confinement.enforce().map_err(ShellError::Start)?;
                 spawn()
             });
-            confined.join().unwrap_or_else(|_| Err(failed(&"the command's thread broke")))
+            confined.join().unwrap_or_else(|_| Err(start_error(&"the command's thread broke")))
         })?,
     };
     let child: Box<dyn portable_pty::Child> = child;
-    child.downcast::<Child>().map_err(|_| failed(&"no process"))
+    child.downcast::<Child>().map_err(|_| start_error(&"no process"))
 }
 
 fn state(status: io::Result<ExitStatus>) -> CommandState {

@@ -1,14 +1,14 @@
 //! The leading process of a command: its shell, its pseudo-console, and the threads that watch them.
 //!
-//! A pseudo-console never ends on its own: it is closed when the shell has ended and was quiet for a moment.
-//! The reason why a program waits is not visible here; only a last line that looks like a question counts as
+//! A pseudo-console never ends on its own: Octo closes it when the shell has ended and the console was silent for a
+//! moment. The system does not show why a program waits, so only a last line that looks like a question counts as
 //! waiting for input.
 
 use super::{
     guard::{self, GuardRegistration},
     process::{
-        DRAIN_QUIET, LIVE_INTERVAL, LeaderEnd, LeaderStart, MAX_DRAIN, QUESTION_QUIET, TERMINAL_SIZE, failed,
-        is_question, send_live,
+        DRAIN_QUIET, LIVE_INTERVAL, LeaderEnd, LeaderStart, MAX_DRAIN, QUESTION_QUIET, TERMINAL_SIZE,
+        is_question, send_live, start_error,
     },
     tree::Survivors,
 };
@@ -26,10 +26,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a command has between Ctrl+C and its end.
+/// The time between Ctrl+C and the kill.
 const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
-/// How often to check whether it has ended.
+/// Interval between two checks whether the command has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The answer to the console's initial query for the cursor position, for which it waits: the top-left corner.
@@ -39,17 +39,17 @@ const CURSOR: &[u8] = b"\x1b[1;1R";
 pub(super) struct Leader {
     pid: Option<u32>,
     /// The guard, which ends all of the command's processes when it is dropped.
-    guarded: Arc<Mutex<Option<GuardRegistration>>>,
+    registration: Arc<Mutex<Option<GuardRegistration>>>,
     keyboard: Arc<Mutex<Option<Box<dyn Write + Send>>>>,
 }
 
 impl Leader {
     pub(super) fn start(start: LeaderStart<'_>) -> Result<Self, ShellError> {
         if start.confinement.is_some() {
-            // It would not be confined: refusing to start it is safer than a false belief.
-            return Err(failed(&"this system cannot hold a command to what was allowed"));
+            // The system cannot confine the command, so it is safer not to start it.
+            return Err(start_error(&"this system cannot hold a command to what was allowed"));
         }
-        let pty = native_pty_system().openpty(TERMINAL_SIZE).map_err(|error| failed(&error))?;
+        let pty = native_pty_system().openpty(TERMINAL_SIZE).map_err(|error| start_error(&error))?;
         let mut builder = CommandBuilder::new(start.program);
         builder.args(start.arguments);
         builder.cwd(start.cwd);
@@ -57,19 +57,19 @@ impl Leader {
         for (name, value) in start.variables {
             builder.env(name, value);
         }
-        let reader = pty.master.try_clone_reader().map_err(|error| failed(&error))?;
-        let mut writer = pty.master.take_writer().map_err(|error| failed(&error))?;
+        let reader = pty.master.try_clone_reader().map_err(|error| start_error(&error))?;
+        let mut writer = pty.master.take_writer().map_err(|error| start_error(&error))?;
         writer.write_all(CURSOR).map_err(ShellError::Start)?;
-        let mut child = pty.slave.spawn_command(builder).map_err(|error| failed(&error))?;
+        let mut child = pty.slave.spawn_command(builder).map_err(|error| start_error(&error))?;
         drop(pty.slave);
         let pid = child.process_id();
-        let guarded = child
+        let registration = child
             .as_raw_handle()
             .ok_or_else(|| "no process".to_owned())
             .and_then(|process| guard::guard(process as isize).map_err(|error| error.to_string()))
             .inspect_err(|error| tracing::warn!(%error, "a command is not ended with Octo if it is killed"))
             .ok();
-        let guarded = Arc::new(Mutex::new(guarded));
+        let registration = Arc::new(Mutex::new(registration));
         let keyboard = Arc::new(Mutex::new(Some(writer)));
         let started = Instant::now();
 
@@ -80,25 +80,27 @@ impl Leader {
             thread::Builder::new().name(name("reads")).spawn(move || read(reader, &sender)).and_then(|_| {
                 thread::Builder::new().name(name("output")).spawn(move || pump(&receiver, &output))
             });
-        let (ended, output) = (start.ended, start.transcript);
+        let (on_end, output) = (start.on_end, start.transcript);
         let master = pty.master;
         let wait_for_exit = {
-            let (guarded, keyboard) = (Arc::clone(&guarded), Arc::clone(&keyboard));
+            let (registration, keyboard) = (Arc::clone(&registration), Arc::clone(&keyboard));
             move || {
                 let status = child.wait();
                 let after = started.elapsed();
-                let began_at = Instant::now();
-                while began_at.elapsed() < MAX_DRAIN && output.lock().last_output().elapsed() < DRAIN_QUIET {
+                let drain_started = Instant::now();
+                while drain_started.elapsed() < MAX_DRAIN
+                    && output.lock().last_output().elapsed() < DRAIN_QUIET
+                {
                     thread::sleep(POLL_INTERVAL);
                 }
                 // Closing the console ends the reading.
                 drop(keyboard.lock().take());
                 drop(master);
                 if let Ok(pump) = started_threads {
-                    // A panic of the watcher does not affect the command; its end still counts.
+                    // A panic of the thread does not affect the command, whose end still counts.
                     let _ = pump.join();
                 }
-                let survivors = Survivors::of(guarded.lock().take());
+                let survivors = Survivors::of(registration.lock().take());
                 let state = match status {
                     // The system's codes fill all 32 bits.
                     Ok(status) => CommandState::Exited { code: status.exit_code().cast_signed() },
@@ -107,14 +109,14 @@ impl Leader {
                         CommandState::Signalled { signal: 0 }
                     }
                 };
-                ended(LeaderEnd { state, after, survivors });
+                on_end(LeaderEnd { state, after, survivors });
             }
         };
         if let Err(error) = thread::Builder::new().name(name("end")).spawn(wait_for_exit) {
-            drop(guarded.lock().take());
+            drop(registration.lock().take());
             return Err(ShellError::Start(error));
         }
-        Ok(Self { pid, guarded, keyboard })
+        Ok(Self { pid, registration, keyboard })
     }
 
     /// Types bytes.
@@ -148,7 +150,7 @@ impl Leader {
         if let Some(pid) = self.pid {
             guard::kill_tree(pid);
         }
-        drop(self.guarded.lock().take());
+        drop(self.registration.lock().take());
     }
 }
 
@@ -162,7 +164,7 @@ fn read(mut console: Box<dyn Read + Send>, sender: &mpsc::Sender<Vec<u8>>) {
     }
 }
 
-/// Passes the read output on, in batches.
+/// Passes the output on in batches.
 fn pump(receiver: &mpsc::Receiver<Vec<u8>>, transcript: &Mutex<Transcript>) {
     let mut pending: Option<Instant> = None;
     loop {

@@ -14,7 +14,7 @@ use std::{
 };
 
 /// How long logs are kept: reports that name them are read within a week.
-const KEEP_LOGS: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const MAX_LOG_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Returns the program that runs command lines. It does not depend on a command's path.
 pub(super) fn interpreter(_path: Option<&str>) -> Option<Interpreter> {
@@ -93,7 +93,7 @@ fn quote(path: &Path) -> String {
 
 /// Removes the files in these folders that are no longer needed.
 fn prune<'a>(folders: impl IntoIterator<Item = &'a Path>) {
-    for expired in octo_workspace::expired_files(folders, KEEP_LOGS) {
+    for expired in octo_workspace::expired_files(folders, MAX_LOG_AGE) {
         let _ = fs::remove_file(expired);
     }
 }
