@@ -15,7 +15,7 @@ fn keeper() -> Keeper {
     Keeper::new(KeeperProgram { program: "/proc/self/exe".into(), arguments: vec!["keep".into()] })
 }
 
-/// Runs before the test harness: it has threads, and the keeper must have one.
+/// Runs before the test harness, which has several threads, because the keeper must have a single one.
 #[used]
 #[expect(unsafe_code, reason = "nothing else runs before the test harness")]
 // SAFETY: the section holds pointers to functions of this type.
@@ -29,14 +29,14 @@ static KEEP: extern "C" fn() = {
     keep
 };
 
-struct Started {
+struct TestProgram {
     tree: ProcessTree,
     output: io::PipeReader,
-    /// Where [`leaving`] writes.
+    /// The folder that [`start_with_escape`] writes to.
     folder: Option<tempfile::TempDir>,
 }
 
-impl Started {
+impl TestProgram {
     fn output(&mut self) -> String {
         let mut output = String::new();
         self.output.read_to_string(&mut output).unwrap();
@@ -59,25 +59,25 @@ fn shell(line: &str) -> (ProgramStart, io::PipeReader) {
     (start, read)
 }
 
-fn start(keeper: &Keeper, line: &str) -> Started {
+fn start(keeper: &Keeper, line: &str) -> TestProgram {
     let (start, output) = shell(line);
-    Started { tree: keeper.start(start).unwrap(), output, folder: None }
+    TestProgram { tree: keeper.start(start).unwrap(), output, folder: None }
 }
 
 fn is_alive(pid: &str) -> bool {
     fs::read_to_string(format!("/proc/{}/stat", pid.trim())).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
+fn wait_until(description: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
-    while !holds() {
-        assert!(Instant::now() < deadline, "{what}");
+    while !condition() {
+        assert!(Instant::now() < deadline, "{description}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// Starts a line that leaves one process in a session of its own, and returns that process.
-fn leaving(keeper: &Keeper, rest: &str) -> (Started, String) {
+/// Starts a line that leaves one process in its own session. Returns the ID of that process.
+fn start_with_escape(keeper: &Keeper, rest: &str) -> (TestProgram, String) {
     let folder = tempfile::tempdir().unwrap();
     let pid = folder.path().join("pid");
     let line = format!(
@@ -86,34 +86,34 @@ fn leaving(keeper: &Keeper, rest: &str) -> (Started, String) {
         pid.display()
     );
     let mut started = start(keeper, &line);
-    until("it has left", || pid.exists());
+    wait_until("it has left", || pid.exists());
     let pid = fs::read_to_string(&pid).unwrap();
     started.folder = Some(folder);
     (started, pid)
 }
 
 #[test]
-fn a_program_gets_what_it_was_given_and_nothing_else() {
+fn a_program_gets_only_its_parameters() {
     let keeper = keeper();
-    let (mut given, mut output) = shell(
+    let (mut program_start, mut output) = shell(
         "printf '%s\\n' \"$1\" \"$A\"; pwd; env | sort; echo /proc/self/fd/*; grep -E '^Sig(Blk|Ign)' /proc/self/status; ps -o sid= -p $$; echo $$; exit 7",
     );
-    given.arguments.extend([OsString::from("name"), OsString::from_vec(b"a b\n\xff".to_vec())]);
-    given.environment.push(("A".into(), "1\n2".into()));
-    let tree = keeper.start(given).unwrap();
+    program_start.arguments.extend([OsString::from("name"), OsString::from_vec(b"a b\n\xff".to_vec())]);
+    program_start.environment.push(("A".into(), "1\n2".into()));
+    let tree = keeper.start(program_start).unwrap();
     assert_eq!(tree.wait(), ProgramEnd::Exited { code: 7 });
-    until("nothing is left", || tree.is_over());
+    wait_until("nothing is left", || tree.is_over());
     let mut bytes = Vec::new();
     output.read_to_end(&mut bytes).unwrap();
-    let said = String::from_utf8_lossy(&bytes);
-    let (first, rest) = said.split_once("/tmp\n").unwrap();
+    let text = String::from_utf8_lossy(&bytes);
+    let (first, rest) = text.split_once("/tmp\n").unwrap();
     assert_eq!(first, "a b\n\u{fffd}\n1\n2\n");
     let lines: Vec<&str> = rest.lines().collect();
     assert_eq!(lines[..2], ["2", "A=1"], "{rest}");
     assert!(lines.iter().filter(|line| line.contains('=')).count() <= 5, "{rest}");
-    // The glob's own folder is the fourth.
+    // The fourth descriptor is the folder that the glob reads.
     assert!(rest.contains("/proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2 /proc/self/fd/3\n"), "{rest}");
-    // The C library keeps two signals for itself, which it does not let anyone reset.
+    // The C library reserves two signals and lets no program reset them.
     let reserved = 0b11 << 31;
     let signals: Vec<u64> = lines
         .iter()
@@ -126,7 +126,7 @@ fn a_program_gets_what_it_was_given_and_nothing_else() {
 }
 
 #[test]
-fn ends_are_told_as_they_are() {
+fn the_end_of_a_program_is_reported() {
     let keeper = keeper();
     for (line, end) in [
         ("exit 0", ProgramEnd::Exited { code: 0 }),
@@ -139,26 +139,26 @@ fn ends_are_told_as_they_are() {
 }
 
 #[test]
-fn what_cannot_start_is_an_error_and_nothing_runs() {
+fn a_failed_start_is_an_error_and_runs_nothing() {
     let keeper = keeper();
     let (mut missing, _) = shell("");
     missing.program = "/no/such/program".into();
     assert_eq!(keeper.start(missing).unwrap_err().kind(), io::ErrorKind::NotFound);
-    let (mut nowhere, _) = shell("");
-    nowhere.folder = "/no/such/folder".into();
-    assert_eq!(keeper.start(nowhere).unwrap_err().kind(), io::ErrorKind::NotFound);
+    let (mut bad_folder, _) = shell("");
+    bad_folder.folder = "/no/such/folder".into();
+    assert_eq!(keeper.start(bad_folder).unwrap_err().kind(), io::ErrorKind::NotFound);
     let (mut forbidden, _) = shell("");
     let file = tempfile::NamedTempFile::new().unwrap();
     forbidden.program = file.path().to_owned();
     assert_eq!(keeper.start(forbidden).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
     assert_eq!(start(&keeper, "echo on").output(), "on\n");
-    let nobody =
+    let failed_keeper =
         Keeper::new(KeeperProgram { program: "/bin/false".into(), arguments: Vec::new() }).start(shell("").0);
-    assert!(nobody.is_err());
+    assert!(failed_keeper.is_err());
 }
 
 #[test]
-fn a_confined_program_writes_where_it_may() {
+fn a_confined_program_writes_only_to_granted_paths() {
     if !*CONFINES {
         println!("left out: this kernel has no Landlock");
         return;
@@ -168,26 +168,26 @@ fn a_confined_program_writes_where_it_may() {
     for name in ["open", "closed"] {
         fs::create_dir(folder.path().join(name)).unwrap();
     }
-    let (mut given, _output) =
+    let (mut program_start, _output) =
         shell("echo x > open/x; echo x > closed/x; setsid sh -c 'echo x > closed/y'; :");
-    given.folder = folder.path().to_owned();
+    program_start.folder = folder.path().to_owned();
     let read = ["/usr", "/bin", "/lib", "/lib64", "/etc", "/dev"].map(Into::into);
-    given.grants = Some(PathGrants {
+    program_start.grants = Some(PathGrants {
         write: BTreeSet::from([folder.path().join("open")]),
         read: BTreeSet::from(read),
         ..PathGrants::default()
     });
-    assert_eq!(keeper.start(given).unwrap().wait(), ProgramEnd::Exited { code: 0 });
+    assert_eq!(keeper.start(program_start).unwrap().wait(), ProgramEnd::Exited { code: 0 });
     assert!(folder.path().join("open/x").exists());
     assert_eq!(fs::read_dir(folder.path().join("closed")).unwrap().count(), 0);
-    // The keeper itself and its next program are free.
+    // The keeper itself and its next program are not confined.
     let free = folder.path().join("closed/z");
     start(&keeper, &format!("echo x > {}", free.display())).tree.wait();
     assert!(free.exists());
 }
 
 #[test]
-fn the_keeper_is_one_small_process_without_surroundings() {
+fn the_keeper_is_one_process_without_environment_and_terminal() {
     let keeper = keeper();
     assert_eq!(keeper.pid(), None);
     let running = start(&keeper, "sleep 1000");
@@ -198,14 +198,14 @@ fn the_keeper_is_one_small_process_without_surroundings() {
         .unwrap()
         .parent;
     for pid in [own.to_string(), reaper.to_string()] {
-        let place = Path::new("/proc").join(&pid);
-        let environment = fs::read_to_string(place.join("environ")).unwrap();
+        let process_folder = Path::new("/proc").join(&pid);
+        let environment = fs::read_to_string(process_folder.join("environ")).unwrap();
         let mut variables = environment.split('\0').filter(|variable| !variable.is_empty());
-        // Cargo sets it for tests.
+        // Cargo sets this variable for tests.
         assert!(variables.all(|variable| variable.starts_with("LD_LIBRARY_PATH=")), "{environment}");
-        assert_eq!(fs::read_link(place.join("cwd")).unwrap(), Path::new("/"));
+        assert_eq!(fs::read_link(process_folder.join("cwd")).unwrap(), Path::new("/"));
     }
-    // Only the reaper's socket to Octo leads anywhere.
+    // The reaper's only socket is the one to Octo.
     let sockets = |pid: i32| {
         let entries = fs::read_dir(format!("/proc/{pid}/fd")).unwrap().flatten();
         let targets = entries.filter_map(|entry| fs::read_link(entry.path()).ok());
@@ -220,13 +220,13 @@ fn the_keeper_is_one_small_process_without_surroundings() {
 }
 
 #[test]
-fn a_process_that_left_ends_when_its_tree_is_ended_or_dropped() {
+fn an_escaped_process_ends_with_its_tree() {
     let keeper = keeper();
-    for way in ["terminate", "kill", "drop", "keeper"] {
-        let (started, pid) = leaving(&keeper, "exit 0");
+    for ending in ["terminate", "kill", "drop", "keeper"] {
+        let (started, pid) = start_with_escape(&keeper, "exit 0");
         assert_eq!(started.tree.wait(), ProgramEnd::Exited { code: 0 });
         assert!(!started.tree.is_over() && is_alive(&pid));
-        match way {
+        match ending {
             "terminate" => started.tree.terminate(),
             "kill" => started.tree.kill(),
             "drop" => drop(started),
@@ -236,22 +236,22 @@ fn a_process_that_left_ends_when_its_tree_is_ended_or_dropped() {
                 started.tree.kill();
             }
         }
-        until(way, || !is_alive(&pid));
+        wait_until(ending, || !is_alive(&pid));
     }
     assert_eq!(start(&keeper, "echo on").output(), "on\n", "the keeper was replaced");
 }
 
 #[test]
-fn a_program_that_kills_its_reaper_loses_what_it_left() {
+fn the_descendants_of_a_killed_reaper_end() {
     let keeper = keeper();
-    let (started, pid) = leaving(&keeper, "kill -9 $PPID; sleep 1000");
+    let (started, pid) = start_with_escape(&keeper, "kill -9 $PPID; sleep 1000");
     assert_eq!(started.tree.wait(), ProgramEnd::Lost);
-    until("the keeper ends them", || !is_alive(&pid) && !is_alive(&started.tree.pid().to_string()));
-    // A reaper that is stopped or busy is killed in turn.
-    let (started, pid) = leaving(&keeper, "kill -STOP $PPID; sleep 1000");
+    wait_until("the keeper ends them", || !is_alive(&pid) && !is_alive(&started.tree.pid().to_string()));
+    // A stopped reaper is killed too.
+    let (started, pid) = start_with_escape(&keeper, "kill -STOP $PPID; sleep 1000");
     std::thread::sleep(Duration::from_millis(100));
     started.tree.kill();
-    until("the keeper ends them", || !is_alive(&pid) && !is_alive(&started.tree.pid().to_string()));
+    wait_until("the keeper ends them", || !is_alive(&pid) && !is_alive(&started.tree.pid().to_string()));
 }
 
 #[test]
@@ -259,7 +259,9 @@ fn a_reaper_ends_with_its_last_process() {
     let keeper = keeper();
     let started = start(&keeper, "(sleep 0.1; exit 1) & exit 0");
     assert_eq!(started.tree.wait(), ProgramEnd::Exited { code: 0 });
-    until("the last is gone", || started.tree.is_over());
+    wait_until("the last is gone", || started.tree.is_over());
     let own = i32::try_from(keeper.pid().unwrap()).unwrap();
-    until("its reaper is gone too", || process_table::list().iter().all(|process| process.parent != own));
+    wait_until("its reaper is gone too", || {
+        process_table::list().iter().all(|process| process.parent != own)
+    });
 }
