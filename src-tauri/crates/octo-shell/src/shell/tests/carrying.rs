@@ -140,7 +140,7 @@ async fn a_command_without_a_question_inherits_the_directory_only() {
     );
 }
 
-/// Whether a line only reads as far as its words tell: no folder of its own has a say in it.
+/// Returns whether the words of a line alone tell the policy that it only reads.
 fn is_read_only(line: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let around = LineContext {

@@ -1,4 +1,4 @@
-//! Octo is killed without warning: none of its commands continues.
+//! No command continues when Octo is killed without warning.
 
 use super::*;
 use std::{
@@ -47,7 +47,7 @@ async fn octo() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn when_octo_is_killed_all_processes_of_its_commands_are() {
+async fn all_processes_of_commands_end_when_octo_is_killed() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("project");
     fs::create_dir(&folder).unwrap();

@@ -1,5 +1,5 @@
-//! Processes that leave their command's session, and lose their parent: they end with Stop, with their session,
-//! and with Octo, whatever ends it.
+//! Processes that leave their command's session and lose their parent. They end with Stop, with the session and with
+//! Octo, however Octo ends.
 
 use super::*;
 use std::{
@@ -9,7 +9,7 @@ use std::{
 
 const ROOT: &str = "OCTO_TEST_LEAVING";
 
-/// The process that stays: it ignores every request to end.
+/// The script of the process that left, which ignores every request to end.
 const STAY: &str = "trap '' HUP TERM INT QUIT; echo $$ >>\"@FOLDER@/pids\"; exec sleep 1000";
 
 /// The ways to leave: the program each needs, its command line, and how many processes must be seen before the
@@ -33,7 +33,7 @@ const FORMS: &[(&str, &str, usize)] = &[
     ("nohup", "nohup sh @/stay >/dev/null 2>&1 &", 1),
     ("script", "(script -qc 'sh @/stay' /dev/null </dev/null >/dev/null 2>&1 &)", 1),
     ("bash", "sh @/stay & disown", 1),
-    // It still forks while it is ended.
+    // This form still forks while it is being ended.
     (
         "setsid",
         "setsid -f bash -c 'trap \"\" TERM; for n in {1..200}; do (setsid sh @/stay &); done; exec sleep 1000'",
@@ -46,7 +46,7 @@ fn rounds() -> usize {
     if std::env::var_os("OCTO_SOAK").is_some() { 25 } else { 1 }
 }
 
-/// Returns the forms that this machine has the programs for, for a project.
+/// Returns the forms whose programs this machine has, with the project's folder filled in.
 fn forms(folder: &Path) -> Vec<(String, usize)> {
     let path = folder.display().to_string();
     fs::write(folder.join("stay"), STAY.replace("@FOLDER@", &path)).unwrap();
@@ -60,7 +60,7 @@ fn pids(folder: &Path) -> Vec<String> {
     fs::read_to_string(folder.join("pids")).unwrap_or_default().lines().map(str::to_owned).collect()
 }
 
-/// Asserts that every process that was seen is gone, and that no other carries the name of this folder.
+/// Asserts that every recorded process is gone, and that no other process has this folder in its command line.
 async fn assert_gone(folder: &Path, line: &str) {
     until(line, || pids(folder).iter().all(|pid| !is_alive(pid))).await;
     let path = folder.display().to_string();
@@ -74,7 +74,7 @@ async fn assert_gone(folder: &Path, line: &str) {
     let _ = fs::remove_file(folder.join("pids"));
 }
 
-/// Starts a line that goes on after the form, and waits until its processes have left.
+/// Starts a line that continues after the form, and waits until its processes have left.
 async fn start(
     fixture: &Fixture,
     line: &str,
@@ -117,7 +117,7 @@ async fn the_end_of_the_session_ends_processes_that_left() {
 }
 
 #[tokio::test]
-async fn the_end_of_the_keeper_frees_none_and_it_is_replaced() {
+async fn a_killed_keeper_frees_no_process_and_is_replaced() {
     let fixture = Fixture::new();
     let Supervision::Keeper(keeper) = &fixture.supervision else { panic!("there is a keeper") };
     for (line, count) in forms(&fixture.folder()).iter().cycle().take(rounds() * FORMS.len()) {
@@ -168,7 +168,7 @@ async fn octo() {
 }
 
 #[tokio::test]
-async fn when_octo_is_killed_processes_that_left_are() {
+async fn processes_that_left_end_when_octo_is_killed() {
     let fixture = Fixture::new();
     for (line, count) in forms(&fixture.folder()).iter().cycle().take(rounds() * FORMS.len()) {
         let whole = format!("{line}\nuntil [ \"$(wc -l <pids)\" -ge {count} ]; do sleep 0.01; done");
