@@ -75,7 +75,7 @@ pub async fn measure(table: &mut Table, form: &ServedPage) -> Result<OwnFigures>
         let node_ref = place(&page, button).await?;
         let (mut octo_times, mut raw) = (MethodTimes::default(), MethodTimes::default());
         for run in 0..=RUNS {
-            let point = page.spot(&node_ref).await.map_err(anyhow::Error::from)?.middle();
+            let point = page.element_rect(&node_ref).await.map_err(anyhow::Error::from)?.middle();
             let raw_times = run_raw(&page, "click", raw_click(&page, point)).await?;
             let our_times = act(&page, &BrowserAct::Click(node_ref.clone()), "click").await?;
             if run > 0 {

@@ -13,9 +13,9 @@ mod place;
 mod pointer;
 mod press;
 mod reaction;
-mod spot;
 mod text;
 mod upload;
+mod viewport_rect;
 mod wait;
 mod wheel;
 mod write;
@@ -25,7 +25,7 @@ pub use keys::is_known_key;
 pub(crate) use keys::{HeldModifiers, KeyStroke};
 pub use overlay::Audience;
 pub use reaction::{LoadProgress, PageReaction, ReactionObserver};
-pub use spot::Spot;
+pub use viewport_rect::ViewportRect;
 
 use crate::{Page, PageError, snapshot::NodeRef};
 use chooser::ChooserGuard;
@@ -37,7 +37,7 @@ use std::{
 };
 use tokio::sync::broadcast::error::RecvError;
 
-/// Timeout for one question to a page or one input.
+/// Timeout for one query to a page or one input event.
 const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Name of the isolated world for scripts that inspect and measure. The page's own scripts can neither see nor
@@ -196,30 +196,30 @@ impl Page {
             return Err(ActError::Page(PageError::Dialog(dialog)));
         }
         let mut events = self.events();
-        let touches = !matches!(act, BrowserAct::Wait(_));
-        let remaining = async {
+        let acts_on_page = !matches!(act, BrowserAct::Wait(_));
+        let document_replaced = async {
             while self.document() == document {
                 if let Err(RecvError::Closed) = events.recv().await {
                     std::future::pending::<()>().await;
                 }
             }
         };
-        let reaction = self.observe_reaction();
-        let pressed_in = || act.target().map_or_else(|| self.session().clone(), session);
-        let mut chooser = act.may_open_chooser().then(|| ChooserGuard::suppress(self, pressed_in()));
+        let observer = self.observe_reaction();
+        let clicked_session = || act.target().map_or_else(|| self.session().clone(), session);
+        let mut chooser = act.may_open_chooser().then(|| ChooserGuard::suppress(self, clicked_session()));
         // Runs together with the observer, which the page receives before any input.
         let action = async {
-            let watching = async { self.begin_watching(act.target()).await.map_err(ActError::from) };
-            tokio::try_join!(biased; watching, self.carry_out(act, audience))
+            let watch = async { self.begin_watching(act.target()).await.map_err(ActError::from) };
+            tokio::try_join!(biased; watch, self.carry_out(act, audience))
         };
-        let finished = tokio::select! {
+        let result = tokio::select! {
             biased;
-            () = remaining, if touches => Err(ActError::NavigatedAway),
-            finished = action => finished,
+            () = document_replaced, if acts_on_page => Err(ActError::NavigatedAway),
+            result = action => result,
         };
         self.release_nodes(act.target());
-        let (mut watch, outcome) = match finished {
-            Ok(finished) => finished,
+        let (mut change_watch, method) = match result {
+            Ok(watch_and_method) => watch_and_method,
             Err(ActError::Page(PageError::Dialog(dialog))) => {
                 return Ok(ActOutcome {
                     method: ActMethod::Input,
@@ -229,17 +229,17 @@ impl Page {
             }
             Err(error) => return Err(error),
         };
-        let finished = Instant::now();
-        let page_reaction = match outcome {
-            ActMethod::Nothing => PageReaction::Stayed,
+        let act_ended = Instant::now();
+        let page_reaction = match method {
+            ActMethod::Nothing => PageReaction::Unchanged,
             ActMethod::Input | ActMethod::Set => {
-                reaction.finish(ChangeTimeout::of_action(act), &mut watch).await?
+                observer.finish(ChangeTimeout::for_act(act), &mut change_watch).await?
             }
         };
-        let asks = matches!(page_reaction, PageReaction::Stayed | PageReaction::Moved)
+        let asks_for_files = matches!(page_reaction, PageReaction::Unchanged | PageReaction::AddressChanged)
             && chooser.as_mut().is_some_and(ChooserGuard::has_asked);
-        let page_reaction = if asks { PageReaction::AsksForFiles } else { page_reaction };
-        Ok(ActOutcome { method: outcome, reaction: page_reaction, settle_time: finished.elapsed() })
+        let page_reaction = if asks_for_files { PageReaction::AsksForFiles } else { page_reaction };
+        Ok(ActOutcome { method, reaction: page_reaction, settle_time: act_ended.elapsed() })
     }
 
     async fn carry_out(&self, act: &BrowserAct, audience: Audience) -> Result<ActMethod, ActError> {

@@ -25,8 +25,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Timeout for a browser's first answer after the handshake, if it does not ask the person.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
-/// Timeout for the first answer of a browser that was just started. A cold disk or a new profile makes this
-/// slow. An early exit is noticed at once, and the person can cancel.
+/// Timeout for the first answer of a browser that was just started. A cold disk or a new profile makes the
+/// start slow. Octo notices an early exit at once, and the person can cancel.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The browser to connect to.
@@ -81,14 +81,14 @@ pub struct BrowserConnection {
     pub link: Link,
     /// The browser's tabs.
     pub tabs: Tabs,
-    /// Whether this call established the connection. After a restart of the browser the person was asked again,
-    /// which the model is informed about.
+    /// `New` if this call established the connection. After a restart of the browser, the browser asked the person
+    /// again, and the model is informed of that.
     pub freshness: Freshness,
     /// The browser that Octo started; ends with the last handle.
     process: Option<Arc<BrowserProcess>>,
 }
 
-/// Whether the connection existed before the call that asked for it.
+/// Age of a connection, relative to the call that returned it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
     /// Established by this call.
@@ -113,19 +113,19 @@ impl Browser {
     pub fn with_wrapper(
         environment: BrowserEnvironment,
         target: BrowserTarget,
-        wrap: TransportWrapper,
+        wrapper: TransportWrapper,
     ) -> Self {
-        Self::with_transport(environment, target, Some(wrap))
+        Self::with_transport(environment, target, Some(wrapper))
     }
 
     fn with_transport(
         environment: BrowserEnvironment,
         target: BrowserTarget,
-        wrap: Option<TransportWrapper>,
+        wrapper: Option<TransportWrapper>,
     ) -> Self {
         Self(Arc::new(BrowserInner {
             environment,
-            wrapper: wrap,
+            wrapper,
             state: watch::Sender::new(AttachmentState::Off),
             slot: Mutex::new(ConnectionSlot { target, stage: ConnectionStage::Idle, attempt: 0 }),
             numbers: TabNumbers::default(),
@@ -169,11 +169,11 @@ impl Browser {
         let mut outcome = {
             let mut slot = self.lock_slot();
             match &slot.stage {
-                ConnectionStage::Connected(connected) if connected.link.end_reason().is_none() => {
-                    return Ok(BrowserConnection { freshness: Freshness::Existing, ..connected.clone() });
+                ConnectionStage::Connected(connection) if connection.link.end_reason().is_none() => {
+                    return Ok(BrowserConnection { freshness: Freshness::Existing, ..connection.clone() });
                 }
                 ConnectionStage::Connecting { outcome, .. } => outcome.clone(),
-                ConnectionStage::Connected(_) | ConnectionStage::Idle => self.begin(&mut slot),
+                ConnectionStage::Connected(_) | ConnectionStage::Idle => self.begin_attempt(&mut slot),
             }
         };
         match outcome.wait_for(Option::is_some).await {
@@ -183,10 +183,10 @@ impl Browser {
     }
 
     /// Returns the current connection, if any.
-    pub fn connected(&self) -> Option<BrowserConnection> {
+    pub fn current_connection(&self) -> Option<BrowserConnection> {
         match &self.lock_slot().stage {
-            ConnectionStage::Connected(connected) if connected.link.end_reason().is_none() => {
-                Some(BrowserConnection { freshness: Freshness::Existing, ..connected.clone() })
+            ConnectionStage::Connected(connection) if connection.link.end_reason().is_none() => {
+                Some(BrowserConnection { freshness: Freshness::Existing, ..connection.clone() })
             }
             _ => None,
         }
@@ -200,13 +200,13 @@ impl Browser {
     }
 
     /// Ends the connection or the attempt. Tabs stay as they are; a browser that Octo started is asked to exit,
-    /// which [`Self::closed`] waits for.
+    /// which [`Self::wait_closed`] waits for.
     pub fn disconnect(&self) {
         let mut slot = self.lock_slot();
         match std::mem::replace(&mut slot.stage, ConnectionStage::Idle) {
             ConnectionStage::Idle => {}
             ConnectionStage::Connecting { cancel, .. } => cancel.cancel(),
-            ConnectionStage::Connected(connected) => self.end(connected),
+            ConnectionStage::Connected(connection) => self.close(connection),
         }
         slot.attempt += 1;
         self.0.state.send_replace(AttachmentState::Off);
@@ -214,14 +214,14 @@ impl Browser {
 
     /// Ends a connection. A browser that Octo started first writes its data to disk; killing it at once would
     /// lose the person's last changes.
-    fn end(&self, connected: BrowserConnection) {
-        let BrowserConnection { link, process: running, .. } = connected;
-        let Some(running) = running else { return link.close() };
+    fn close(&self, connection: BrowserConnection) {
+        let BrowserConnection { link, process, .. } = connection;
+        let Some(process) = process else { return link.close() };
         self.0.closing.send_modify(|closing| *closing += 1);
         let closing = self.0.closing.clone();
         tokio::spawn(async move {
             link.send(None, crate::cdp::browser_protocol::browser::CloseParams {});
-            running.end().await;
+            process.end().await;
             link.close();
             closing.send_modify(|closing| *closing -= 1);
         });
@@ -231,13 +231,13 @@ impl Browser {
     /// a slower one is killed.
     pub async fn wait_closed(&self) {
         let mut closing = self.0.closing.subscribe();
-        // This struct owns the sender.
-        let _ours = closing.wait_for(|closing| *closing == 0).await;
+        // Waiting cannot fail, because this struct owns the sender.
+        let _result = closing.wait_for(|closing| *closing == 0).await;
     }
 
-    /// Starts the one attempt in its own tokio task: the caller may stop waiting, and the person must not be
-    /// asked a second time.
-    fn begin(
+    /// Starts the only attempt in its own Tokio task: if the caller stops waiting, the attempt continues and the
+    /// browser does not ask the person a second time.
+    fn begin_attempt(
         &self,
         slot: &mut ConnectionSlot,
     ) -> watch::Receiver<Option<Result<BrowserConnection, ConnectError>>> {
@@ -275,11 +275,11 @@ struct ConnectAttempt {
 impl ConnectAttempt {
     async fn run(&self) -> Result<BrowserConnection, ConnectError> {
         match &self.target {
-            BrowserTarget::OwnProfile(config) => {
+            BrowserTarget::OwnProfile(options) => {
                 // Two browsers cannot share a profile.
                 self.browser.wait_closed().await;
-                let (transport, running) = launch(config)?;
-                self.finish(Box::new(transport), AccessMode::OwnProfile, None, Some(Arc::new(running))).await
+                let (transport, process) = launch(options)?;
+                self.finish(Box::new(transport), AccessMode::OwnProfile, None, Some(Arc::new(process))).await
             }
             BrowserTarget::Any => self.attach(find(&self.browser.0.environment, None).await).await,
             BrowserTarget::Folder(folder) => {
@@ -302,15 +302,15 @@ impl ConnectAttempt {
             );
         };
         if mode == AccessMode::Approval {
-            let attached_at = SystemTime::now();
+            let asked_at = SystemTime::now();
             self.publish_state(AttachmentState::WaitingForAllow {
                 browser: product.name().to_owned(),
-                since: attached_at,
+                since: asked_at,
             });
         }
-        // The only socket opened: the connection itself, never a trial one.
-        let dialling: BoxFuture<'_, _> = Box::pin(dial(&socket));
-        let transport = dialling.await?;
+        // Open only the socket of the connection itself, never one to try it out.
+        let dial_future: BoxFuture<'_, _> = Box::pin(dial(&socket));
+        let transport = dial_future.await?;
         self.finish(Box::new(transport), mode, Some(product.name()), None).await
     }
 
@@ -319,7 +319,7 @@ impl ConnectAttempt {
         transport: Box<dyn Transport>,
         mode: AccessMode,
         name: Option<&str>,
-        running: Option<Arc<BrowserProcess>>,
+        process: Option<Arc<BrowserProcess>>,
     ) -> Result<BrowserConnection, ConnectError> {
         let inner = &self.browser.0;
         let transport = match &inner.wrapper {
@@ -328,8 +328,8 @@ impl ConnectAttempt {
         };
         let link = Link::with_transport(transport);
         let timeout = match mode {
-            // A slow browser does not lose the person's permission, since another attempt would ask them again.
-            // They can cancel.
+            // Wait for a slow browser as long as it takes, because another attempt would ask the person again. They
+            // can cancel.
             AccessMode::Approval => Duration::MAX,
             AccessMode::OwnProfile => START_TIMEOUT,
             AccessMode::Flag => ANSWER_TIMEOUT,
@@ -340,31 +340,32 @@ impl ConnectAttempt {
             .product;
         let browser = name.map_or_else(|| "Octo".to_owned(), str::to_owned);
         let tabs = Tabs::new(link.clone(), inner.numbers.clone());
-        let connected = BrowserConnection { link, tabs, freshness: Freshness::New, process: running };
-        if !self.store(&connected, AttachmentState::Connected { browser, version, mode }) {
-            connected.link.close();
+        let connection = BrowserConnection { link, tabs, freshness: Freshness::New, process };
+        if !self.install(&connection, AttachmentState::Connected { browser, version, mode }) {
+            connection.link.close();
             return Err(ConnectError::Cancelled);
         }
-        Ok(connected)
+        Ok(connection)
     }
 
-    /// Installs it as the connection, unless the attempt was cancelled meanwhile, and watches for its end.
-    fn store(&self, connected: &BrowserConnection, state: AttachmentState) -> bool {
+    /// Installs a connection as the current one and watches for its end. Returns `false` if the attempt was
+    /// cancelled meanwhile.
+    fn install(&self, connection: &BrowserConnection, state: AttachmentState) -> bool {
         let mut slot = self.browser.lock_slot();
         if slot.attempt != self.number {
             return false;
         }
-        slot.stage = ConnectionStage::Connected(connected.clone());
+        slot.stage = ConnectionStage::Connected(connection.clone());
         self.browser.0.state.send_replace(state);
         let (ended, inner, number) =
-            (connected.link.wait_ended(), Arc::downgrade(&self.browser.0), self.number);
+            (connection.link.wait_ended(), Arc::downgrade(&self.browser.0), self.number);
         tokio::spawn(async move {
-            let cause = ended.await;
+            let reason = ended.await;
             let Some(inner) = inner.upgrade() else { return };
             let mut slot = inner.slot.lock();
             if slot.attempt == number {
                 slot.stage = ConnectionStage::Idle;
-                inner.state.send_replace(AttachmentState::Lost { why: cause });
+                inner.state.send_replace(AttachmentState::Lost { reason });
             }
         });
         true

@@ -27,11 +27,11 @@ pub struct ProbedBrowser {
 pub const DEFAULT_PORT: u16 = 9222;
 
 /// Probes every possible browser in the order of [`candidates`]. Each port is probed once, for the browser that
-/// wrote it last; browsers that are off are left out. If the person named a folder, `configured` is the only one
+/// wrote it last; browsers that are off are left out. If the person configured a folder, only that one is
 /// probed.
 pub async fn find(environment: &BrowserEnvironment, configured: Option<&Path>) -> Vec<ProbedBrowser> {
     let mut found: Vec<ProbedBrowser> = Vec::new();
-    let (with_file, without): (Vec<BrowserCandidate>, Vec<BrowserCandidate>) =
+    let (with_file, without_file): (Vec<BrowserCandidate>, Vec<BrowserCandidate>) =
         candidates(environment, configured)
             .into_iter()
             .partition(|candidate| candidate.port_file().is_some());
@@ -44,7 +44,7 @@ pub async fn find(environment: &BrowserEnvironment, configured: Option<&Path>) -
         })
         .collect();
     // Two browsers cannot listen on one port: of two files that name it, the older is stale.
-    files.sort_by_key(|(_, candidate, _)| Reverse(candidate.port_written()));
+    files.sort_by_key(|(_, candidate, _)| Reverse(candidate.port_file_modified()));
     let mut ports: Vec<u16> = Vec::new();
     files.retain(|(_, _, file)| {
         let is_first = !ports.contains(&file.port);
@@ -53,25 +53,25 @@ pub async fn find(environment: &BrowserEnvironment, configured: Option<&Path>) -
     });
     files.sort_by_key(|(index, ..)| *index);
     for (_, candidate, file) in files {
-        push(&mut found, candidate, file.port, Some(&file)).await;
+        probe_and_push(&mut found, candidate, file.port, Some(&file)).await;
     }
-    // A fixed port leaves no file and its owner is unknown, so it is attributed to the first installed browser.
+    // A browser with a fixed port writes no file, so attribute the port to the first installed browser.
     if !ports.contains(&DEFAULT_PORT)
-        && let Some(candidate) = without.into_iter().find(|candidate| candidate.folder.is_dir())
+        && let Some(candidate) = without_file.into_iter().find(|candidate| candidate.folder.is_dir())
     {
-        push(&mut found, candidate, DEFAULT_PORT, None).await;
+        probe_and_push(&mut found, candidate, DEFAULT_PORT, None).await;
     }
     found
 }
 
-async fn push(
+async fn probe_and_push(
     found: &mut Vec<ProbedBrowser>,
     candidate: BrowserCandidate,
     port: u16,
     file: Option<&PortFile>,
 ) {
     let probe = probe(port, file).await;
-    tracing::debug!(browser = %candidate.product.name(), port, ?probe, "asked a browser");
+    tracing::debug!(browser = %candidate.product.name(), port, ?probe, "probed a browser");
     if probe != Probe::Off {
         found.push(ProbedBrowser { candidate, port, probe });
     }

@@ -92,19 +92,19 @@ impl Downloads {
         Ok(Self { link: link.clone(), events })
     }
 
-    /// Cancels a download immediately. A small file may complete before the browser receives this; the outcome
-    /// follows as the next event.
+    /// Cancels a download immediately. A small file may complete before the browser receives the
+    /// command; the next event of the download reports the outcome.
     pub fn stop(&self, guid: &str) {
         self.link.send(None, CancelDownloadParams::new(guid));
     }
 
-    /// Returns the next event; `None` once the connection has ended. Dropping the future loses no event.
+    /// Returns the next event, or `None` once the connection has ended. Dropping the future loses no event.
     pub async fn next(&mut self) -> Option<DownloadEvent> {
         loop {
             let event = match self.events.next().await {
                 NextEvent::Ended => return None,
                 NextEvent::Missed(missed) => {
-                    tracing::debug!(missed, "news of downloads were missed");
+                    tracing::debug!(missed, "missed events of downloads");
                     continue;
                 }
                 NextEvent::Event(event) => event,

@@ -3,7 +3,7 @@
 use crate::Transport;
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
-/// Whether a separate browser can be started on this system; the option is offered only then.
+/// True if Octo can start a separate browser on this system. The option is offered only then.
 pub const CAN_LAUNCH: bool = cfg!(unix);
 
 /// Launch parameters of a separate browser.
@@ -28,12 +28,12 @@ pub enum LaunchError {
     Unsupported,
 }
 
-/// How long a browser may take to save its data and exit before it is killed. Equals the longest time that the
-/// app's own shutdown may wait for it.
+/// Timeout for a browser to save its data and exit; after that it is killed. The shutdown of the app waits for
+/// it no longer than this either.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// A browser that Octo started. It is killed on drop, and exits when Octo does: the closed pipe tells a browser
-/// to quit.
+/// A browser that Octo started. It is killed on drop, and exits when Octo does: the closed pipe tells the
+/// browser to quit.
 #[derive(Debug)]
 pub struct BrowserProcess {
     #[cfg(unix)]
@@ -41,7 +41,7 @@ pub struct BrowserProcess {
 }
 
 impl BrowserProcess {
-    /// Waits for the browser to exit after it was asked to; kills it if it takes too long.
+    /// Waits for the browser, which was asked to exit. Kills it after [`EXIT_TIMEOUT`].
     pub(crate) async fn end(&self) {
         #[cfg(unix)]
         {
@@ -53,40 +53,40 @@ impl BrowserProcess {
             }
         }
         #[cfg(not(unix))]
-        let _none_is_started = EXIT_TIMEOUT;
+        let _unused = EXIT_TIMEOUT;
     }
 }
 
 #[cfg(unix)]
 pub(crate) fn launch(
-    config: &LaunchOptions,
+    options: &LaunchOptions,
 ) -> Result<(impl Transport + use<>, BrowserProcess), LaunchError> {
     use crate::Pipe;
     use std::process::Stdio;
 
     let mut profile = OsString::from("--user-data-dir=");
-    profile.push(&config.profile);
+    profile.push(&options.profile);
     // The protocol uses descriptors 3 and 4. The system shell sets them up and then execs the browser: doing so
     // here would need code between fork and exec.
     let mut process = tokio::process::Command::new("/bin/sh")
         .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1"])
-        .arg(&config.program)
+        .arg(&options.program)
         .args(["--remote-debugging-pipe", "--no-first-run", "--no-default-browser-check"])
         .arg(profile)
-        .args(&config.arguments)
+        .args(&options.arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .kill_on_drop(true)
         .spawn()
         .map_err(|error| LaunchError::Start(error.to_string()))?;
-    let missing = || LaunchError::Start("its pipe is missing".to_owned());
-    let writer = process.stdin.take().ok_or_else(missing)?;
-    let reader = process.stdout.take().ok_or_else(missing)?;
+    let missing_pipe = || LaunchError::Start("its pipe is missing".to_owned());
+    let writer = process.stdin.take().ok_or_else(missing_pipe)?;
+    let reader = process.stdout.take().ok_or_else(missing_pipe)?;
     Ok((Pipe::new(reader, writer), BrowserProcess { process: process.into() }))
 }
 
 #[cfg(not(unix))]
-pub(crate) fn launch(_config: &LaunchOptions) -> Result<(Box<dyn Transport>, BrowserProcess), LaunchError> {
+pub(crate) fn launch(_options: &LaunchOptions) -> Result<(Box<dyn Transport>, BrowserProcess), LaunchError> {
     Err(LaunchError::Unsupported)
 }

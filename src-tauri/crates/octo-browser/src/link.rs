@@ -37,9 +37,9 @@ impl Link {
     pub fn with_transport(transport: impl Transport) -> Self {
         let (orders, inbox) = mpsc::unbounded_channel();
         let (sender, ended) = watch::channel(None);
-        let rooms = EventHub::default();
-        tokio::spawn(LinkActor::new(transport, inbox, rooms.clone(), sender).run());
-        Self { orders, event_hub: rooms, ended }
+        let event_hub = EventHub::default();
+        tokio::spawn(LinkActor::new(transport, inbox, event_hub.clone(), sender).run());
+        Self { orders, event_hub, ended }
     }
 
     /// Sends a command and waits for its answer, for `limit` at most. A session's calls fail immediately when
@@ -64,7 +64,7 @@ impl Link {
         let order = LinkOrder::Call { method: method.clone(), session: session.cloned(), params, reply };
         self.orders.send(order).map_err(|_| self.closed())?;
         match tokio::time::timeout(limit, response).await {
-            Ok(Ok(Ok(answered))) => answered.read().map_err(unreadable),
+            Ok(Ok(Ok(answer))) => answer.read().map_err(unreadable),
             Ok(Ok(Err(error))) => Err(error),
             Ok(Err(_)) => Err(self.closed()),
             Err(_) => Err(CallError::TimedOut { method: method.to_string(), limit }),
@@ -76,12 +76,12 @@ impl Link {
         let method = command.identifier();
         let Ok(params) = serde_json::to_value(command) else { return };
         let (reply, _) = oneshot::channel();
-        // A send to a closed link can be ignored.
+        // Ignore an error: it only means that the link is closed.
         let _ = self.orders.send(LinkOrder::Call { method, session: session.cloned(), params, reply });
     }
 
     /// Subscribes to the events of a session, or with `None` to those of the browser itself. Buffers the last
-    /// [`SessionEvents::CAPACITY`] events; a slower reader is given the number of missed ones.
+    /// [`SessionEvents::CAPACITY`] events; a slower reader learns how many it missed.
     pub fn events(&self, session: Option<&SessionId>) -> SessionEvents {
         self.event_hub.subscribe(session)
     }
@@ -91,14 +91,14 @@ impl Link {
         let mut ended = self.ended.clone();
         async move {
             match ended.wait_for(Option::is_some).await {
-                Ok(ending) => ending.clone().unwrap_or(LinkEnd::ByOcto),
+                Ok(reason) => reason.clone().unwrap_or(LinkEnd::ByOcto),
                 // The actor disappears without a reason only if its runtime does.
                 Err(_) => LinkEnd::ByOcto,
             }
         }
     }
 
-    /// Returns the reason for the link's end, if it has ended.
+    /// Returns the reason why the link ended, or `None` while it is open.
     pub fn end_reason(&self) -> Option<LinkEnd> {
         self.ended.borrow().clone()
     }

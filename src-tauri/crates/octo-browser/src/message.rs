@@ -34,7 +34,7 @@ pub struct RawAnswer(Utf8Bytes);
 /// Prints only the size: page content must not reach a log.
 impl fmt::Debug for RawAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Answered({} bytes)", self.0.len())
+        write!(f, "RawAnswer({} bytes)", self.0.len())
     }
 }
 
@@ -43,19 +43,20 @@ impl RawAnswer {
     ///
     /// # Errors
     ///
-    /// If the answer does not have that form.
+    /// Fails if the answer does not have the form of `R`.
     pub fn read<R: DeserializeOwned>(&self) -> serde_json::Result<R> {
         #[derive(Deserialize)]
         #[serde(bound = "R: DeserializeOwned")]
         struct AnswerEnvelope<R> {
             result: R,
         }
-        let read = serde_json::from_str::<AnswerEnvelope<R>>(&self.0);
-        read.or_else(|error| {
-            let repaired = without_lone_surrogates(&self.0);
-            if *repaired == *self.0 { Err(error) } else { serde_json::from_str(&repaired) }
-        })
-        .map(|envelope| envelope.result)
+        let parsed = serde_json::from_str::<AnswerEnvelope<R>>(&self.0);
+        parsed
+            .or_else(|error| {
+                let repaired = without_lone_surrogates(&self.0);
+                if *repaired == *self.0 { Err(error) } else { serde_json::from_str(&repaired) }
+            })
+            .map(|envelope| envelope.result)
     }
 }
 
@@ -68,7 +69,7 @@ pub struct CommandRefusal {
     pub message: String,
 }
 
-/// Code for an answer that arrived but cannot be parsed; JSON-RPC's own code for that.
+/// Code for an answer that arrived but cannot be parsed, as JSON-RPC defines it.
 const UNREADABLE_CODE: i64 = -32700;
 
 /// An event from the browser.
@@ -80,7 +81,7 @@ const UNREADABLE_CODE: i64 = -32700;
 pub struct BrowserEvent {
     /// The event's name, such as `Page.frameNavigated`.
     pub method: MethodId,
-    /// The session it belongs to; `None` for the browser itself.
+    /// The session it belongs to, or `None` for the browser itself.
     #[serde(rename = "sessionId")]
     pub session: Option<SessionId>,
     /// The event's parameters.
@@ -89,7 +90,7 @@ pub struct BrowserEvent {
 }
 
 impl BrowserEvent {
-    /// Parses the parameters, ignoring unknown fields. `None` if they do not have that form.
+    /// Parses the parameters, ignoring unknown fields. Returns `None` if they do not have the form of `T`.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
         T::deserialize(&self.params)
             .inspect_err(|error| tracing::debug!(method = %self.method, %error, "an event could not be read"))
@@ -113,7 +114,7 @@ struct ErrorObject {
 /// Parses one message. Page text may contain half a surrogate pair, which is not a valid JSON string: it is
 /// replaced by U+FFFD. An unparsable answer fails only its own call.
 pub(crate) fn parse(text: Utf8Bytes) -> BrowserMessage {
-    // The form that browsers write. The caller parses the rest.
+    // Browsers write answers in this form. The caller parses the rest.
     if let Some((id, rest)) = split_id(&text)
         && rest.starts_with(",\"result\":")
     {
@@ -211,12 +212,12 @@ mod tests {
     fn answer(text: &str) -> (CallId, Result<Value, CommandRefusal>) {
         match parse(text.into()) {
             BrowserMessage::Answer { call, outcome } => {
-                let read = |answered: RawAnswer| {
-                    answered
+                let parse_value = |answer: RawAnswer| {
+                    answer
                         .read()
                         .map_err(|error| CommandRefusal { code: UNREADABLE_CODE, message: error.to_string() })
                 };
-                (call, outcome.and_then(read))
+                (call, outcome.and_then(parse_value))
             }
             other => panic!("{other:?}"),
         }
@@ -237,12 +238,12 @@ mod tests {
     }
 
     #[test]
-    fn answers_and_refusals() {
+    fn answers_and_refusals_are_parsed() {
         let (call, outcome) = answer(r#"{"id":7,"result":{"x":"y"},"sessionId":"S"}"#);
         assert_eq!((call, outcome.unwrap()["x"].as_str()), (CallId::new(7), Some("y")));
         let (_, outcome) = answer(r#"{"id":7,"error":{"code":-32000,"message":"no","data":"why"}}"#);
         assert_eq!(outcome, Err(CommandRefusal { code: -32000, message: "no".to_owned() }));
-        // Independent of member order and white space.
+        // The order of members and white space make no difference.
         let (call, outcome) = answer(r#"{ "sessionId": "S", "result": { "x": "y" }, "id": 8 }"#);
         assert_eq!((call, outcome.unwrap()["x"].as_str()), (CallId::new(8), Some("y")));
         let (call, outcome) = answer(r#"{"id":9}"#);
@@ -251,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_lone_surrogate_loses_only_itself() {
-        for (sent, read) in [
+        for (sent, expected) in [
             (r"a\ud83db", "a\u{fffd}b"),
             (r"\ude00", "\u{fffd}"),
             (r"\ud83d\ud83d\ude00", "\u{fffd}\u{1f600}"),
@@ -260,10 +261,10 @@ mod tests {
             (r"\ud83d", "\u{fffd}"),
         ] {
             let (_, outcome) = answer(&format!(r#"{{"id":1,"result":{{"t":"{sent}"}}}}"#));
-            assert_eq!(outcome.unwrap()["t"].as_str(), Some(read), "{sent}");
+            assert_eq!(outcome.unwrap()["t"].as_str(), Some(expected), "{sent}");
             let event = super::parse(format!(r#"{{"method":"X.y","params":{{"t":"{sent}"}}}}"#).into());
             let BrowserMessage::Event(event) = event else { panic!("{event:?}") };
-            assert_eq!(event.params["t"].as_str(), Some(read), "{sent}");
+            assert_eq!(event.params["t"].as_str(), Some(expected), "{sent}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The tab in use: attached to, observed and finally released unchanged.
+//! The tab in use: Octo attaches to it, observes it, and finally detaches from it without having changed it.
 
 mod attach;
 mod dialog;
@@ -32,7 +32,7 @@ use crate::{
 };
 use chromiumoxide::Command;
 use dialog::DialogCloseError;
-use frames::FrameNames;
+use frames::FrameIds;
 use parking_lot::{Mutex, MutexGuard};
 use std::{
     collections::HashMap,
@@ -67,7 +67,7 @@ pub enum PageEvent {
     Crashed,
     /// A cross-site frame with its own session was added.
     FrameAttached(FrameId),
-    /// Such a frame was removed.
+    /// A cross-site frame with its own session was removed.
     FrameDetached(FrameId),
     /// Events were missed; the page's state was read again.
     Missed,
@@ -83,11 +83,11 @@ pub struct CommittedDocument {
     /// The origin, such as `https://example.org`; `null` if it has none, above all for an error page. An empty
     /// page that another page opened has its opener's origin; `://` if the browser does not disclose it.
     pub origin: String,
-    /// Whether the document changed.
+    /// The document: a new one, or the same under another address.
     pub document: DocumentChange,
 }
 
-/// Whether a commit replaced the document.
+/// The effect of a commit on the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DocumentChange {
     /// Replaced: all references into the old one are invalid. Contains the new loader's id.
@@ -119,7 +119,7 @@ impl fmt::Debug for WeakPage {
 
 struct PageInner {
     core: Arc<PageCore>,
-    listening: JoinHandle<()>,
+    listener: JoinHandle<()>,
 }
 
 /// State shared between the page's listener and its handles.
@@ -140,9 +140,9 @@ struct PageState {
     loader: String,
     health: PageHealth,
     /// Cross-site frames, each with its own session.
-    children: HashMap<SessionId, ChildFrame>,
+    child_frames: HashMap<SessionId, ChildFrame>,
     /// The ids of all frames.
-    frames: FrameNames,
+    frame_ids: FrameIds,
 }
 
 #[derive(Clone)]
@@ -167,7 +167,7 @@ impl fmt::Debug for Page {
 
 impl Drop for PageInner {
     fn drop(&mut self) {
-        self.listening.abort();
+        self.listener.abort();
         self.core.detach();
     }
 }
@@ -183,7 +183,7 @@ impl Page {
         &self.0.core.target
     }
 
-    /// Returns the session of its main frame.
+    /// Returns the session of the main frame.
     pub fn session(&self) -> &SessionId {
         &self.0.core.session
     }
@@ -193,7 +193,7 @@ impl Page {
         &self.0.core.main_frame
     }
 
-    /// Returns the link it is attached over.
+    /// Returns the link over which the page is attached.
     pub fn link(&self) -> &Link {
         &self.0.core.link
     }
@@ -278,7 +278,7 @@ impl Page {
         if let Some(dialog) = self.dialog() {
             return Err(PageError::Dialog(dialog));
         }
-        let stopped = async {
+        let interrupted = async {
             loop {
                 match events.recv().await {
                     Ok(PageEvent::DialogOpened(dialog)) => return PageError::Dialog(dialog),
@@ -293,17 +293,17 @@ impl Page {
         tokio::select! {
             biased;
             result = action => match result {
-                // When the page is gone, its session's calls fail at the moment that is reported.
+                // The calls of a page's session fail at the moment the page is reported as gone.
                 Err(PageError::Call(CallError::Gone { .. })) if self.0.core.state().health == PageHealth::Gone => {
                     Err(PageError::Detached)
                 }
                 result => result,
             },
-            stop = stopped => Err(stop),
+            stop = interrupted => Err(stop),
         }
     }
 
-    /// Returns the open dialog.
+    /// Returns the open dialog, if any.
     pub fn dialog(&self) -> Option<Dialog> {
         self.0.core.dialog.borrow().clone()
     }
@@ -312,11 +312,11 @@ impl Page {
     ///
     /// # Errors
     ///
-    /// [`PageError::NoDialog`] if none is open (any more).
+    /// [`PageError::NoDialog`] if no dialog is open any more.
     pub async fn answer(&self, reply: DialogReply) -> Result<(), PageError> {
         match dialog::answer(&self.0.core, reply).await {
             Ok(()) => Ok(()),
-            Err(DialogCloseError::None) => Err(PageError::NoDialog),
+            Err(DialogCloseError::NotOpen) => Err(PageError::NoDialog),
             Err(DialogCloseError::Call(error)) => Err(PageError::Call(error)),
         }
     }
@@ -329,7 +329,7 @@ impl PageCore {
     }
 
     fn publish(&self, event: PageEvent) {
-        // Having no listeners is fine.
+        // An error only means that nobody listens.
         let _ = self.event_sender.send(event);
     }
 

@@ -29,11 +29,11 @@ pub struct Tab {
     pub title: String,
     /// Its address.
     pub url: String,
-    /// Its position in its window; `None` in older browsers and for tabs that look alike.
+    /// Its position in its window; `None` in older browsers, and for tabs with the same title and address.
     pub position: Option<TabPosition>,
     /// The tab it was opened from.
     pub opener: Option<TargetId>,
-    /// The owner.
+    /// Who owns it.
     pub owner: TabOwner,
 }
 
@@ -60,7 +60,7 @@ impl<'a> TabPositions<'a> {
                 is_pinned: position.tab_pinned.unwrap_or(false),
                 index: position.tab_strip_index,
             });
-            // Two tabs that look alike are indistinguishable, so both have no position.
+            // Two tabs with the same title and address are indistinguishable, so neither has a position.
             positions
                 .entry((&tab.title, &tab.url))
                 .and_modify(|position| *position = None)
@@ -100,7 +100,7 @@ pub enum TabError {
     Gone(TabNumber),
     /// The tab belongs to the person.
     #[error("tab {0} is the person's own; it was not closed")]
-    NotOurs(TabNumber),
+    OwnedByPerson(TabNumber),
     /// The browser refused.
     #[error(transparent)]
     Call(#[from] CallError),
@@ -125,16 +125,16 @@ impl Tabs {
     ///
     /// [`CallError`].
     pub async fn list(&self) -> Result<Vec<Tab>, CallError> {
-        let list = GetTargetsParams { filter: Some(kinds_filter(&["page", "tab"])) };
+        let list = GetTargetsParams { filter: Some(target_kinds_filter(&["page", "tab"])) };
         let targets = self.link.call(None, ListTargets::new(list), COMMAND_TIMEOUT).await?.target_infos;
-        let (tabs, others): (Vec<TargetEntry>, Vec<TargetEntry>) =
+        let (tabs, other_targets): (Vec<TargetEntry>, Vec<TargetEntry>) =
             targets.into_iter().partition(|target| target.kind == "tab");
-        let places = TabPositions::from_entries(&tabs);
-        let pages: Vec<TargetEntry> = others.into_iter().filter(is_page).collect();
-        let numbers = self.numbers.of(pages.iter().map(|page| &page.target_id));
+        let positions = TabPositions::from_entries(&tabs);
+        let pages: Vec<TargetEntry> = other_targets.into_iter().filter(is_page).collect();
+        let numbers = self.numbers.assign(pages.iter().map(|page| &page.target_id));
         let tab = |(page, number): (TargetEntry, TabNumber)| Tab {
             number,
-            position: places.find(&page),
+            position: positions.find(&page),
             owner: self.numbers.owner(&page.target_id),
             target: page.target_id,
             title: page.title,
@@ -150,7 +150,7 @@ impl Tabs {
     ///
     /// # Errors
     ///
-    /// [`TabError::Gone`] if no such tab exists (any more).
+    /// [`TabError::Gone`] if no such tab exists any more.
     pub async fn find(&self, number: TabNumber) -> Result<Tab, TabError> {
         self.list().await?.into_iter().find(|tab| tab.number == number).ok_or(TabError::Gone(number))
     }
@@ -185,14 +185,14 @@ impl Tabs {
         found
     }
 
-    /// Closes a tab. A question of its page before unloading is a dialog of that tab.
+    /// Closes a tab. If its page asks before it is unloaded, the question is a dialog of the tab.
     ///
     /// # Errors
     ///
-    /// [`TabError::NotOurs`] for a tab of the person's without their consent.
-    pub async fn close(&self, tab: &Tab, closing: CloseScope) -> Result<(), TabError> {
-        if closing == CloseScope::OwnTabs && self.numbers.owner(&tab.target) == TabOwner::Person {
-            return Err(TabError::NotOurs(tab.number));
+    /// [`TabError::OwnedByPerson`] for a tab of the person's without their consent.
+    pub async fn close(&self, tab: &Tab, scope: CloseScope) -> Result<(), TabError> {
+        if scope == CloseScope::OwnTabs && self.numbers.owner(&tab.target) == TabOwner::Person {
+            return Err(TabError::OwnedByPerson(tab.number));
         }
         self.link
             .call(None, CloseTargetParams::new(tab.target.clone()), COMMAND_TIMEOUT)
@@ -220,11 +220,12 @@ impl Tabs {
     ///
     /// [`CallError`].
     pub async fn watch(&self) -> Result<OpenedTabs, CallError> {
-        let listed = self.list().await?.into_iter().map(|tab| tab.target).collect();
+        let known_targets = self.list().await?.into_iter().map(|tab| tab.target).collect();
         let events = self.link.events(None);
-        let discover = SetDiscoverTargetsParams { discover: true, filter: Some(kinds_filter(&["page"])) };
+        let discover =
+            SetDiscoverTargetsParams { discover: true, filter: Some(target_kinds_filter(&["page"])) };
         self.link.call(None, discover, COMMAND_TIMEOUT).await?;
-        Ok(OpenedTabs { tabs: self.clone(), events, known_targets: listed })
+        Ok(OpenedTabs { tabs: self.clone(), events, known_targets })
     }
 
     fn tab_gone_error(number: TabNumber, error: CallError) -> TabError {
@@ -257,13 +258,13 @@ pub struct NewTab {
 }
 
 impl OpenedTabs {
-    /// Returns the next tab; `None` once the connection has ended.
+    /// Returns the next tab, or `None` once the connection has ended.
     pub async fn next(&mut self) -> Option<NewTab> {
         loop {
             match self.events.next().await {
                 NextEvent::Ended => return None,
                 // Missed tabs are still in the list.
-                NextEvent::Missed(missed) => tracing::debug!(missed, "news of tabs were missed"),
+                NextEvent::Missed(missed) => tracing::debug!(missed, "missed events of tabs"),
                 NextEvent::Event(event) if event.method == EventTargetCreated::IDENTIFIER => {
                     let Some(TargetEvent { target_info: page }) = event.read() else { continue };
                     if is_page(&page) && self.known_targets.insert(page.target_id.clone()) {
@@ -282,13 +283,13 @@ impl OpenedTabs {
     }
 }
 
-/// Returns whether it is a page that the person sees as a tab, not a prerendered one.
+/// Returns whether a target is a page that the person sees as a tab, and not a prerendered one.
 fn is_page(target: &TargetEntry) -> bool {
     target.kind == "page" && target.subtype.is_none()
 }
 
-/// Builds a filter that passes only these kinds.
-pub(crate) fn kinds_filter(kinds: &[&str]) -> TargetFilter {
+/// Builds a filter that lets only these kinds of targets through.
+pub(crate) fn target_kinds_filter(kinds: &[&str]) -> TargetFilter {
     let filters = kinds.iter().map(|kind| FilterEntry { exclude: None, r#type: Some((*kind).to_owned()) });
     TargetFilter::new(filters.chain([FilterEntry { exclude: Some(true), r#type: None }]).collect::<Vec<_>>())
 }

@@ -1,4 +1,4 @@
-//! The carriers of the protocol: a websocket or a pipe. An extension would be a third.
+//! Transports of the protocol: a websocket or a pipe.
 
 mod pipe;
 mod websocket;

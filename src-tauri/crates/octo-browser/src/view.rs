@@ -14,7 +14,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct TabView {
     refs: Refs,
-    last: Option<Snapshot>,
+    last_snapshot: Option<Snapshot>,
 }
 
 /// The result of locating an element by number.
@@ -26,11 +26,11 @@ pub struct LocatedElement {
     pub node_ref: NodeRef,
     /// Its description from when it was last seen.
     pub identity: NodeIdentity,
-    /// How it was found.
+    /// The way in which it was found.
     pub method: LocateMethod,
 }
 
-/// How an element was found.
+/// The way in which an element was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LocateMethod {
     /// It is the element with that number.
@@ -71,19 +71,19 @@ impl TabView {
         Ok(self.apply_capture(&capture))
     }
 
-    /// Adds a page read with [`Page::capture`], for callers that first check where it was read.
+    /// Makes a snapshot of a page read with [`Page::capture`], for callers that first check where it was read.
     pub fn apply_capture(&mut self, capture: &PageCapture) -> &Snapshot {
-        self.last.insert(Snapshot::new(capture, &mut self.refs))
+        self.last_snapshot.insert(Snapshot::new(capture, &mut self.refs))
     }
 
-    /// Forgets the newest snapshot but no numbers: the next report is complete.
+    /// Forgets the newest snapshot, so that the next report is complete. The numbers stay.
     pub fn forget_snapshot(&mut self) {
-        self.last = None;
+        self.last_snapshot = None;
     }
 
     /// Returns the newest snapshot.
-    pub fn last(&self) -> Option<&Snapshot> {
-        self.last.as_ref()
+    pub fn last_snapshot(&self) -> Option<&Snapshot> {
+        self.last_snapshot.as_ref()
     }
 
     /// Returns the refs assigned.
@@ -105,18 +105,18 @@ impl TabView {
     /// Like `changes`, for a page read with [`Page::capture`].
     pub fn changes_in(&mut self, capture: &PageCapture, budget: usize) -> Diff {
         let current = Snapshot::new(capture, &mut self.refs);
-        let diff = match &self.last {
-            Some(before) => current.diff(before, budget),
+        let diff = match &self.last_snapshot {
+            Some(previous) => current.diff(previous, budget),
             None => Diff {
                 change: crate::snapshot::ChangeExtent::Page,
                 text: current.render(budget, crate::snapshot::RenderFilter::default()).text,
             },
         };
-        self.last = Some(current);
+        self.last_snapshot = Some(current);
         diff
     }
 
-    /// Returns the element with a number. A gone one is searched by its role, name and heading, and accepted
+    /// Returns the element with a number. An element that is gone is searched by its role, name and heading, and accepted
     /// only if exactly one matches.
     ///
     /// # Errors
@@ -138,21 +138,21 @@ impl TabView {
         let capture = page.capture().await?;
         let snapshot = Snapshot::new(&capture, &mut self.refs);
         let refound = match self.refs.lookup(number) {
-            // It was out of the page for a moment.
+            // The element had left the page only for a moment.
             Ok(_) => Ok(number),
             Err(_) => self.refs.refind(number, &snapshot),
         };
-        let refound = refound.map_err(|refound| LocateError::Stale {
+        let refound = refound.map_err(|refind_error| LocateError::Stale {
             number,
             identity: identity.clone(),
-            refind_error: refound,
+            refind_error,
         })?;
         let node_ref = self.refs.lookup(refound).cloned().map_err(|_| LocateError::Stale {
             number,
             identity,
             refind_error: RefindError::Nothing { number },
         })?;
-        self.last = Some(snapshot);
+        self.last_snapshot = Some(snapshot);
         let method = if refound == number { LocateMethod::Same } else { LocateMethod::Similar };
         Ok(self.located(refound, node_ref, method))
     }

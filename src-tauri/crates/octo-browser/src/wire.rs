@@ -73,14 +73,14 @@ pub(crate) struct WireTabPosition {
     pub(crate) tab_strip_index: Option<i64>,
 }
 
-/// `TargetEntry.targetCreated`, `TargetEntry.targetInfoChanged`.
+/// `Target.targetCreated`, `Target.targetInfoChanged`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TargetEvent {
     pub(crate) target_info: TargetEntry,
 }
 
-/// `TargetEntry.attachedToTarget`.
+/// `Target.attachedToTarget`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AttachedEvent {
@@ -88,7 +88,7 @@ pub(crate) struct AttachedEvent {
     pub(crate) target_info: TargetEntry,
 }
 
-/// `TargetEntry.detachedFromTarget`.
+/// `Target.detachedFromTarget`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DetachedEvent {
@@ -98,7 +98,7 @@ pub(crate) struct DetachedEvent {
 /// `Page.getFrameTree`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct FrameTreeAnswer {
+pub(crate) struct FrameTreeReply {
     pub(crate) frame_tree: FrameTree,
 }
 
@@ -140,7 +140,7 @@ pub(crate) struct FrameNavigated {
 /// `Page.frameAttached`, `Page.frameDetached`, `Page.downloadWillBegin`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct FrameNotice {
+pub(crate) struct FrameEvent {
     pub(crate) frame_id: FrameId,
     /// The reason for the detachment.
     #[serde(default)]
@@ -178,7 +178,7 @@ pub(crate) struct DialogOpening {
 /// `Page.getNavigationHistory`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct HistoryAnswer {
+pub(crate) struct HistoryReply {
     pub(crate) current_index: usize,
     pub(crate) entries: Vec<HistoryEntry>,
 }
@@ -194,14 +194,14 @@ pub(crate) struct HistoryEntry {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LayoutMetrics {
-    pub(crate) css_layout_viewport: LayoutSize,
-    pub(crate) css_visual_viewport: VisualSize,
-    pub(crate) visual_viewport: Option<VisualSize>,
+    pub(crate) css_layout_viewport: LayoutViewportMetrics,
+    pub(crate) css_visual_viewport: VisualViewportMetrics,
+    pub(crate) visual_viewport: Option<VisualViewportMetrics>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct LayoutSize {
+pub(crate) struct LayoutViewportMetrics {
     pub(crate) client_width: f64,
     pub(crate) client_height: f64,
     pub(crate) page_x: f64,
@@ -210,7 +210,7 @@ pub(crate) struct LayoutSize {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct VisualSize {
+pub(crate) struct VisualViewportMetrics {
     pub(crate) client_width: f64,
     pub(crate) client_height: f64,
     pub(crate) page_x: f64,

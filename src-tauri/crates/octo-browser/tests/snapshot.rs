@@ -85,7 +85,7 @@ impl From<RecordedCapture> for PageCapture {
     }
 }
 
-fn captured(name: &str) -> PageCapture {
+fn recorded_capture(name: &str) -> PageCapture {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/snapshot/captures/{name}.json.gz"));
     let mut text = String::new();
     let file = std::fs::File::open(path).expect("the recording");
@@ -95,10 +95,10 @@ fn captured(name: &str) -> PageCapture {
 
 fn snapshot(name: &str) -> (Snapshot, Refs) {
     let mut refs = Refs::default();
-    (Snapshot::new(&captured(name), &mut refs), refs)
+    (Snapshot::new(&recorded_capture(name), &mut refs), refs)
 }
 
-fn whole(name: &str) -> String {
+fn full_text(name: &str) -> String {
     snapshot(name).0.render(WHOLE, RenderFilter::default()).text
 }
 
@@ -117,7 +117,7 @@ fn number_of(text: &str, label: &str) -> u32 {
 fn pages_render_as_they_look() {
     for page in ["shop", "form", "admin", "hostile"] {
         insta::with_settings!({ snapshot_path => "snapshot/texts", prepend_module_to_snapshot => false }, {
-            insta::assert_snapshot!(page, whole(page));
+            insta::assert_snapshot!(page, full_text(page));
         });
     }
 }
@@ -126,7 +126,7 @@ fn pages_render_as_they_look() {
 fn printed_references_resolve_and_survive_a_recapture() {
     for page in PAGES {
         let mut refs = Refs::default();
-        let capture = captured(page);
+        let capture = recorded_capture(page);
         let rendered = Snapshot::new(&capture, &mut refs).render(WHOLE, RenderFilter::default());
         let second = Snapshot::new(&capture, &mut refs);
         assert_eq!(rendered, second.render(WHOLE, RenderFilter::default()), "{page}");
@@ -170,8 +170,8 @@ fn the_budget_holds_and_omissions_are_counted() {
 fn no_text_contains_a_secret_even_if_the_page_shows_it() {
     let secrets = ["correct horse", "4111", "737", "482913", "battery staple"];
     let mut refs = Refs::default();
-    let before = Snapshot::new(&captured("form"), &mut refs);
-    let visible = Snapshot::new(&captured("form-shown"), &mut refs);
+    let before = Snapshot::new(&recorded_capture("form"), &mut refs);
+    let visible = Snapshot::new(&recorded_capture("form-shown"), &mut refs);
     for snapshot in [&before, &visible] {
         let texts = [
             snapshot.render(WHOLE, RenderFilter::default()).text,
@@ -189,7 +189,7 @@ fn no_text_contains_a_secret_even_if_the_page_shows_it() {
 #[test]
 fn invisible_content_is_omitted_or_marked() {
     let (snapshot, _) = snapshot("hostile");
-    let texts = [whole("hostile"), snapshot.read(&PagePart::Whole, 0, WHOLE).expect("the page").text];
+    let texts = [full_text("hostile"), snapshot.read(&PagePart::Whole, 0, WHOLE).expect("the page").text];
     for text in texts {
         assert!(!text.contains("HIDDEN"), "{text}");
         for visible_text in [
@@ -209,10 +209,10 @@ fn invisible_content_is_omitted_or_marked() {
     }
     for name in ["white", "blue", "fill", "oklch", "p3", "cut"] {
         let name = format!("(in the colour of its background) MARKED-{name}");
-        assert!(whole("hostile").contains(&name), "{name}");
+        assert!(full_text("hostile").contains(&name), "{name}");
     }
-    assert!(whole("hostile").contains("click \"Visible press\""), "its name is read on any background");
-    assert!(!whole("hostile").contains("background) Visible"));
+    assert!(full_text("hostile").contains("click \"Visible press\""), "its name is read on any background");
+    assert!(!full_text("hostile").contains("background) Visible"));
     assert_eq!(snapshot.hidden_texts(), 19);
 }
 
@@ -244,9 +244,9 @@ fn a_long_table_is_folded_and_its_rows_are_searchable() {
 #[test]
 fn a_change_is_a_few_lines_and_keeps_references() {
     let mut refs = Refs::default();
-    let before = Snapshot::new(&captured("admin"), &mut refs);
+    let before = Snapshot::new(&recorded_capture("admin"), &mut refs);
     let orders = number_of(&before.render(WHOLE, RenderFilter::default()).text, "\"Orders\"");
-    let after = Snapshot::new(&captured("admin-menu"), &mut refs);
+    let after = Snapshot::new(&recorded_capture("admin-menu"), &mut refs);
     let diff = after.diff(&before, 500);
     assert_eq!(diff.change, ChangeExtent::Lines);
     assert!(diff.text.contains("+ link \"General\""), "{}", diff.text);
@@ -259,11 +259,11 @@ fn a_change_is_a_few_lines_and_keeps_references() {
 #[test]
 fn a_stale_reference_says_why_and_is_refound_only_if_unique() {
     let mut refs = Refs::default();
-    let first = Snapshot::new(&captured("shop"), &mut refs);
+    let first = Snapshot::new(&recorded_capture("shop"), &mut refs);
     let text = first.render(WHOLE, RenderFilter::default()).text;
     let (go, more) = (number_of(&text, "button \"Go\""), number_of(&text, "link \"More\""));
     assert_eq!(refs.lookup(99_999), Err(RefError::NeverGiven { number: 99_999 }));
-    let mut reloaded = captured("shop");
+    let mut reloaded = recorded_capture("shop");
     for frame in &mut reloaded.frames {
         frame.document.0.push_str("-again");
     }
@@ -283,7 +283,7 @@ fn a_stale_reference_says_why_and_is_refound_only_if_unique() {
 #[test]
 fn a_text_of_hundreds_of_parts_is_read_to_its_end() {
     let mut refs = Refs::default();
-    let snapshot = Snapshot::new(&captured("docs"), &mut refs);
+    let snapshot = Snapshot::new(&recorded_capture("docs"), &mut refs);
     let full = snapshot.read(&PagePart::Whole, 0, WHOLE).expect("the page").text;
     let mut text = String::new();
     let mut parts = 0;
@@ -312,7 +312,7 @@ fn a_manual_renders_as_markdown() {
     assert!(snapshot.read(&PagePart::Under("No such heading".to_owned()), 0, WHOLE).is_none());
 }
 
-fn built(nodes: Vec<Value>, backends: &[i64], parents: &[i64]) -> PageCapture {
+fn synthetic_capture(nodes: Vec<Value>, backends: &[i64], parents: &[i64]) -> PageCapture {
     let count = backends.len();
     let clickable: Vec<usize> = (0..count).step_by(3).collect();
     let mut capture = json!({
@@ -345,7 +345,7 @@ fn a_hundred_thousand_levels_do_not_recurse() {
     let backends: Vec<i64> = (1..=count).collect();
     let parents: Vec<i64> = (-1..count - 1).collect();
     let mut refs = Refs::default();
-    let snapshot = Snapshot::new(&built(nodes, &backends, &parents), &mut refs);
+    let snapshot = Snapshot::new(&synthetic_capture(nodes, &backends, &parents), &mut refs);
     assert!(snapshot.render(4_000, RenderFilter::default()).tokens <= 4_000);
     assert!(snapshot.read(&PagePart::Whole, 0, 1_000).is_some());
 }
@@ -353,12 +353,12 @@ fn a_hundred_thousand_levels_do_not_recurse() {
 proptest! {
     #[test]
     fn no_tree_breaks_a_snapshot(
-        given in prop::collection::vec((0_u32..14, prop::collection::vec(0_u32..16, 0..5), 0_i64..9, 0_usize..8, "[a-cé日|\\[\\]\u{200b}\u{202e} ]{0,40}"), 1..14),
+        node_specs in prop::collection::vec((0_u32..14, prop::collection::vec(0_u32..16, 0..5), 0_i64..9, 0_usize..8, "[a-cé日|\\[\\]\u{200b}\u{202e} ]{0,40}"), 1..14),
         parents in prop::collection::vec(-3_i64..14, 0..14),
         budget in 0_usize..600,
     ) {
         const ROLES: [&str; 8] = ["generic", "button", "row", "cell", "heading", "StaticText", "list", "textbox"];
-        let nodes: Vec<Value> = given
+        let nodes: Vec<Value> = node_specs
             .iter()
             .map(|(id, children, backend, role, name)| json!({ "nodeId": id.to_string(), "backendDOMNodeId": backend,
                 "role": { "value": ROLES[*role] }, "name": { "value": name }, "value": { "value": "secret-value" },
@@ -366,7 +366,7 @@ proptest! {
             .collect();
         let backends: Vec<i64> = (0..parents.len()).map(|index| i64::try_from(index).unwrap_or_default() % 7).collect();
         let mut refs = Refs::default();
-        let capture = built(nodes, &backends, &parents);
+        let capture = synthetic_capture(nodes, &backends, &parents);
         let first = Snapshot::new(&capture, &mut refs);
         let second = Snapshot::new(&capture, &mut refs);
         prop_assert_eq!(second.diff(&first, 300).change, ChangeExtent::Nothing);
@@ -392,7 +392,7 @@ fn numbers_are_unique_and_keep_their_place() {
     // Every process counts its nodes from the start: six copies of one page are six pages of equal nodes.
     for name in ["a", "b", "c", "d", "e", "f"] {
         let origin = format!("https://{name}.example");
-        let mut capture = captured("form");
+        let mut capture = recorded_capture("form");
         let root = capture.frames.first_mut().expect("a page");
         root.document = DocumentId(name.to_owned());
         root.origin.clone_from(&origin);

@@ -24,14 +24,14 @@ use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 
 /// Budget of a snapshot, in estimated tokens.
-pub(crate) const SNAPSHOT: usize = 4_000;
+pub(crate) const SNAPSHOT_BUDGET: usize = 4_000;
 /// Budget of a change report, in estimated tokens.
 const CHANGE_BUDGET: usize = 1_200;
 
 /// The tab and page that a call works in.
 #[derive(Clone, Copy)]
 pub(crate) struct PageContext<'a> {
-    pub connected: &'a BrowserConnection,
+    pub connection: &'a BrowserConnection,
     pub tab: &'a Tab,
     pub page: &'a Page,
     pub permission: &'a BrowserPermission,
@@ -58,29 +58,29 @@ impl BrowserSession {
             Err(error) => return Err(ToolError::new(format!("The page was not opened: {error}."))),
         };
         // After an immediate redirect the final page is reported; a page that is gone is handled below.
-        let _came = reaction.wait().await;
+        let _reaction = reaction.wait().await;
         self.outcome(work, context, message).await
     }
 
-    /// Performs an act in the page that was assessed, unless the page becomes one the turn may not be at.
+    /// Performs an act in the assessed page. Stops if the page navigates to an address where the turn may not be.
     pub(crate) async fn act(
         &self,
         work: &mut BrowserWork,
         context: &PageContext<'_>,
-        found: &AssessedCall,
+        assessed: &AssessedCall,
         act: &BrowserAct,
     ) -> Result<CallReport, ToolError> {
         let page = context.page;
-        // Otherwise a background tab is throttled. This lasts until the person takes the page or the turn ends:
-        // the page's own menus close when it loses the focus, even between two acts.
+        // Without focus emulation the browser throttles a background tab. The emulation lasts until the person
+        // takes the page or the turn ends: menus of the page close when it loses the focus, even between two acts.
         if page.dialog().is_none() {
             page.begin_focus_emulation().await.map_err(|error| fault(&error))?;
         }
-        // If the person was asked about the act, they see where before it is done.
+        // A person who was asked about the act sees its target before it is performed.
         let audience =
-            if found.assessment.risks.is_empty() { Audience::Person } else { Audience::AskedPerson };
-        let action = page.perform_in(&found.document, act, audience);
-        let Some(result) = self.run_while_permitted(context, found, action).await? else {
+            if assessed.assessment.risks.is_empty() { Audience::Person } else { Audience::AskedPerson };
+        let action = page.perform_in(&assessed.document, act, audience);
+        let Some(result) = self.run_while_permitted(context, assessed, action).await? else {
             return self.outcome(work, context, "Done.").await;
         };
         match result {
@@ -105,7 +105,7 @@ impl BrowserSession {
         &self,
         work: &mut BrowserWork,
         context: &PageContext<'_>,
-        found: &AssessedCall,
+        assessed: &AssessedCall,
         message: &str,
         action: impl Future<Output = Result<(), PageError>>,
     ) -> Result<CallReport, ToolError> {
@@ -113,29 +113,29 @@ impl BrowserSession {
         let action = async {
             action.await?;
             // A page that is gone is handled below.
-            let _came = reaction.wait().await;
+            let _reaction = reaction.wait().await;
             Ok(())
         };
-        if let Some(Err(error)) = self.run_while_permitted(context, found, action).await? {
+        if let Some(Err(error)) = self.run_while_permitted(context, assessed, action).await? {
             return Err(fault(&error));
         }
         self.outcome(work, context, message).await
     }
 
-    /// Runs an operation while the page is where the turn may be; `None` if it navigated away. Nothing starts
-    /// in a document other than the one assessed.
+    /// Runs an operation while the page is at an address where the turn may be. Returns `None` if the page navigated
+    /// elsewhere. Nothing starts in a document other than the assessed one.
     pub(crate) async fn run_while_permitted<T>(
         &self,
         context: &PageContext<'_>,
-        found: &AssessedCall,
+        assessed: &AssessedCall,
         action: impl Future<Output = T>,
     ) -> Result<Option<T>, ToolError> {
         // Subscribe before the check, so that no later event is missed.
         let mut events = context.page.events();
-        if context.page.document() != found.document {
+        if context.page.document() != assessed.document {
             return Err(ToolError::new(CHANGED));
         }
-        let strayed = async {
+        let left_permitted_sites = async {
             loop {
                 match events.recv().await {
                     Ok(PageEvent::Committed(committed)) => {
@@ -151,8 +151,8 @@ impl BrowserSession {
         };
         tokio::select! {
             biased;
-            () = strayed => Ok(None),
-            done = action => Ok(Some(done)),
+            () = left_permitted_sites => Ok(None),
+            result = action => Ok(Some(result)),
         }
     }
 
@@ -163,7 +163,7 @@ impl BrowserSession {
         context: &PageContext<'_>,
         message: &str,
     ) -> Result<CallReport, ToolError> {
-        let PageContext { connected, tab, page, permission } = context;
+        let PageContext { connection, tab, page, permission } = context;
         let mut report = CallReport::from_text(message);
         let committed = page.committed();
         let address = PageAddress::of_frame(&committed.url, &committed.origin);
@@ -194,17 +194,17 @@ impl BrowserSession {
         }
         let capture = match self.read_permitted(work, context).await? {
             Ok(capture) => capture,
-            Err(strayed) => {
-                report.text = strayed.report(message);
+            Err(disallowed) => {
+                report.text = disallowed.report(message);
                 return Ok(report);
             }
         };
         let origin = card::captured_site(&capture);
         let current = CurrentContent::of(work, tab.number, &capture);
         report.text.push_str(current.summary);
-        (report.page, report.learnt) = (current.page, current.is_whole);
-        report.after = tabs::popups(work, connected, tab).await;
-        if let Some(snapshot) = work.view(tab.number).last().filter(|_| current.is_whole) {
+        (report.page, report.is_recorded) = (current.page, current.is_whole);
+        report.after = tabs::popups(work, connection, tab).await;
+        if let Some(snapshot) = work.view(tab.number).last_snapshot().filter(|_| current.is_whole) {
             report.after.push_str(&self.available_secrets(&origin, snapshot));
         }
         Ok(report)
@@ -220,7 +220,7 @@ impl BrowserSession {
     ) -> ToolError {
         let capture = match self.read_permitted(work, context).await {
             Ok(Ok(capture)) => capture,
-            Ok(Err(strayed)) => return ToolError::new(strayed.report(message)),
+            Ok(Err(disallowed)) => return ToolError::new(disallowed.report(message)),
             Err(_) => return ToolError::new(format!("{message} Take a snapshot.")),
         };
         let current = CurrentContent::of(work, context.tab.number, &capture);
@@ -236,14 +236,14 @@ impl BrowserSession {
 struct CurrentContent {
     summary: &'static str,
     page: Option<PageBlock>,
-    /// Whether it is the full page and not a change report. Then it is already in the memory.
+    /// True if it is the full page and not a change report; the page memory then has it already.
     is_whole: bool,
 }
 
 impl CurrentContent {
     fn of(work: &mut BrowserWork, tab: TabNumber, capture: &PageCapture) -> Self {
         let view = work.view(tab);
-        let budget = if view.last().is_some() { CHANGE_BUDGET } else { SNAPSHOT };
+        let budget = if view.last_snapshot().is_some() { CHANGE_BUDGET } else { SNAPSHOT_BUDGET };
         let diff = view.changes_in(capture, budget);
         let is_whole = diff.change == ChangeExtent::Page;
         if is_whole {
@@ -262,21 +262,21 @@ impl CurrentContent {
     }
 }
 
-/// Converts a page act on the found elements; `None` if there is no element to act on.
-pub(crate) fn to_browser_act(act: &PageInteraction, found: &AssessedCall) -> Option<BrowserAct> {
-    let element = || found.element.clone();
+/// Converts an interaction with the assessed elements. Returns `None` if there is no element to act on.
+pub(crate) fn to_browser_act(act: &PageInteraction, assessed: &AssessedCall) -> Option<BrowserAct> {
+    let element = || assessed.element.clone();
     Some(match act {
         PageInteraction::Click(_) => BrowserAct::Click(element()?),
         PageInteraction::DoubleClick(_) => BrowserAct::DoubleClick(element()?),
         PageInteraction::Type(_, text) => BrowserAct::Type(element()?, text.clone()),
         PageInteraction::Fill(_, text) => BrowserAct::Fill(element()?, text.clone()),
-        PageInteraction::Press(None, key) => match &found.focus {
+        PageInteraction::Press(None, key) => match &assessed.focus {
             Some(element) => BrowserAct::PressAtFocus(element.clone(), key.clone()),
             None => BrowserAct::Press(None, key.clone()),
         },
         PageInteraction::Press(Some(_), key) => BrowserAct::Press(Some(element()?), key.clone()),
         PageInteraction::Hover(_) => BrowserAct::Hover(element()?),
-        PageInteraction::Drag(..) => BrowserAct::Drag(element()?, found.drop_target.clone()?),
+        PageInteraction::Drag(..) => BrowserAct::Drag(element()?, assessed.drop_target.clone()?),
         PageInteraction::Select(_, values) => BrowserAct::Select(element()?, values.clone()),
         PageInteraction::Scroll(RequestedScroll::To(_)) => BrowserAct::Scroll(ScrollTarget::To(element()?)),
         PageInteraction::Scroll(RequestedScroll::ToText(text)) => {
@@ -308,8 +308,8 @@ fn outcome_text(outcome: &ActOutcome) -> &'static str {
         }
         (
             _,
-            PageReaction::Stayed
-            | PageReaction::Moved
+            PageReaction::Unchanged
+            | PageReaction::AddressChanged
             | PageReaction::Navigated(LoadProgress::Done)
             | PageReaction::Dialog(_),
         ) => "Done.",
@@ -324,7 +324,7 @@ fn report_failure(page: &Page, error: ActError) -> Result<CallReport, ToolError>
         ..CallReport::default()
     };
     match error {
-        ActError::NoRoom | ActError::Gone => Err(ToolError::new(
+        ActError::NoVisibleArea | ActError::Gone => Err(ToolError::new(
             "Not done: the element takes no room on the page, or is outside of what can be shown. Take a snapshot.",
         )),
         ActError::NavigatedAway => Err(ToolError::new(CHANGED)),
@@ -334,9 +334,9 @@ fn report_failure(page: &Page, error: ActError) -> Result<CallReport, ToolError>
             vec![(PageTextKind::Element, PageText::new(obstacle.description))],
             PageText::default(),
         )),
-        ActError::Unfit(unfit) => {
-            let message = format!("Not done: {unfit}.");
-            match unfit {
+        ActError::Unsupported(unsupported) => {
+            let message = format!("Not done: {unsupported}.");
+            match unsupported {
                 UnsupportedAct::NoSuchOption(options) => Ok(in_block(
                     format!("{message} The first it has:"),
                     Vec::new(),

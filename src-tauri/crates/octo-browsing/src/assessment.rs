@@ -30,14 +30,15 @@ use std::sync::Arc;
 /// Maximum length of a text given to a page at once, in characters: all of it is shown to the person.
 const MAX_GIVEN_TEXT: usize = 32_000;
 
-/// The targets found.
+/// An assessed call: its consequences, and the targets that were found.
 #[derive(Clone, Default)]
 pub(crate) struct AssessedCall {
     pub assessment: BrowserAssessment,
     /// The tab of the call.
     pub tab: Option<Tab>,
-    /// The element acted on, and the drop target of a drag.
+    /// The element acted on.
     pub element: Option<NodeRef>,
+    /// The drop target of a drag.
     pub drop_target: Option<NodeRef>,
     /// The focused element, for a key that is sent there.
     pub focus: Option<NodeRef>,
@@ -45,13 +46,13 @@ pub(crate) struct AssessedCall {
     pub releases: Arc<[SecretRelease]>,
     /// The inspected document; empty if the call touches none.
     pub document: String,
-    /// Note that a number was matched to another, similar element.
+    /// Note for the model that a similar element was taken, because the one with the number was gone.
     pub remark: Option<String>,
 }
 
 /// Returns the kind of step that a call is.
-fn step(deed: &BrowserAction) -> PageStep {
-    match deed {
+fn step_of(action: &BrowserAction) -> PageStep {
+    match action {
         BrowserAction::Open { .. } | BrowserAction::Navigate { .. } | BrowserAction::Back => {
             PageStep::Navigate
         }
@@ -87,60 +88,60 @@ impl BrowserSession {
                 text.chars().count()
             )));
         }
-        let connected = self.connect().await?;
+        let connection = self.connect().await?;
         loop {
             self.wait_for_agent().await;
             tokio::select! {
                 biased;
                 // Nothing is read while the person acts: assessing restarts once they hand the page back.
                 () = self.wait_for_person() => {}
-                found = self.assess_while_controlled(&connected, request, permission) => return found,
+                result = self.assess_while_controlled(&connection, request, permission) => return result,
             }
         }
     }
 
     async fn assess_while_controlled(
         &self,
-        connected: &BrowserConnection,
+        connection: &BrowserConnection,
         request: &BrowserRequest,
         permission: &BrowserPermission,
     ) -> Result<AssessedCall, ToolError> {
         let mut work = self.work().await;
         self.recall(&work).await?;
         work.set_attachment(self.0.browser.attachment());
-        let found = self.assess_in(&mut work, connected, request, permission).await;
+        let result = self.assess_in(&mut work, connection, request, permission).await;
         if let Some(page) = &work.page {
-            page.release_nodes(found.as_ref().ok().and_then(|found| found.element.as_ref()));
+            page.release_nodes(result.as_ref().ok().and_then(|assessed| assessed.element.as_ref()));
         }
-        work.assessed = found.as_ref().ok().map(|found| (request.clone(), found.clone()));
-        found
+        work.assessed = result.as_ref().ok().map(|assessed| (request.clone(), assessed.clone()));
+        result
     }
 
     /// Assesses a call. For a page that the grant does not cover, only its address is read.
     pub(crate) async fn assess_in(
         &self,
         work: &mut BrowserWork,
-        connected: &BrowserConnection,
+        connection: &BrowserConnection,
         request: &BrowserRequest,
         permission: &BrowserPermission,
     ) -> Result<AssessedCall, ToolError> {
-        let mut found = self.assess_target(work, connected, request, permission).await?;
+        let mut assessed = self.assess_target(work, connection, request, permission).await?;
         // A page may name an element after text typed elsewhere, and repeat it in a dialog. Redact before
         // cutting to a line, because the rest of a cut value would not be recognised.
-        if let Some(target) = &mut found.assessment.target {
+        if let Some(target) = &mut assessed.assessment.target {
             target.name = line(&work.redacted(&target.name));
         }
-        Ok(found)
+        Ok(assessed)
     }
 
     async fn assess_target(
         &self,
         work: &mut BrowserWork,
-        connected: &BrowserConnection,
+        connection: &BrowserConnection,
         request: &BrowserRequest,
         permission: &BrowserPermission,
     ) -> Result<AssessedCall, ToolError> {
-        let step = step(&request.action);
+        let step = step_of(&request.action);
         match &request.action {
             BrowserAction::Status | BrowserAction::Tabs => Ok(AssessedCall::default()),
             BrowserAction::Open { url } => {
@@ -152,25 +153,23 @@ impl BrowserSession {
                 Ok(AssessedCall { assessment, ..AssessedCall::default() })
             }
             BrowserAction::Navigate { url } => {
-                let tab = tabs::tab_in_use(work, connected, request).await?;
+                let tab = tabs::tab_in_use(work, connection, request).await?;
                 let address = PageAddress::of(url);
-                let key = format!("{} {url}", tab.number);
-                let assessment = BrowserAssessment {
-                    fingerprint: key,
-                    ..self.assess_destination(work, step, &address, url)
-                };
+                let fingerprint = format!("{} {url}", tab.number);
+                let assessment =
+                    BrowserAssessment { fingerprint, ..self.assess_destination(work, step, &address, url) };
                 Ok(AssessedCall { assessment, tab: Some(tab), ..AssessedCall::default() })
             }
             BrowserAction::Close => {
-                let tab = tabs::named_tab(connected, request).await?;
-                let whose = match tab.owner {
+                let tab = tabs::named_tab(connection, request).await?;
+                let owner_text = match tab.owner {
                     TabOwner::Octo if self.0.browser.has_opened(tab.number, self.0.session) => None,
                     TabOwner::Octo => Some("was opened in another conversation"),
                     TabOwner::Person => Some("is the person's own"),
                 };
-                if let Some(whose) = whose {
+                if let Some(owner_text) = owner_text {
                     return Err(ToolError::new(format!(
-                        "Tab {} {whose}. Only tabs that were opened from here are closed; ask the person to close it.",
+                        "Tab {} {owner_text}. Only tabs that were opened from here are closed; ask the person to close it.",
                         tab.number
                     )));
                 }
@@ -183,8 +182,8 @@ impl BrowserSession {
             | BrowserAction::Find { .. }
             | BrowserAction::Read { .. }
             | BrowserAction::Screenshot { .. } => {
-                let tab = tabs::tab_to_read(work, connected, request).await?;
-                let address = tabs::address_of(work, connected, &tab).await;
+                let tab = tabs::tab_to_read(work, connection, request).await?;
+                let address = tabs::address_of(work, connection, &tab).await;
                 let location = self.location_question(step, &address);
                 let assessment = BrowserAssessment {
                     location,
@@ -194,42 +193,41 @@ impl BrowserSession {
                 Ok(AssessedCall { assessment, tab: Some(tab), ..AssessedCall::default() })
             }
             BrowserAction::Back => {
-                let tab = tabs::tab_in_use(work, connected, request).await?;
-                let page = work.attached(connected, &tab).await?;
+                let tab = tabs::tab_in_use(work, connection, request).await?;
+                let page = work.attach_tab(connection, &tab).await?;
                 let entry =
                     page.history_address(HistoryDirection::Back).await.map_err(|error| match error {
                         NavigateError::Page(error) => fault(&error),
                         error => ToolError::new(format!("Not done: {error}.")),
                     })?;
-                // The destination counts, not the page being left, which may be an unwanted one.
+                // The destination counts and not the page that is left, which may be one where the turn may not be.
                 let location = self.location_question(step, &PageAddress::of(&entry));
-                let key = format!("{} {entry}", tab.number);
-                let assessment =
-                    BrowserAssessment { location, fingerprint: key, ..BrowserAssessment::default() };
+                let fingerprint = format!("{} {entry}", tab.number);
+                let assessment = BrowserAssessment { location, fingerprint, ..BrowserAssessment::default() };
                 Ok(AssessedCall { assessment, tab: Some(tab), ..AssessedCall::default() })
             }
             BrowserAction::Page(_)
             | BrowserAction::Dialog(_)
             | BrowserAction::Download { .. }
-            | BrowserAction::Evaluate { .. } => self.assess_act(work, connected, request, permission).await,
+            | BrowserAction::Evaluate { .. } => self.assess_act(work, connection, request, permission).await,
         }
     }
 
     async fn assess_act(
         &self,
         work: &mut BrowserWork,
-        connected: &BrowserConnection,
+        connection: &BrowserConnection,
         request: &BrowserRequest,
         permission: &BrowserPermission,
     ) -> Result<AssessedCall, ToolError> {
-        let tab = tabs::tab_in_use(work, connected, request).await?;
-        let page = work.attached(connected, &tab).await?;
+        let tab = tabs::tab_in_use(work, connection, request).await?;
+        let page = work.attach_tab(connection, &tab).await?;
         // Read before the address: if the page navigates in between, acts on this document are refused.
         let document = page.document();
         let committed = page.committed();
         let address = PageAddress::of_frame(&committed.url, &committed.origin);
         let location = self.location_question(PageStep::Act, &address);
-        let mut found = AssessedCall {
+        let mut assessed = AssessedCall {
             assessment: BrowserAssessment {
                 location,
                 fingerprint: format!("{} {document}", tab.number),
@@ -241,14 +239,15 @@ impl BrowserSession {
         };
         // No page is inspected before its site is granted; questions about its content follow after that.
         if !self.may_be_at(permission, &address) {
-            found.assessment.inspected = InspectionDepth::LocationOnly;
-            return Ok(found);
+            assessed.assessment.inspected = InspectionDepth::LocationOnly;
+            return Ok(assessed);
         }
         self.redact_site_values(work, &[Origin::parse(&committed.origin)]).await?;
         let secrets = self.0.browser.secrets();
-        let context = PageContext { connected, tab: &tab, page: &page, permission };
-        let is_read = work.view(tab.number).last().is_some();
-        let about = ActContext { session: self, page_context: context, address: &address, secrets, is_read };
+        let context = PageContext { connection, tab: &tab, page: &page, permission };
+        let is_read = work.view(tab.number).last_snapshot().is_some();
+        let act_context =
+            ActContext { session: self, page_context: context, address: &address, secrets, is_read };
         match &request.action {
             BrowserAction::Dialog(reply) => {
                 let dialog = page.dialog().ok_or_else(|| ToolError::new("No dialog is open."))?;
@@ -261,29 +260,40 @@ impl BrowserSession {
                     };
                     let text = text.as_deref().unwrap_or_default();
                     let action = PageAction::AcceptDialog { kind, message: &dialog.message, text };
-                    about.add_consequences(
-                        &mut found.assessment,
+                    act_context.add_consequences(
+                        &mut assessed.assessment,
                         work,
                         (&Origin::parse(&dialog.url), None),
                         action,
                     );
-                    found.assessment.target = Some(PageElement {
+                    assessed.assessment.target = Some(PageElement {
                         role: dialog.kind.name().to_owned(),
                         name: dialog.message.clone(),
                     });
                 }
-                found.assessment.fingerprint.push_str(&format!(" {} {}", dialog.kind.name(), dialog.message));
+                assessed.assessment.fingerprint.push_str(&format!(
+                    " {} {}",
+                    dialog.kind.name(),
+                    dialog.message
+                ));
             }
             BrowserAction::Evaluate { script } => {
                 let origin = Origin::parse(&committed.origin);
-                about.add_consequences(&mut found.assessment, work, (&origin, None), PageAction::Evaluate);
-                found.assessment.fingerprint.push_str(&format!(" {script}"));
+                act_context.add_consequences(
+                    &mut assessed.assessment,
+                    work,
+                    (&origin, None),
+                    PageAction::Evaluate,
+                );
+                assessed.assessment.fingerprint.push_str(&format!(" {script}"));
             }
-            BrowserAction::Download { target } => about.download(work, *target, &mut found).await?,
-            BrowserAction::Page(act) => about.act(work, act, &mut found).await?,
+            BrowserAction::Download { target } => {
+                act_context.assess_download(work, *target, &mut assessed).await?
+            }
+            BrowserAction::Page(act) => act_context.assess_interaction(work, act, &mut assessed).await?,
             _ => {}
         }
-        Ok(found)
+        Ok(assessed)
     }
 
     /// Returns an address's destination, and the data it would disclose there.
@@ -299,14 +309,14 @@ impl BrowserSession {
             page: address,
             frame: &frame,
             language: None,
-            loose_fields: None,
+            fields_outside_forms: None,
             target: ActionTarget::Unknown,
             action: PageAction::Navigate { url },
         };
         let location = self.location_question(step, address);
         let forbidden =
             matches!(location.as_ref().map(|location| &location.access), Some(LocationAccess::Never { .. }));
-        let risks = if forbidden { Vec::new() } else { risks(&judge(&act, &work.read().memory)) };
+        let risks = if forbidden { Vec::new() } else { risks(&judge(&act, &work.read_texts().memory)) };
         BrowserAssessment { location, risks, ..BrowserAssessment::default() }
     }
 
@@ -316,7 +326,7 @@ impl BrowserSession {
         step: PageStep,
         address: &PageAddress,
     ) -> Option<octo_tools::BrowserLocation> {
-        let entry = match self.grants().check(safety::TabNumber(0), step, address) {
+        let access = match self.grants().check(safety::TabNumber(0), step, address) {
             SiteVerdict::Allowed(_) => LocationAccess::Open,
             SiteVerdict::Refused(reason) => LocationAccess::Never { why: reason.to_string() },
             SiteVerdict::Ask(question) => match question.max_lifetime() {
@@ -326,8 +336,8 @@ impl BrowserSession {
             },
         };
         let site = name_of(address);
-        (entry != LocationAccess::Open || !site.is_empty())
-            .then_some(octo_tools::BrowserLocation { site, access: entry })
+        (access != LocationAccess::Open || !site.is_empty())
+            .then_some(octo_tools::BrowserLocation { site, access })
     }
 
     fn grants(&self) -> SiteGrants {
@@ -338,15 +348,15 @@ impl BrowserSession {
         grants
     }
 
-    /// Returns whether a call with this grant may be where the page is now.
+    /// Returns whether a call with this permission may be at the address of the page.
     pub(crate) fn may_be_at(&self, permission: &BrowserPermission, address: &PageAddress) -> bool {
         let (mut grants, tab) = (self.grants(), safety::TabNumber(0));
-        let locations = permission.assessment.location.iter().map(|locations| &locations.site);
-        let mut allow = |site: &str, shortest: GrantLifetime| {
+        let locations = permission.assessment.location.iter().map(|location| &location.site);
+        let mut allow = |site: &str, min_lifetime: GrantLifetime| {
             if let SiteVerdict::Ask(question) = grants.check(tab, PageStep::Navigate, &PageAddress::of(site))
-                && question.max_lifetime() >= shortest
+                && question.max_lifetime() >= min_lifetime
             {
-                let _kept = grants.allow(tab, question, GrantLifetime::Turn);
+                let _recorded = grants.allow(tab, question, GrantLifetime::Turn);
             }
         };
         // A site that needs a grant each time is granted only to the call that was asked about.
@@ -365,27 +375,27 @@ impl BrowserSession {
     /// Returns a call as shown to the person before it runs: from the assessed state, and without content of a
     /// page that is not granted.
     pub(crate) async fn preview_view(&self, request: &BrowserRequest) -> Result<BrowserView, ToolError> {
-        let assessed = self.work().await.assessed.take();
-        let found = match assessed {
-            Some((assessed, found)) if assessed == *request => found,
+        let last_assessed = self.work().await.assessed.take();
+        let assessed = match last_assessed {
+            Some((assessed_request, assessed)) if assessed_request == *request => assessed,
             _ => self.assess_call(request, &BrowserPermission::none()).await?,
         };
-        let mut view = question_view(request, &found);
+        let mut view = question_view(request, &assessed);
         self.work().await.redact(&mut view);
         // The element is shown as it appears in the page.
         //
         // Not inside the condition, where the lock on the work would be held until the picture, which needs
         // that lock, is taken.
         let page = self.work().await.page.clone();
-        if !found.assessment.risks.is_empty()
-            && let (Some(element), Some(tab), Some(page)) = (&found.element, &found.tab, page)
+        if !assessed.assessment.risks.is_empty()
+            && let (Some(element), Some(tab), Some(page)) = (&assessed.element, &assessed.tab, page)
         {
             view.picture = loop {
                 self.wait_for_agent().await;
                 tokio::select! {
                     biased;
                     () = self.wait_for_person() => {}
-                    picture = self.crop(tab.number, &page, element) => break picture,
+                    picture = self.picture_for_question(tab.number, &page, element) => break picture,
                 }
             };
         }

@@ -32,13 +32,14 @@ pub(crate) const STOPPED: &str =
     "The page was let go of before this was done; what it had done until then may remain.";
 
 /// Message to the model for a call during which the person took over the page.
-pub(crate) const TAKEN: &str = "The person took the page over before this was done to its end; a part of it may be done, and nothing was read. The next call waits until they hand it back: take a snapshot then.";
+pub(crate) const TAKEN_OVER: &str = "The person took the page over before this was done to its end; a part of it may be done, and nothing was read. The next call waits until they hand it back: take a snapshot then.";
 
-/// How long a tab may take to wake up, and the polling interval.
+/// Timeout for a tab to wake up.
 const WAKE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Interval at which a tab that wakes up is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How long clearing the overlay of a released page may take.
+/// Timeout for clearing the overlay of a released page.
 const CLEAR_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A session's use of the browser. Clones share it.
@@ -54,12 +55,12 @@ pub(crate) struct BrowserSessionInner {
     work: tokio::sync::Mutex<BrowserWork>,
     pub live: Mutex<LiveState>,
     /// Locked while a picture for the person is taken: one at a time.
-    pub camera: tokio::sync::Mutex<()>,
+    pub picture_lock: tokio::sync::Mutex<()>,
     pub controller: watch::Sender<PageController>,
-    /// Whether the person had the page since the model was last informed.
-    taken: AtomicBool,
+    /// True if the person controlled the page since the model was last informed.
+    person_had_control: AtomicBool,
     /// Cancelled when the page is released, and then replaced by a new token.
-    leaving: Mutex<CancellationToken>,
+    release_token: Mutex<CancellationToken>,
 }
 
 /// The state of the work in the browser. One call at a time.
@@ -69,10 +70,9 @@ pub(crate) struct BrowserWork {
     pub tab: Option<TabNumber>,
     /// Its page, while attached.
     pub page: Option<Page>,
-    /// Whether the tab was brought to the front in this turn: done once, because it takes the focus.
-    pub fronted: bool,
-    /// Whether the browser was attached again after the model had worked in it, and the model was not informed
-    /// yet.
+    /// True if the tab was brought to the front in this turn. That is done once, because it takes the focus.
+    pub in_front: bool,
+    /// True if the browser was attached again after the model had worked in it, and the model was not yet informed.
     pub reattached: bool,
     /// The number of the attachment used last.
     pub attachment: Option<u64>,
@@ -81,9 +81,9 @@ pub(crate) struct BrowserWork {
     /// The last assessed call, for the card of the same call.
     pub assessed: Option<(BrowserRequest, AssessedCall)>,
     /// The downloads of its pages.
-    pub fetching: SessionDownloads,
+    pub downloads: SessionDownloads,
     /// The page knowledge of the session and its relatives.
-    known: Arc<PageKnowledge>,
+    knowledge: Arc<PageKnowledge>,
 }
 
 impl BrowserSession {
@@ -94,8 +94,8 @@ impl BrowserSession {
     ) -> Self {
         let controller = watch::Sender::new(PageController::Agent);
         let work = BrowserWork {
-            fetching: SessionDownloads::new(controller.subscribe()),
-            known: knowledge,
+            downloads: SessionDownloads::new(controller.subscribe()),
+            knowledge,
             ..BrowserWork::default()
         };
         let outputs = browser.paths().outputs(session);
@@ -106,14 +106,14 @@ impl BrowserSession {
             outputs: Outputs::new(outputs),
             work: tokio::sync::Mutex::new(work),
             live: Mutex::default(),
-            camera: tokio::sync::Mutex::default(),
+            picture_lock: tokio::sync::Mutex::default(),
             controller,
-            taken: AtomicBool::new(false),
-            leaving: Mutex::default(),
+            person_had_control: AtomicBool::new(false),
+            release_token: Mutex::default(),
         }))
     }
 
-    /// Returns whether it ever used a page, which is used again when needed.
+    /// Returns whether the session ever used a page, and would use it again.
     pub fn was_used(&self) -> bool {
         // If the lock is taken, the browser is in use.
         self.0.work.try_lock().map_or(true, |work| work.tab.is_some() || work.attachment.is_some())
@@ -127,7 +127,7 @@ impl BrowserSession {
 
     /// Like `release`, returning a handle to wait until the page is restored.
     pub(crate) fn release_and_restore(&self) -> JoinHandle<()> {
-        std::mem::take(&mut *self.0.leaving.lock()).cancel();
+        std::mem::take(&mut *self.0.release_token.lock()).cancel();
         self.0.controller.send_replace(PageController::Agent);
         self.display(None);
         let session = self.clone();
@@ -135,12 +135,12 @@ impl BrowserSession {
             // The holder of the lock was cancelled a moment ago.
             let page = {
                 let mut work = session.0.work.lock().await;
-                work.fronted = false;
+                work.in_front = false;
                 work.page.take()
             };
             if let Some(page) = page {
                 // A page that does not answer keeps the overlay until it expires.
-                let _late = tokio::time::timeout(CLEAR_TIMEOUT, page.clear_overlay()).await;
+                let _timed_out = tokio::time::timeout(CLEAR_TIMEOUT, page.clear_overlay()).await;
             }
         })
     }
@@ -148,20 +148,20 @@ impl BrowserSession {
     /// Hands the page to the person or back to the agent.
     pub fn set_controller(&self, controller: PageController) {
         if controller == PageController::Person {
-            self.0.taken.store(true, Ordering::Relaxed);
+            self.0.person_had_control.store(true, Ordering::Relaxed);
         }
         self.0.controller.send_replace(controller);
         self.change_page(|page| page.controller = controller);
         if controller == PageController::Person {
-            self.end_acting();
+            self.stop_focus_emulation();
         }
     }
 
     /// Ends the focus emulation: in the person's hand the page has the focus and visibility of its real window.
-    fn end_acting(&self) {
+    fn stop_focus_emulation(&self) {
         let session = self.clone();
         tokio::spawn(async move {
-            // The running call gives up now.
+            // The running call ends now.
             let work = session.work().await;
             if let Some(page) =
                 work.page.as_ref().filter(|_| *session.0.controller.borrow() == PageController::Person)
@@ -175,21 +175,21 @@ impl BrowserSession {
     pub(crate) async fn wait_for_agent(&self) {
         let mut controller = self.0.controller.subscribe();
         // This struct owns the sender, so the wait ends only when the page is handed back.
-        let _ours = controller.wait_for(|controller| *controller == PageController::Agent).await;
+        let _result = controller.wait_for(|controller| *controller == PageController::Agent).await;
     }
 
     /// Waits until the person controls the page.
     pub(crate) async fn wait_for_person(&self) {
         let mut controller = self.0.controller.subscribe();
-        let _ours = controller.wait_for(|controller| *controller == PageController::Person).await;
+        let _result = controller.wait_for(|controller| *controller == PageController::Person).await;
     }
 
-    /// Returns who controlled the page since the model was last informed. Call this only when reporting it.
+    /// Returns who controlled the page since the model was last informed, and starts over. Call this only to report it.
     pub(crate) fn take_control_history(&self) -> ControlHistory {
-        if self.0.taken.swap(false, Ordering::Relaxed) {
-            ControlHistory::Returned
+        if self.0.person_had_control.swap(false, Ordering::Relaxed) {
+            ControlHistory::PersonHadControl
         } else {
-            ControlHistory::Kept
+            ControlHistory::AgentOnly
         }
     }
 
@@ -199,7 +199,7 @@ impl BrowserSession {
 
     /// Returns the token that is cancelled when the page is released.
     pub(crate) fn release_token(&self) -> CancellationToken {
-        self.0.leaving.lock().clone()
+        self.0.release_token.lock().clone()
     }
 
     /// Runs an operation in the page, cancelling it when the page is released.
@@ -211,7 +211,7 @@ impl BrowserSession {
         tokio::select! {
             biased;
             () = stop_signal.cancelled() => Err(ToolError::new(STOPPED)),
-            done = action => done,
+            result = action => result,
         }
     }
 
@@ -220,13 +220,13 @@ impl BrowserSession {
     }
 }
 
-/// Who controlled the page during the wait.
+/// The page's control since the model was last informed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ControlHistory {
     /// The agent, throughout.
-    Kept,
+    AgentOnly,
     /// The person, for a while.
-    Returned,
+    PersonHadControl,
 }
 
 impl BrowserWork {
@@ -234,7 +234,7 @@ impl BrowserWork {
     pub fn use_tab(&mut self, tab: &Tab) {
         if self.tab != Some(tab.number) {
             self.tab = Some(tab.number);
-            self.fronted = false;
+            self.in_front = false;
             if let Some(page) = self.page.take() {
                 // Restore the page, including the pointer.
                 tokio::spawn(async move {
@@ -245,18 +245,18 @@ impl BrowserWork {
     }
 
     /// Returns the page in use, attaching to it if necessary.
-    pub async fn attached(&mut self, connected: &BrowserConnection, tab: &Tab) -> Result<Page, ToolError> {
+    pub async fn attach_tab(&mut self, connection: &BrowserConnection, tab: &Tab) -> Result<Page, ToolError> {
         self.use_tab(tab);
         if let Some(page) = self.page.as_ref().filter(|page| page.is_attached()) {
             return Ok(page.clone());
         }
-        let page = match Page::attach(&connected.link, &tab.target).await {
+        let page = match Page::attach(&connection.link, &tab.target).await {
             // The browser discarded the tab: bringing it to the front wakes it.
-            Err(PageError::Silent(Liveness::Discarded)) => wake_tab(connected, tab).await?,
+            Err(PageError::Silent(Liveness::Discarded)) => wake_tab(connection, tab).await?,
             attached => attached,
         };
         let page = page.map_err(|error| crate::faults::fault(&error))?;
-        self.fetching.listen(connected, &page).await?;
+        self.downloads.listen(connection, &page).await?;
         self.page = Some(page.clone());
         Ok(page)
     }
@@ -270,23 +270,23 @@ impl BrowserWork {
 
     /// Remembers the whole newest snapshot of a tab as read, because the full text is in a file.
     pub fn mark_read(&mut self, tab: TabNumber) {
-        let Some(snapshot) = self.views.get(&tab).and_then(TabView::last) else { return };
-        self.read().memory.record_page(&snapshot.texts());
+        let Some(snapshot) = self.views.get(&tab).and_then(TabView::last_snapshot) else { return };
+        self.read_texts().memory.record_page(&snapshot.texts());
     }
 
     /// Returns the page knowledge of the session and its relatives.
     pub fn knowledge(&self) -> &PageKnowledge {
-        &self.known
+        &self.knowledge
     }
 
-    /// Locks that knowledge, to look something up or to record it. Never held across an await.
-    pub fn read(&self) -> MutexGuard<'_, ReadTexts> {
-        self.known.read()
+    /// Locks the texts that were read, to look something up or to record it. Never hold the guard across an await.
+    pub fn read_texts(&self) -> MutexGuard<'_, ReadTexts> {
+        self.knowledge.texts()
     }
 
     /// Returns a text with secret values redacted.
     pub fn redacted(&self, text: &str) -> String {
-        self.read().redactor.redact(text)
+        self.read_texts().redactor.redact(text)
     }
 
     /// Redacts secrets in a card's page text.
@@ -305,21 +305,21 @@ impl BrowserWork {
 
 /// Wakes a discarded tab and attaches to it. The awakened page has another target id, which may take a moment
 /// to be found under the same tab number.
-async fn wake_tab(connected: &BrowserConnection, tab: &Tab) -> Result<Result<Page, PageError>, ToolError> {
-    connected
+async fn wake_tab(connection: &BrowserConnection, tab: &Tab) -> Result<Result<Page, PageError>, ToolError> {
+    connection
         .tabs
         .activate(tab)
         .await
         .map_err(|error| ToolError::new(format!("The tab sleeps and was not woken: {error}.")))?;
     let deadline = tokio::time::Instant::now() + WAKE_TIMEOUT;
     loop {
-        let attached = Page::attach(&connected.link, &tab.target).await;
-        let sleeps = matches!(
+        let attached = Page::attach(&connection.link, &tab.target).await;
+        let is_discarded = matches!(
             attached,
             Err(PageError::Silent(Liveness::Discarded)
                 | PageError::Call(octo_browser::CallError::Gone { .. }))
         );
-        if !sleeps || tokio::time::Instant::now() >= deadline {
+        if !is_discarded || tokio::time::Instant::now() >= deadline {
             return Ok(attached);
         }
         tokio::time::sleep(POLL_INTERVAL).await;
@@ -334,8 +334,8 @@ impl BrowserControl for BrowserSession {
     ) -> BoxFuture<'static, Result<BrowserAssessment, ToolError>> {
         let (session, request, permission) = (self.clone(), request.clone(), permission.clone());
         Box::pin(async move {
-            let looking = async { Ok(session.assess_call(&request, &permission).await?.assessment) };
-            session.run_until_released(looking).await
+            let assessment = async { Ok(session.assess_call(&request, &permission).await?.assessment) };
+            session.run_until_released(assessment).await
         })
     }
 

@@ -136,8 +136,8 @@ pub(crate) fn origin_of(url: &str) -> String {
                 ("view-source", _) => origin_of(rest),
                 ("file", _) => "file://".to_owned(),
                 // Browsers also write `about:settings` for their own pages.
-                (_, rest_of_host) => {
-                    let host = rest_of_host.unwrap_or(rest).split(['/', '?', '#', '\\']).next();
+                (_, after_slashes) => {
+                    let host = after_slashes.unwrap_or(rest).split(['/', '?', '#', '\\']).next();
                     // The host may be preceded by a user name or password, at a site that stores passwords.
                     let host = host.and_then(|host| host.rsplit('@').next()).unwrap_or_default();
                     format!("{scheme}://{host}")

@@ -10,7 +10,7 @@ use octo_protocol::{
     BrowserRepair, BrowserState, FoundBrowser, FoundBrowsers,
 };
 
-/// The first version that asks the person.
+/// First major version of Chrome that asks the person whether a program may attach.
 const FIRST_ASKING_VERSION: u32 = 144;
 
 impl HomeBrowser {
@@ -18,7 +18,7 @@ impl HomeBrowser {
     /// person nothing.
     pub async fn find(&self) -> FoundBrowsers {
         let found = octo_browser::find(self.environment(), None).await;
-        let configured = match self.named_folder() {
+        let configured = match self.configured_folder() {
             Some(folder) => octo_browser::find(self.environment(), Some(&folder)).await,
             None => Vec::new(),
         };
@@ -28,7 +28,8 @@ impl HomeBrowser {
             Probe::OtherProgram | Probe::Off => BrowserAccess::Closed,
         };
         let mut browsers: Vec<FoundBrowser> = Vec::new();
-        let installed = candidates(self.environment(), None).into_iter().filter(|one| one.folder.is_dir());
+        let installed =
+            candidates(self.environment(), None).into_iter().filter(|candidate| candidate.folder.is_dir());
         let answering = configured.iter().chain(&found);
         for candidate in answering.clone().map(|found| found.candidate.clone()).chain(installed) {
             let folder = candidate.folder.display().to_string();
@@ -41,7 +42,7 @@ impl HomeBrowser {
                 name: candidate.product.name().to_owned(),
                 folder,
                 access: answer.map_or(BrowserAccess::Closed, access),
-                allow_address: candidate.product.switch_page().to_owned(),
+                allow_address: candidate.product.remote_debugging_page().to_owned(),
             });
         }
         FoundBrowsers { browsers, own: CAN_LAUNCH }
@@ -71,32 +72,32 @@ impl HomeBrowser {
     }
 
     fn check_installed(&self, name: Option<&str>, choice: &BrowserChoice) -> BrowserCheck {
-        let about = BrowserCheckKind::Installed;
+        let kind = BrowserCheckKind::Installed;
         match (choice, name) {
             (BrowserChoice::Off, _) => BrowserCheck {
                 repair: Some(OwnProfileSupport::CURRENT.repair()),
-                ..check(about, BrowserCheckResult::Broken, ApiError::new("browser.off"))
+                ..check(kind, BrowserCheckResult::Broken, ApiError::new("browser.off"))
             },
             (_, Some(name)) => {
                 let explanation = ApiError::new("browser.check.installed").arg("browser", name);
-                check(about, BrowserCheckResult::Fine, explanation)
+                check(kind, BrowserCheckResult::Fine, explanation)
             }
             // A browser in a folder that the person named may be installed anywhere.
             (BrowserChoice::Folder { path }, None) => {
                 let explanation = ApiError::new("browser.check.folder").arg("folder", path);
-                check(about, BrowserCheckResult::Notice, explanation)
+                check(kind, BrowserCheckResult::Notice, explanation)
             }
             (_, None) => BrowserCheck {
                 repair: Some(BrowserRepair::ChooseFolder),
-                ..check(about, BrowserCheckResult::Broken, ApiError::new("browser.none_installed"))
+                ..check(kind, BrowserCheckResult::Broken, ApiError::new("browser.none_installed"))
             },
         }
     }
 
     /// Opens, reads and closes an empty page of Octo's own.
     async fn check_page(&self, state: &BrowserState) -> BrowserCheck {
-        let about = BrowserCheckKind::Works;
-        let Some(connected) = self.connected() else {
+        let kind = BrowserCheckKind::Works;
+        let Some(connection) = self.current_connection() else {
             let cause = match state {
                 BrowserState::WaitingForAllow { .. } => "browser.check.once_allowed",
                 BrowserState::Apart
@@ -104,30 +105,30 @@ impl HomeBrowser {
                 | BrowserState::Attached { .. }
                 | BrowserState::Lost { .. } => "browser.check.not_attached",
             };
-            return check(about, BrowserCheckResult::Skipped, ApiError::new(cause));
+            return check(kind, BrowserCheckResult::Skipped, ApiError::new(cause));
         };
-        let tried = async {
-            let tab = connected.tabs.open_behind("about:blank").await.map_err(|error| error.to_string())?;
-            let page = octo_browser::Page::attach(&connected.link, &tab.target).await;
+        let attempt = async {
+            let tab = connection.tabs.open_behind("about:blank").await.map_err(|error| error.to_string())?;
+            let page = octo_browser::Page::attach(&connection.link, &tab.target).await;
             let read = match &page {
                 Ok(page) => page.frames().await.map(|_| ()).map_err(|error| error.to_string()),
                 Err(error) => Err(error.to_string()),
             };
             drop(page);
-            let closed = connected.tabs.close(&tab, octo_browser::CloseScope::OwnTabs).await;
+            let closed = connection.tabs.close(&tab, octo_browser::CloseScope::OwnTabs).await;
             read.and(closed.map_err(|error| error.to_string()))
         };
-        match tried.await {
-            Ok(()) => check(about, BrowserCheckResult::Fine, ApiError::new("browser.check.works")),
+        match attempt.await {
+            Ok(()) => check(kind, BrowserCheckResult::Fine, ApiError::new("browser.check.works")),
             Err(cause) => BrowserCheck {
                 repair: Some(BrowserRepair::Attach),
-                ..check(about, BrowserCheckResult::Broken, ApiError::new("browser.unreachable").detail(cause))
+                ..check(kind, BrowserCheckResult::Broken, ApiError::new("browser.unreachable").detail(cause))
             },
         }
     }
 }
 
-/// Whether a browser with Octo's own profile can be started.
+/// Support for a browser with Octo's own profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OwnProfileSupport {
     /// It can be started.
@@ -149,14 +150,14 @@ impl OwnProfileSupport {
     }
 }
 
-fn check(about: BrowserCheckKind, result: BrowserCheckResult, message: ApiError) -> BrowserCheck {
-    BrowserCheck { about, result, note: message, repair: None }
+fn check(kind: BrowserCheckKind, result: BrowserCheckResult, message: ApiError) -> BrowserCheck {
+    BrowserCheck { about: kind, result, note: message, repair: None }
 }
 
 /// Checks the version, if known. A browser that asks the person reveals it only after approval, but only recent
 /// ones ask.
 fn check_version(state: &BrowserState, found: &[ProbedBrowser], support: OwnProfileSupport) -> BrowserCheck {
-    let about = BrowserCheckKind::Version;
+    let kind = BrowserCheckKind::Version;
     let browser_version = match state {
         BrowserState::Attached { version, .. } => Some(version.clone()),
         _ => found.iter().find_map(|found| match &found.probe {
@@ -174,15 +175,15 @@ fn check_version(state: &BrowserState, found: &[ProbedBrowser], support: OwnProf
             // A browser with its own profile asks no question, whatever its version.
             BrowserCheck {
                 repair: Some(support.repair()),
-                ..check(about, BrowserCheckResult::Notice, message)
+                ..check(kind, BrowserCheckResult::Notice, message)
             }
         }
         (_, Some(browser_version)) => {
             let message = ApiError::new("browser.check.version").arg("version", browser_version);
-            check(about, BrowserCheckResult::Fine, message)
+            check(kind, BrowserCheckResult::Fine, message)
         }
-        (_, None) if asks => check(about, BrowserCheckResult::Fine, ApiError::new("browser.check.asks")),
-        (_, None) => check(about, BrowserCheckResult::Skipped, ApiError::new("browser.check.no_version")),
+        (_, None) if asks => check(kind, BrowserCheckResult::Fine, ApiError::new("browser.check.asks")),
+        (_, None) => check(kind, BrowserCheckResult::Skipped, ApiError::new("browser.check.no_version")),
     }
 }
 
@@ -196,47 +197,47 @@ fn check_listening(
     installed: &[(&'static octo_browser::BrowserProduct, std::path::PathBuf)],
     support: OwnProfileSupport,
 ) -> BrowserCheck {
-    let about = BrowserCheckKind::Listens;
+    let kind = BrowserCheckKind::Listens;
     if let BrowserState::Attached { browser, .. } = state {
         let message = ApiError::new("browser.check.listens").arg("browser", browser);
-        return check(about, BrowserCheckResult::Fine, message);
+        return check(kind, BrowserCheckResult::Fine, message);
     }
     let answers = |found: &&ProbedBrowser| matches!(found.probe, Probe::Flag { .. } | Probe::Approval { .. });
     if let Some(found) = found.iter().find(answers) {
         let message = ApiError::new("browser.check.listens").arg("browser", found.candidate.product.name());
-        return check(about, BrowserCheckResult::Fine, message);
+        return check(kind, BrowserCheckResult::Fine, message);
     }
     if let Some(other_program) = found.iter().find(|found| found.probe == Probe::OtherProgram) {
         let message = ApiError::new("browser.port_taken").arg("port", other_program.port);
         return BrowserCheck {
             repair: Some(support.repair()),
-            ..check(about, BrowserCheckResult::Broken, message)
+            ..check(kind, BrowserCheckResult::Broken, message)
         };
     }
     let address = installed
         .iter()
         .find(|(product, _)| product.channel == ReleaseChannel::Stable)
         .or(installed.first())
-        .map(|(product, _)| product.switch_page().to_owned());
+        .map(|(product, _)| product.remote_debugging_page().to_owned());
     BrowserCheck {
         repair: Some(
             address.map_or_else(|| support.repair(), |address| BrowserRepair::CopyAddress { address }),
         ),
-        ..check(about, BrowserCheckResult::Broken, ApiError::new("browser.none_listens"))
+        ..check(kind, BrowserCheckResult::Broken, ApiError::new("browser.none_listens"))
     }
 }
 
 fn check_attached(state: &BrowserState) -> BrowserCheck {
-    let about = BrowserCheckKind::Attached;
+    let kind = BrowserCheckKind::Attached;
     let attach = Some(BrowserRepair::Attach);
     match state {
         BrowserState::Attached { browser, .. } => {
             let message = ApiError::new("browser.check.attached").arg("browser", browser);
-            check(about, BrowserCheckResult::Fine, message)
+            check(kind, BrowserCheckResult::Fine, message)
         }
         BrowserState::Apart | BrowserState::Looking => BrowserCheck {
             repair: attach,
-            ..check(about, BrowserCheckResult::Notice, ApiError::new("browser.check.not_attached"))
+            ..check(kind, BrowserCheckResult::Notice, ApiError::new("browser.check.not_attached"))
         },
         BrowserState::WaitingForAllow { browser, .. } => {
             let message = ApiError::new("browser.check.waiting").arg("browser", browser);
@@ -244,11 +245,11 @@ fn check_attached(state: &BrowserState) -> BrowserCheck {
             // waiting.
             BrowserCheck {
                 repair: Some(BrowserRepair::StopWaiting),
-                ..check(about, BrowserCheckResult::Notice, message)
+                ..check(kind, BrowserCheckResult::Notice, message)
             }
         }
         BrowserState::Lost { error } => {
-            BrowserCheck { repair: attach, ..check(about, BrowserCheckResult::Broken, error.clone()) }
+            BrowserCheck { repair: attach, ..check(kind, BrowserCheckResult::Broken, error.clone()) }
         }
     }
 }
@@ -264,27 +265,29 @@ fn check_access(
     products: &[&'static BrowserProduct],
     support: OwnProfileSupport,
 ) -> BrowserCheck {
-    let about = BrowserCheckKind::Private;
+    let kind = BrowserCheckKind::Private;
     let notice = |message, repair| BrowserCheck {
         repair: Some(repair),
-        ..check(about, BrowserCheckResult::Notice, message)
+        ..check(kind, BrowserCheckResult::Notice, message)
     };
-    let where_to_switch =
-        |product: &BrowserProduct| BrowserRepair::CopyAddress { address: product.switch_page().to_owned() };
+    let copy_address = |product: &BrowserProduct| BrowserRepair::CopyAddress {
+        address: product.remote_debugging_page().to_owned(),
+    };
     match (found.iter().find(|found| is_open(found)), state) {
         (Some(open), _) => notice(
             ApiError::new("browser.check.switch").arg("port", open.port),
-            where_to_switch(open.candidate.product),
+            copy_address(open.candidate.product),
         ),
-        // It admitted Octo without asking, and its port was not among those probed: its file may be missing.
+        // The browser admitted Octo without asking, but its port was not among those probed: its port file may be
+        // missing.
         (None, BrowserState::Attached { browser, way: AttachMethod::Switch, .. }) => notice(
             ApiError::new("browser.check.switch_unseen").arg("browser", browser),
             products
                 .iter()
                 .find(|product| product.name() == browser)
-                .map_or_else(|| support.repair(), |product| where_to_switch(product)),
+                .map_or_else(|| support.repair(), |product| copy_address(product)),
         ),
-        (None, _) => check(about, BrowserCheckResult::Fine, ApiError::new("browser.check.private")),
+        (None, _) => check(kind, BrowserCheckResult::Fine, ApiError::new("browser.check.private")),
     }
 }
 
@@ -338,7 +341,7 @@ mod tests {
             version: "Chrome/156.0".to_owned(),
             way: AttachMethod::Switch,
         };
-        let products = known_products(&BrowserEnvironment::of_process());
+        let products = known_products(&BrowserEnvironment::from_process());
         let check = check_access(&attached("Chromium"), &[], &products, OwnProfileSupport::Starts);
         let address = "chrome://inspect/#remote-debugging".to_owned();
         assert_eq!(check.result, BrowserCheckResult::Notice);

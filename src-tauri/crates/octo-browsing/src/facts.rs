@@ -10,29 +10,29 @@ use serde::Deserialize;
 
 /// Inspects an element, its control, every element that a click on it propagates to, and the surrounding form.
 /// Its argument is the list of the options that the call chooses.
-const LOOK_SCRIPT: &str = include_str!("facts/look.js");
+const INSPECT_SCRIPT: &str = include_str!("facts/inspect.js");
 
 #[derive(Deserialize)]
-struct LookReply {
+struct InspectReply {
     tag: String,
     frame: bool,
     texts: Vec<String>,
-    field: LookField,
+    field: ReplyField,
     editing: String,
     pressed: bool,
     href: Option<String>,
     download: Option<String>,
     changes: bool,
-    form: Option<LookForm>,
-    loose: Vec<LookField>,
-    everywhere: Vec<LookField>,
+    form: Option<ReplyForm>,
+    loose: Vec<ReplyField>,
+    everywhere: Vec<ReplyField>,
     holds: String,
     options: Vec<String>,
     language: String,
 }
 
 #[derive(Deserialize)]
-struct LookField {
+struct ReplyField {
     kind: String,
     autocomplete: String,
     attributes: String,
@@ -40,8 +40,8 @@ struct LookField {
 }
 
 #[derive(Deserialize)]
-struct LookForm {
-    fields: Vec<LookField>,
+struct ReplyForm {
+    fields: Vec<ReplyField>,
     method: String,
     action: String,
     submits: Vec<String>,
@@ -74,7 +74,7 @@ impl ElementFacts {
     pub fn fingerprint(&self) -> String {
         let Element { name, texts, href, download, form, .. } = &self.element;
         let form = match form {
-            OwningForm::Form(form) => Some((&form.action, &form.method, &form.submits)),
+            OwningForm::Form(form) => Some((&form.action, &form.method, &form.submit_buttons)),
             OwningForm::None | OwningForm::Unknown => None,
         };
         let description = format!("{name:?} {texts:?} {href:?} {download:?} {form:?} {:?}", self.options);
@@ -90,11 +90,11 @@ pub(crate) async fn inspect_element(
     (role, name): (&str, &str),
     chosen: &[String],
 ) -> Result<Option<ElementFacts>, PageError> {
-    let reply = page.call_function_on_node(node_ref, LOOK_SCRIPT, vec![chosen.into()]).await?;
-    Ok(serde_json::from_value::<LookReply>(reply).ok().and_then(|reply| parse_reply(reply, role, name)))
+    let reply = page.call_function_on_node(node_ref, INSPECT_SCRIPT, vec![chosen.into()]).await?;
+    Ok(serde_json::from_value::<InspectReply>(reply).ok().and_then(|reply| parse_reply(reply, role, name)))
 }
 
-fn parse_reply(reply: LookReply, role: &str, name: &str) -> Option<ElementFacts> {
+fn parse_reply(reply: InspectReply, role: &str, name: &str) -> Option<ElementFacts> {
     // The frame element does not show the frame's content.
     if reply.frame {
         return None;
@@ -109,10 +109,10 @@ fn parse_reply(reply: LookReply, role: &str, name: &str) -> Option<ElementFacts>
             fields: form.fields.into_iter().map(field).collect(),
             method: form.method,
             action: form.action,
-            submits: form.submits,
+            submit_buttons: form.submits,
         })
     });
-    let nearby = reply.loose.into_iter().map(field).filter_map(|field| field.sensitive()).min();
+    let outside_forms = reply.loose.into_iter().map(field).filter_map(|field| field.sensitive()).min();
     let in_document = reply.everywhere.into_iter().map(field).filter_map(|field| field.sensitive()).collect();
     let element = Element {
         role: if role.is_empty() { reply.tag.clone() } else { role.to_owned() },
@@ -121,18 +121,18 @@ fn parse_reply(reply: LookReply, role: &str, name: &str) -> Option<ElementFacts>
         tag: reply.tag,
         field: field(reply.field),
         editing,
-        is_pressed: reply.pressed,
-        holds: reply.holds,
+        reacts_to_click: reply.pressed,
+        content: reply.holds,
         href: reply.href,
         download: reply.download,
-        sends_on_change: reply.changes,
+        reacts_to_change: reply.changes,
         form,
     };
     let language = Some(reply.language).filter(|language| !language.is_empty());
-    Some(ElementFacts { element, outside_forms: nearby, in_document, options: reply.options, language })
+    Some(ElementFacts { element, outside_forms, in_document, options: reply.options, language })
 }
 
-fn field(reply: LookField) -> FieldFacts {
+fn field(reply: ReplyField) -> FieldFacts {
     FieldFacts {
         kind: reply.kind,
         autocomplete: reply.autocomplete,

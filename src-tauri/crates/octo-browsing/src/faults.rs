@@ -3,7 +3,7 @@
 use octo_browser::{LocateError, PageError};
 use octo_tools::ToolError;
 
-/// The allowed target is no longer there.
+/// Message for a call whose allowed target is no longer there.
 pub(crate) const CHANGED: &str =
     "Not done: the page changed since this call was allowed. Take a snapshot and make the call again.";
 
@@ -17,7 +17,7 @@ pub(crate) fn fault(error: &PageError) -> ToolError {
         PageError::NoDialog => ToolError::new("No dialog is open (any more)."),
         PageError::Crashed => ToolError::new("The page crashed. Use navigate to load it again."),
         PageError::Detached => ToolError::new("The tab was closed, or the browser ended. Use action tabs."),
-        PageError::Moving => ToolError::new(
+        PageError::KeepsNavigating => ToolError::new(
             "The page goes elsewhere again and again while it is read, so nothing of it was read. Wait a moment, then take a snapshot.",
         ),
         PageError::Silent(octo_browser::Liveness::DialogOpen) => ToolError::new(
@@ -33,7 +33,8 @@ pub(crate) fn fault(error: &PageError) -> ToolError {
     }
 }
 
-/// Explains to the model why the element was not found. For a gone one, the current page is reported as well.
+/// Explains to the model why the element was not found. For an element that is gone,
+/// the caller reports the current page as well.
 pub(crate) fn not_found(error: &LocateError) -> ToolError {
     match error {
         LocateError::NeverGiven(number) => ToolError::new(format!(

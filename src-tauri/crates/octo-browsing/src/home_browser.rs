@@ -22,10 +22,10 @@ use std::{
 };
 use tokio::sync::broadcast;
 
-/// Event buffer of a slow watcher: pictures arrive twice a second.
+/// Number of events buffered for a slow watcher: pictures arrive twice a second.
 const UPDATE_BUFFER: usize = 256;
 
-/// How long to wait for pages before the connection ends.
+/// Timeout for the release of all pages before the connection ends.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Browser events for watchers; not stored.
@@ -33,7 +33,7 @@ const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 pub enum BrowserUpdate {
     /// The attachment's state.
     State(BrowserState),
-    /// A session's activity in a page; `None` once it left the page.
+    /// A session's activity in a page, or `None` once it left the page.
     Page(SessionId, Option<Box<LivePage>>),
 }
 
@@ -50,17 +50,17 @@ struct HomeBrowserInner {
     status: Mutex<AttachmentStatus>,
     sessions: Mutex<HashMap<SessionId, Weak<BrowserSessionInner>>>,
     /// The sessions' knowledge of pages, by root session.
-    known: Mutex<HashMap<SessionId, Weak<PageKnowledge>>>,
+    knowledge: Mutex<HashMap<SessionId, Weak<PageKnowledge>>>,
     /// The store that earlier messages to the model are read from.
     store: Store,
     /// The session that opened each tab, while the app runs: no number is reused.
-    opened: Mutex<HashMap<TabNumber, SessionId>>,
+    openers: Mutex<HashMap<TabNumber, SessionId>>,
     updates: broadcast::Sender<BrowserUpdate>,
     /// Number of attachments so far.
     attachments: AtomicU64,
 }
 
-/// State stored alongside the attachment.
+/// The person's choice, and the state of the attachment.
 struct AttachmentStatus {
     choice: BrowserChoice,
     /// The last reported state.
@@ -70,35 +70,35 @@ struct AttachmentStatus {
     /// Set if the person declined or cancelled, or the browser fell silent after asking them. The browser's
     /// question may still be open, so no tool raises another until the person acts.
     held_back: Option<ApiError>,
-    /// Counts the person's own actions: an earlier cancellation no longer counts after one.
-    acted: u64,
+    /// Number of the person's own actions: after one, an earlier cancellation no longer counts.
+    person_actions: u64,
     /// Ports that control a browser: no page may lead there.
     ports: Vec<u16>,
 }
 
 impl AttachmentStatus {
-    fn handle_events(&mut self) {
-        self.acted += 1;
+    fn record_person_action(&mut self) {
+        self.person_actions += 1;
         self.held_back = None;
     }
 }
 
 impl HomeBrowser {
-    /// Creates it without an attachment.
+    /// Creates the browser of a home, without an attachment.
     pub fn new(
         paths: HomePaths,
         (store, blobs): (Store, Blobs),
         choice: BrowserChoice,
         secrets: PersonSecrets,
     ) -> Self {
-        let environment = BrowserEnvironment::of_process();
+        let environment = BrowserEnvironment::from_process();
         let browser = Browser::new(environment.clone(), BrowserTarget::Any);
         let status = AttachmentStatus {
             choice,
             published: BrowserState::Apart,
             failure: None,
             held_back: None,
-            acted: 0,
+            person_actions: 0,
             ports: Vec::new(),
         };
         let inner = HomeBrowserInner {
@@ -109,9 +109,9 @@ impl HomeBrowser {
             secrets,
             status: Mutex::new(status),
             sessions: Mutex::default(),
-            known: Mutex::default(),
+            knowledge: Mutex::default(),
             store,
-            opened: Mutex::default(),
+            openers: Mutex::default(),
             updates: broadcast::channel(UPDATE_BUFFER).0,
             attachments: AtomicU64::new(0),
         };
@@ -126,7 +126,7 @@ impl HomeBrowser {
         home
     }
 
-    /// Returns the browser session of a session; the same one while any holder of it exists. A session shares
+    /// Returns the browser session of a session, the same one as long as any handle of it exists. A session shares
     /// its knowledge of pages with its parent and all sub-agents of that parent, because a sub-agent's results
     /// are used by the others.
     pub fn session(&self, session: SessionId, root: SessionId) -> BrowserSession {
@@ -135,13 +135,13 @@ impl HomeBrowser {
             return BrowserSession(open);
         }
         sessions.retain(|_, open| open.strong_count() > 0);
-        let session_of = BrowserSession::new(self.clone(), (session, root), self.knowledge_of(root));
-        sessions.insert(session, Arc::downgrade(&session_of.0));
-        session_of
+        let browser_session = BrowserSession::new(self.clone(), (session, root), self.knowledge_of(root));
+        sessions.insert(session, Arc::downgrade(&browser_session.0));
+        browser_session
     }
 
     fn knowledge_of(&self, root: SessionId) -> Arc<PageKnowledge> {
-        let mut knowledge = self.0.known.lock();
+        let mut knowledge = self.0.knowledge.lock();
         if let Some(existing) = knowledge.get(&root).and_then(Weak::upgrade) {
             return existing;
         }
@@ -157,14 +157,14 @@ impl HomeBrowser {
     }
 
     /// Records that a session opened a tab.
-    pub(crate) fn note_opened(&self, tab: TabNumber, session: SessionId) {
-        self.0.opened.lock().insert(tab, session);
+    pub(crate) fn record_opened(&self, tab: TabNumber, session: SessionId) {
+        self.0.openers.lock().insert(tab, session);
     }
 
     /// Returns whether a session opened a tab. In another session's tab, the person may be continuing that
     /// work.
     pub(crate) fn has_opened(&self, tab: TabNumber, session: SessionId) -> bool {
-        self.0.opened.lock().get(&tab) == Some(&session)
+        self.0.openers.lock().get(&tab) == Some(&session)
     }
 
     /// Returns the profile folder of Octo's own browser.
@@ -212,7 +212,7 @@ impl HomeBrowser {
                 return;
             }
             status.choice = choice.clone();
-            status.handle_events();
+            status.record_person_action();
         }
         self.detach().await;
     }
@@ -233,7 +233,7 @@ impl HomeBrowser {
 
     /// Records an action of the person: tools may ask for the browser again.
     pub fn person_acted(&self) {
-        self.0.status.lock().handle_events();
+        self.0.status.lock().record_person_action();
     }
 
     /// Returns the attachment, making one if necessary. While the browser asks the person this waits as long as
@@ -243,14 +243,14 @@ impl HomeBrowser {
     ///
     /// The reason for the failure. Nothing is retried automatically.
     pub async fn connect(&self) -> Result<BrowserConnection, ApiError> {
-        let acted = self.0.status.lock().acted;
+        let person_actions = self.0.status.lock().person_actions;
         let target = match self.target() {
             Ok(target) => target,
             Err(error) => return Err(self.record_failure(error)),
         };
         self.0.browser.set_target(target);
-        let connected = match self.0.browser.connect().await {
-            Ok(connected) => connected,
+        let connection = match self.0.browser.connect().await {
+            Ok(connection) => connection,
             Err(error) => {
                 let api_error = state::connect_error(&error);
                 let mut status = self.0.status.lock();
@@ -259,7 +259,7 @@ impl HomeBrowser {
                     ConnectError::Declined => true,
                     // The person may have allowed it: another attempt would ask them again.
                     ConnectError::Silent(_) => true,
-                    ConnectError::Cancelled => status.acted == acted,
+                    ConnectError::Cancelled => status.person_actions == person_actions,
                     ConnectError::NoBrowser
                     | ConnectError::PortTaken { .. }
                     | ConnectError::Unreachable(_)
@@ -276,26 +276,26 @@ impl HomeBrowser {
             let mut status = self.0.status.lock();
             (status.failure, status.held_back) = (None, None);
         }
-        if connected.freshness == octo_browser::Freshness::New {
+        if connection.freshness == octo_browser::Freshness::New {
             self.0.attachments.fetch_add(1, Ordering::Relaxed);
             let ports = self.0.browser.find_browsers().await.into_iter().map(|found| found.port).collect();
             self.0.status.lock().ports = ports;
         }
-        Ok(connected)
+        Ok(connection)
     }
 
     /// Returns the current attachment, if any.
-    pub(crate) fn connected(&self) -> Option<BrowserConnection> {
-        self.0.browser.connected()
+    pub(crate) fn current_connection(&self) -> Option<BrowserConnection> {
+        self.0.browser.current_connection()
     }
 
     /// Ends the attachment, or cancels the attempt. Tabs stay as they are.
     pub async fn detach(&self) {
-        let is_active = matches!(
+        let is_connecting = matches!(
             *self.0.browser.state().borrow(),
             AttachmentState::Looking | AttachmentState::WaitingForAllow { .. }
         );
-        if is_active {
+        if is_connecting {
             // No page is in use yet. Waiting callers learn that the attempt was cancelled and that the
             // browser's own question may stay open.
             self.0.browser.disconnect();
@@ -314,17 +314,17 @@ impl HomeBrowser {
     async fn release_pages(&self) {
         let sessions: Vec<BrowserSession> =
             self.0.sessions.lock().values().filter_map(Weak::upgrade).map(BrowserSession).collect();
-        let leaves = futures::future::join_all(sessions.iter().map(BrowserSession::release_and_restore));
+        let releases = futures::future::join_all(sessions.iter().map(BrowserSession::release_and_restore));
         // A page that does not answer keeps the pointer until it expires.
-        let _late = tokio::time::timeout(RELEASE_TIMEOUT, leaves).await;
+        let _timed_out = tokio::time::timeout(RELEASE_TIMEOUT, releases).await;
     }
 
     /// Finds browsers that accept a connection now, without asking the person.
     pub(crate) async fn running_browsers(&self) -> Vec<ProbedBrowser> {
-        octo_browser::find(&self.0.environment, self.named_folder().as_deref()).await
+        octo_browser::find(&self.0.environment, self.configured_folder().as_deref()).await
     }
 
-    pub(crate) fn named_folder(&self) -> Option<PathBuf> {
+    pub(crate) fn configured_folder(&self) -> Option<PathBuf> {
         match &self.0.status.lock().choice {
             BrowserChoice::Folder { path } => Some(PathBuf::from(path)),
             BrowserChoice::Automatic
@@ -341,13 +341,14 @@ impl HomeBrowser {
             BrowserChoice::Off => Err(ApiError::new("browser.off")),
             BrowserChoice::Installed { id } => {
                 let installed = candidates(&self.0.environment, None);
-                let mut of_it =
+                let mut matching =
                     installed.into_iter().filter(|candidate| state::id_of(candidate.product) == id);
                 let first =
-                    of_it.next().ok_or_else(|| ApiError::new("browser.unknown").arg("browser", &id))?;
+                    matching.next().ok_or_else(|| ApiError::new("browser.unknown").arg("browser", &id))?;
                 // The folder that this browser was used with.
-                let chosen =
-                    std::iter::once(first.clone()).chain(of_it).find(|candidate| candidate.folder.is_dir());
+                let chosen = std::iter::once(first.clone())
+                    .chain(matching)
+                    .find(|candidate| candidate.folder.is_dir());
                 Ok(BrowserTarget::Folder(chosen.unwrap_or(first).folder))
             }
             BrowserChoice::Own => {
@@ -375,12 +376,12 @@ impl HomeBrowser {
         if status.published != state {
             status.published = state.clone();
             // It is not an error if no client is watching.
-            let _nobody = self.0.updates.send(BrowserUpdate::State(state));
+            let _no_watcher = self.0.updates.send(BrowserUpdate::State(state));
         }
     }
 
     pub(crate) fn publish_page(&self, session: SessionId, page: Option<LivePage>) {
-        let _nobody = self.0.updates.send(BrowserUpdate::Page(session, page.map(Box::new)));
+        let _no_watcher = self.0.updates.send(BrowserUpdate::Page(session, page.map(Box::new)));
     }
 
     pub(crate) fn blobs(&self) -> Blobs {
@@ -428,7 +429,7 @@ mod tests {
         sub.work().await.knowledge().record_message(PAGE);
         let text = "The balance of the account 4711-0815-2233-9981 is rather low this month, says the bank.";
         let knows = async |session: &BrowserSession| {
-            session.work().await.read().memory.find_quote(text, None).is_some()
+            session.work().await.read_texts().memory.find_quote(text, None).is_some()
         };
         assert!(knows(&sub).await && knows(&parent).await);
         assert!(!knows(&unrelated_session).await);

@@ -3,7 +3,7 @@
 use crate::{BrowserSession, card};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use octo_browser::{
-    Page, Spot,
+    Page, ViewportRect,
     cdp::browser_protocol::page::{CaptureScreenshotFormat, CaptureScreenshotParams, GetLayoutMetricsParams},
 };
 use octo_protocol::{CallId, LivePage, PageMark};
@@ -27,41 +27,42 @@ pub(crate) struct LiveState {
     pub page: Option<LivePage>,
     pictures: VecDeque<(u32, Arc<[u8]>)>,
     /// Number of the last picture. It continues across pages, so no number is reused.
-    last: u32,
-    /// Number of calls that ended. Each needs a picture of its result; that of the newest serves all.
-    ended: u64,
+    last_number: u32,
+    /// Number of calls that ended. Each needs a picture of its result, but the newest call's picture serves all.
+    ended_calls: u64,
 }
 
-/// Guard under which pictures are taken, plus one after it that shows the call's result. No call waits for a
-/// picture: in a background tab it may take up to the timeout.
+/// Guard that takes pictures of the page while it exists, and one more when it is dropped, which shows the call's
+/// result. No call waits for a picture: in a background tab it may take up to the timeout.
 pub(crate) struct PictureGuard {
-    taking: JoinHandle<()>,
+    picture_task: JoinHandle<()>,
     session: BrowserSession,
     page: Page,
-    /// Token of the page in use at the start: a later one belongs to another page.
-    leaving: CancellationToken,
+    /// Token that is cancelled when this page is released.
+    release_token: CancellationToken,
 }
 
 impl Drop for PictureGuard {
     fn drop(&mut self) {
-        self.taking.abort();
-        let (session, page, stop_signal) = (self.session.clone(), self.page.clone(), self.leaving.clone());
-        let ended = {
+        self.picture_task.abort();
+        let (session, page, stop_signal) =
+            (self.session.clone(), self.page.clone(), self.release_token.clone());
+        let ended_calls = {
             let mut live = session.0.live.lock();
-            live.ended += 1;
-            live.ended
+            live.ended_calls += 1;
+            live.ended_calls
         };
         tokio::spawn(async move {
-            let taking = async {
-                let _one_at_a_time = session.0.camera.lock().await;
-                if session.0.live.lock().ended == ended {
+            let last_picture = async {
+                let _one_at_a_time = session.0.picture_lock.lock().await;
+                if session.0.live.lock().ended_calls == ended_calls {
                     session.take_picture(&page).await;
                 }
             };
             tokio::select! {
                 biased;
                 () = stop_signal.cancelled() => {}
-                () = taking => {}
+                () = last_picture => {}
             }
         });
     }
@@ -73,7 +74,7 @@ impl BrowserSession {
         self.0.live.lock().page.clone()
     }
 
-    /// Returns a picture of the page, as JPEG; `None` if it was discarded.
+    /// Returns a picture of the page as JPEG, or `None` if it was discarded.
     pub fn picture(&self, number: u32) -> Option<Arc<[u8]>> {
         let live = self.0.live.lock();
         live.pictures
@@ -118,7 +119,7 @@ impl BrowserSession {
         };
         self.display(Some(live));
         let (session, page) = (self.clone(), page.clone());
-        let taking = tokio::spawn({
+        let picture_task = tokio::spawn({
             let (session, page) = (session.clone(), page.clone());
             async move {
                 // A page that is already displayed needs no picture now: taking it would slow down the reading
@@ -127,15 +128,15 @@ impl BrowserSession {
                     tokio::time::sleep(PICTURE_INTERVAL).await;
                 }
                 loop {
-                    // If a picture for the previous call is being taken, it shows this page as well.
-                    if let Ok(_one_at_a_time) = session.0.camera.try_lock() {
+                    // A picture that is being taken for the previous call shows this page as well.
+                    if let Ok(_one_at_a_time) = session.0.picture_lock.try_lock() {
                         session.take_picture(&page).await;
                     }
                     tokio::time::sleep(PICTURE_INTERVAL).await;
                 }
             }
         });
-        PictureGuard { taking, leaving: session.release_token(), session, page }
+        PictureGuard { picture_task, release_token: session.release_token(), session, page }
     }
 
     /// Takes a picture and displays it. A picture that does not arrive is not awaited.
@@ -151,8 +152,8 @@ impl BrowserSession {
         let Ok(bytes) = BASE64_STANDARD.decode(text) else { return };
         let number = {
             let mut live_state = self.0.live.lock();
-            live_state.last += 1;
-            let number = live_state.last;
+            live_state.last_number += 1;
+            let number = live_state.last_number;
             if live_state.page.is_none() {
                 return;
             }
@@ -198,24 +199,24 @@ pub(crate) fn site_of(page: &Page) -> String {
     site_at(&committed.url, &committed.origin)
 }
 
-/// Returns the site of an address and its origin; the address itself if it has no site.
+/// Returns the site of an address and its origin, or the address itself if it has no site.
 pub(crate) fn site_at(url: &str, origin: &str) -> String {
     let address = octo_browser::safety::PageAddress::of_frame(url, origin);
     address.site().map_or_else(|| url.chars().take(200).collect(), ToString::to_string)
 }
 
 /// Converts a position to a fraction of the picture.
-pub(crate) async fn page_mark(page: &Page, spot: Spot) -> Option<PageMark> {
+pub(crate) async fn page_mark(page: &Page, rect: ViewportRect) -> Option<PageMark> {
     let view = page.call(GetLayoutMetricsParams {}, PICTURE_TIMEOUT).await.ok()?.css_layout_viewport;
     let (width, height) = (view.client_width as f64, view.client_height as f64);
     if width < 1.0 || height < 1.0 {
         return None;
     }
-    let part = |value: f64, full: f64| (value / full).clamp(0.0, 1.0);
+    let fraction = |value: f64, full: f64| (value / full).clamp(0.0, 1.0);
     Some(PageMark {
-        x: part(spot.left, width),
-        y: part(spot.top, height),
-        width: part(spot.width, width),
-        height: part(spot.height, height),
+        x: fraction(rect.left, width),
+        y: fraction(rect.top, height),
+        width: fraction(rect.width, width),
+        height: fraction(rect.height, height),
     })
 }

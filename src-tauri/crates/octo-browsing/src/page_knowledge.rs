@@ -1,7 +1,7 @@
 //! The knowledge of pages shared by a root session and its sub-agents: texts read by site, and values to
 //! redact. Includes knowledge from before the last restart of Octo.
 
-use crate::{BrowserSession, HomeBrowser, browser_session::BrowserWork, snapshot_files::in_folder};
+use crate::{BrowserSession, HomeBrowser, browser_session::BrowserWork, snapshot_files::load_snapshots};
 use octo_browser::safety::{
     Origin, PageMemory, Redactor, SecretName, Site, SiteBoundSecret, TypedPart, parse_blocks, split_secrets,
 };
@@ -22,7 +22,7 @@ const SECRET_MARKER: &str = "{{secret:";
 /// The knowledge of pages.
 #[derive(Default)]
 pub(crate) struct PageKnowledge {
-    read: Mutex<ReadTexts>,
+    texts: Mutex<ReadTexts>,
     /// Set once earlier messages have been recalled.
     recalled: OnceCell<()>,
 }
@@ -39,19 +39,19 @@ pub(crate) struct ReadTexts {
 }
 
 impl PageKnowledge {
-    /// Locks the knowledge. The guard must not be held across an await.
-    pub fn read(&self) -> MutexGuard<'_, ReadTexts> {
-        self.read.lock()
+    /// Locks the texts that were read. Never hold the guard across an await.
+    pub fn texts(&self) -> MutexGuard<'_, ReadTexts> {
+        self.texts.lock()
     }
 
     /// Records the page texts in a message to the model. Returns their sites.
     pub fn record_message(&self, text: &str) -> Vec<Site> {
         let blocks = parse_blocks(text);
-        let mut read = self.read();
+        let mut texts = self.texts();
         for (site, text) in &blocks {
-            read.memory.record_text(site, text);
+            texts.memory.record_text(site, text);
         }
-        drop(read);
+        drop(texts);
         blocks.into_iter().map(|(site, _)| site).collect()
     }
 
@@ -64,7 +64,7 @@ impl PageKnowledge {
         for secret in secrets {
             let changes = browser.secrets().changes();
             {
-                let (current, redacted_secrets) = &mut self.read().redacted_secrets;
+                let (current, redacted_secrets) = &mut self.texts().redacted_secrets;
                 if *current != changes {
                     (*current, *redacted_secrets) = (changes, Vec::new());
                 }
@@ -78,12 +78,12 @@ impl PageKnowledge {
                     secret.name
                 ))
             })?;
-            let mut read = self.read();
+            let mut texts = self.texts();
             if let Some(value) = value {
                 // A value too short to be redacted is never typed.
-                let _never_typed = read.redactor.learn(&secret.name, &value);
+                let _too_short = texts.redactor.learn(&secret.name, &value);
             }
-            read.redacted_secrets.1.push(secret);
+            texts.redacted_secrets.1.push(secret);
         }
         Ok(())
     }
@@ -95,18 +95,18 @@ impl PageKnowledge {
             for session in reader.conversation_sources(root)? {
                 pages.extend(reader.calls_containing(session, PAGE_MARKER, MAX_PAGES)?);
                 calls.extend(reader.calls_containing(session, SECRET_MARKER, MAX_CALLS)?);
-                saved_texts.extend(in_folder(&paths.outputs(session)));
+                saved_texts.extend(load_snapshots(&paths.outputs(session)));
             }
             Ok((pages, calls, saved_texts))
         });
         let (pages, calls, saved_texts) = history.await.map_err(|error| {
-            tracing::warn!(%error, "what was read of pages is not known again");
+            tracing::warn!(%error, "could not recall the texts read from pages");
             ToolError::new(
                 "What was read in this conversation before could not be looked up. Nothing was done.",
             )
         })?;
         for (site, text) in saved_texts {
-            self.read().memory.record_text(&site, &text);
+            self.texts().memory.record_text(&site, &text);
         }
         let mut sites = Vec::new();
         for block in pages {
@@ -155,7 +155,7 @@ impl BrowserSession {
     ///
     /// # Errors
     ///
-    /// If the keychain does not answer: a page whose secrets cannot be redacted is not read.
+    /// Fails if the keychain does not answer: a page whose secrets cannot be redacted is not read.
     pub(crate) async fn redact_site_values(
         &self,
         work: &BrowserWork,

@@ -1,5 +1,5 @@
-//! Secrets that the model types by name. It never receives a value: it writes `{{secret:NAME}}`, and the value
-//! is fetched from the keychain at the last moment, for the one site the person bound it to.
+//! Secrets that the model types by name. The model never receives a value: it writes `{{secret:NAME}}`, and Octo
+//! fetches the value from the keychain at the last moment, for the one site to which the person bound it.
 
 use crate::{BrowserSession, assessment::AssessedCall, browser_session::BrowserWork, facts::ElementFacts};
 use octo_browser::{
@@ -27,12 +27,12 @@ const MAX_VALUE_BYTES: usize = 1_024;
 pub struct PersonSecrets {
     keys: KeyRing,
     secrets: RwLock<Vec<SiteBoundSecret>>,
-    /// Change counter.
+    /// Number of changes so far, by which callers that cache values notice a change.
     changes: AtomicU64,
 }
 
 impl PersonSecrets {
-    /// Creates them from the list in the settings; the values stay in the keychain.
+    /// Creates the secrets from the list in the settings. The values stay in the keychain.
     pub fn new(keys: KeyRing, listed: &[SiteSecret]) -> Self {
         let secrets = Self { keys, secrets: RwLock::default(), changes: AtomicU64::new(0) };
         secrets.apply_list(listed);
@@ -60,8 +60,8 @@ impl PersonSecrets {
     /// Returns the secrets that belong to one of these sites.
     pub(crate) fn for_origins(&self, origins: &[Origin]) -> Vec<SiteBoundSecret> {
         let secrets = self.secrets.read();
-        let is_there = |secret: &&SiteBoundSecret| origins.iter().any(|origin| origin.is(&secret.site));
-        secrets.iter().filter(is_there).cloned().collect()
+        let is_bound_there = |secret: &&SiteBoundSecret| origins.iter().any(|origin| origin.is(&secret.site));
+        secrets.iter().filter(is_bound_there).cloned().collect()
     }
 
     /// Returns the placeholders of a site's secrets, for the model.
@@ -110,14 +110,14 @@ impl PersonSecrets {
     ///
     /// # Errors
     ///
-    /// The first of `key.not_removed`.
+    /// The first `key.not_removed` that occurs.
     pub async fn forget_all(&self) -> Result<(), ApiError> {
         let secrets = std::mem::take(&mut *self.secrets.write());
         let mut outcome = Ok(());
         for secret in secrets {
-            let forgotten =
+            let result =
                 self.keys.forget(owner(&secret.name), &secret.site.to_string(), SecretKind::Key).await;
-            outcome = outcome.and(forgotten);
+            outcome = outcome.and(result);
         }
         outcome
     }
@@ -136,7 +136,7 @@ impl PersonSecrets {
         Ok(values)
     }
 
-    /// Returns a secret's value; `None` if the keychain has none.
+    /// Returns a secret's value, or `None` if the keychain has none.
     ///
     /// # Errors
     ///
@@ -166,7 +166,7 @@ fn owner(name: &SecretName) -> String {
 }
 
 /// A text to be written: its non-secret part, which is judged, and the permissions for its secrets.
-pub(crate) struct PlainText {
+pub(crate) struct JudgedText {
     pub text: String,
     pub releases: Vec<SecretRelease>,
 }
@@ -180,13 +180,13 @@ impl PersonSecrets {
         node_ref: &NodeRef,
         facts: Option<&ElementFacts>,
         text: &str,
-    ) -> Result<PlainText, ToolError> {
+    ) -> Result<JudgedText, ToolError> {
         let refusal = |cause: &dyn std::fmt::Display| {
             ToolError::new(format!(
                 "Nothing was typed: {cause}. The person can type it themselves: they can take the page over."
             ))
         };
-        let mut typed = PlainText { text: String::new(), releases: Vec::new() };
+        let mut typed = JudgedText { text: String::new(), releases: Vec::new() };
         for part in split_secrets(text).map_err(|fault| refusal(&fault))? {
             let name = match part {
                 TypedPart::Text(text) => {
@@ -195,9 +195,9 @@ impl PersonSecrets {
                 }
                 TypedPart::Secret(name) => name,
             };
-            let main = Origin::parse(&page.origin());
+            let page_origin = Origin::parse(&page.origin());
             let secret = self.find(&name).ok_or_else(|| {
-                let available = self.placeholders(&main).join(", ");
+                let available = self.placeholders(&page_origin).join(", ");
                 let available = if available.is_empty() { "none".to_owned() } else { available };
                 refusal(&format!("no secret is called {name}; for this site there is: {available}"))
             })?;
@@ -210,7 +210,7 @@ impl PersonSecrets {
                 OwningForm::Unknown => Some(Origin::Opaque),
             };
             let target = SecretTarget {
-                page: &main,
+                page: &page_origin,
                 frame: &frame,
                 sends_to: sends_to.as_ref(),
                 field: &facts.element.field,
@@ -222,21 +222,22 @@ impl PersonSecrets {
 }
 
 impl BrowserSession {
-    /// Returns the act with values in place of names. The redactor learns each value before the page does.
+    /// Returns the act with the values of secrets in place of their names. The redactor learns each value before the
+    /// page does.
     pub(crate) async fn with_secrets(
         &self,
         work: &mut BrowserWork,
         act: BrowserAct,
-        found: &AssessedCall,
+        assessed: &AssessedCall,
     ) -> Result<BrowserAct, ToolError> {
-        if found.releases.is_empty() {
+        if assessed.releases.is_empty() {
             return Ok(act);
         }
         let (BrowserAct::Type(_, text) | BrowserAct::Fill(_, text)) = &act else {
             return Err(ToolError::new(crate::faults::CHANGED));
         };
         let mut typed = String::new();
-        let mut releases = found.releases.iter();
+        let mut releases = assessed.releases.iter();
         for part in
             split_secrets(text).map_err(|fault| ToolError::new(format!("Nothing was typed: {fault}.")))?
         {
@@ -246,8 +247,8 @@ impl BrowserSession {
                     let release = releases.next().filter(|release| *release.name() == name);
                     let release = release.ok_or_else(|| ToolError::new(crate::faults::CHANGED))?;
                     let value = self.0.browser.secrets().fetch(release).await?;
-                    let learnt = work.read().redactor.learn(&name, &value);
-                    learnt.map_err(|fault| ToolError::new(format!("Nothing was typed: {fault}.")))?;
+                    let result = work.read_texts().redactor.learn(&name, &value);
+                    result.map_err(|fault| ToolError::new(format!("Nothing was typed: {fault}.")))?;
                     typed.push_str(value.expose_secret());
                 }
             }

@@ -33,7 +33,7 @@ fn unmark_lines(text: &str) -> Option<(Site, String)> {
 
 /// Returns the newest full snapshots in a folder, oldest first. Unreadable ones are left out: no tool can read
 /// them either.
-pub(crate) fn in_folder(folder: &Path) -> Vec<(Site, String)> {
+pub(crate) fn load_snapshots(folder: &Path) -> Vec<(Site, String)> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut files: Vec<_> = entries
         .flatten()
@@ -49,8 +49,8 @@ pub(crate) fn in_folder(folder: &Path) -> Vec<(Site, String)> {
         })
         .collect();
     files.sort();
-    let newest = files.len().saturating_sub(MAX_FILES);
-    files.drain(..newest);
+    let excess = files.len().saturating_sub(MAX_FILES);
+    files.drain(..excess);
     files.iter().filter_map(|(_, path)| unmark_lines(&fs::read_to_string(path).ok()?)).collect()
 }
 
@@ -66,13 +66,13 @@ mod tests {
         fs::write(folder.path().join(name_of(&text)), &text).unwrap();
         fs::write(folder.path().join("page-none.txt"), "of no page").unwrap();
         fs::write(folder.path().join("other.txt"), &text).unwrap();
-        let found = in_folder(folder.path());
-        let [(site, read)] = found.as_slice() else { panic!("{found:?}") };
+        let found = load_snapshots(folder.path());
+        let [(site, content)] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!(site.to_string(), "https://shop.example");
         assert_eq!(
-            read, "one\n[page of https://other.example] two\n\nthree",
-            "a page moves its words to no other"
+            content, "one\n[page of https://other.example] two\n\nthree",
+            "a page cannot attribute its text to another site"
         );
-        assert!(in_folder(&folder.path().join("none")).is_empty());
+        assert!(load_snapshots(&folder.path().join("none")).is_empty());
     }
 }

@@ -25,8 +25,8 @@ pub(crate) fn to_browser_state(state: AttachmentState, failure: Option<&ApiError
             };
             BrowserState::Attached { browser, version, way: method }
         }
-        AttachmentState::Lost { why } => {
-            BrowserState::Lost { error: ApiError::new("browser.ended").detail(why) }
+        AttachmentState::Lost { reason } => {
+            BrowserState::Lost { error: ApiError::new("browser.ended").detail(reason) }
         }
     }
 }

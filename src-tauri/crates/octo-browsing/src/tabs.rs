@@ -11,10 +11,10 @@ use std::fmt::Write;
 /// Maximum number of tabs listed.
 const MAX_TABS: usize = 60;
 
-/// Returns the tab in use; a call that names another tab fails and asks to switch to it first.
+/// Returns the tab in use. A call that names another tab fails, and tells the model to switch to that tab first.
 pub(crate) async fn tab_in_use(
     work: &BrowserWork,
-    connected: &BrowserConnection,
+    connection: &BrowserConnection,
     request: &BrowserRequest,
 ) -> Result<Tab, ToolError> {
     let Some(number) = work.tab else {
@@ -26,19 +26,20 @@ pub(crate) async fn tab_in_use(
         Some(other) if other != number.0 => Err(ToolError::new(format!(
             "Tab {other} is not the one in use, which is {number}. Use focus with tab {other} first. Nothing was done."
         ))),
-        _ => find(connected, number).await,
+        _ => find_tab(connection, number).await,
     }
 }
 
+/// Returns the tab that the call names.
 pub(crate) async fn named_tab(
-    connected: &BrowserConnection,
+    connection: &BrowserConnection,
     request: &BrowserRequest,
 ) -> Result<Tab, ToolError> {
-    find(connected, TabNumber(request.tab.unwrap_or_default())).await
+    find_tab(connection, TabNumber(request.tab.unwrap_or_default())).await
 }
 
-async fn find(connected: &BrowserConnection, number: TabNumber) -> Result<Tab, ToolError> {
-    connected.tabs.find(number).await.map_err(|error| match error {
+async fn find_tab(connection: &BrowserConnection, number: TabNumber) -> Result<Tab, ToolError> {
+    connection.tabs.find(number).await.map_err(|error| match error {
         octo_browser::TabError::Gone(number) => {
             ToolError::new(format!("Tab {number} is gone. Use action tabs to see which there are."))
         }
@@ -49,13 +50,13 @@ async fn find(connected: &BrowserConnection, number: TabNumber) -> Result<Tab, T
 /// Returns the tab to read: the named one, the one in use, or the one the person is looking at.
 pub(crate) async fn tab_to_read(
     work: &BrowserWork,
-    connected: &BrowserConnection,
+    connection: &BrowserConnection,
     request: &BrowserRequest,
 ) -> Result<Tab, ToolError> {
     if let Some(number) = request.tab.map(TabNumber).or(work.tab) {
-        return find(connected, number).await;
+        return find_tab(connection, number).await;
     }
-    let tabs = connected.tabs.list().await;
+    let tabs = connection.tabs.list().await;
     let tabs = tabs.map_err(|error| ToolError::new(format!("The browser did not answer: {error}.")))?;
     let mut active = tabs.into_iter().filter(|tab| tab.position.is_some_and(|position| position.is_active));
     match (active.next(), active.next()) {
@@ -68,18 +69,18 @@ pub(crate) async fn tab_to_read(
 
 /// Returns a tab's address: its main frame's document while attached. The tab list does not contain the origin
 /// of an empty page, so such a tab is attached to for a moment, without reading its content.
-pub(crate) async fn address_of(work: &BrowserWork, connected: &BrowserConnection, tab: &Tab) -> PageAddress {
-    let displayed = |page: &Page| {
+pub(crate) async fn address_of(work: &BrowserWork, connection: &BrowserConnection, tab: &Tab) -> PageAddress {
+    let page_address = |page: &Page| {
         let committed = page.committed();
         PageAddress::of_frame(&committed.url, &committed.origin)
     };
     match &work.page {
-        Some(page) if page.target() == &tab.target => return displayed(page),
+        Some(page) if page.target() == &tab.target => return page_address(page),
         _ => {}
     }
     match PageAddress::of(&tab.url) {
-        PageAddress::Blank => match Page::attach(&connected.link, &tab.target).await {
-            Ok(page) => displayed(&page),
+        PageAddress::Blank => match Page::attach(&connection.link, &tab.target).await {
+            Ok(page) => page_address(&page),
             // It is checked again once it answers.
             Err(_) => PageAddress::Blank,
         },
@@ -91,9 +92,9 @@ pub(crate) async fn address_of(work: &BrowserWork, connected: &BrowserConnection
 pub(crate) async fn list(
     session: &BrowserSession,
     work: &BrowserWork,
-    connected: &BrowserConnection,
+    connection: &BrowserConnection,
 ) -> Result<CallReport, ToolError> {
-    let tabs = connected.tabs.list().await;
+    let tabs = connection.tabs.list().await;
     let tabs = tabs.map_err(|error| ToolError::new(format!("The browser did not answer: {error}.")))?;
     let mut text = String::new();
     for tab in tabs.iter().take(MAX_TABS) {
@@ -105,17 +106,17 @@ pub(crate) async fn list(
             labels.push("shown");
         }
         if tab.owner == octo_browser::TabOwner::Octo {
-            let is_ours = session.0.browser.has_opened(tab.number, session.0.session);
-            labels.push(if is_ours { "opened from here" } else { "opened in another conversation" });
+            let opened_here = session.0.browser.has_opened(tab.number, session.0.session);
+            labels.push(if opened_here { "opened from here" } else { "opened in another conversation" });
         }
         let labels = if labels.is_empty() { String::new() } else { format!(" ({})", labels.join(", ")) };
         let site = card::origin_of(&tab.url);
         let _ = writeln!(text, "{} {} \"{}\"{labels}", tab.number, site, card::line(&tab.title));
     }
-    let more = tabs.len().saturating_sub(MAX_TABS);
+    let omitted = tabs.len().saturating_sub(MAX_TABS);
     let mut report = CallReport::from_text(format!("{} tabs.", tabs.len()));
-    if more > 0 {
-        report.after = format!("({more} more are not listed.)");
+    if omitted > 0 {
+        report.after = format!("({omitted} more are not listed.)");
     }
     report.page = Some(PageBlock { origin: "tabs".to_owned(), lines: Vec::new(), text: PageText::new(text) });
     Ok(report)
@@ -123,10 +124,10 @@ pub(crate) async fn list(
 
 pub(crate) async fn close(
     work: &mut BrowserWork,
-    connected: &BrowserConnection,
+    connection: &BrowserConnection,
     tab: &Tab,
 ) -> Result<CallReport, ToolError> {
-    let closed = connected.tabs.close(tab, octo_browser::CloseScope::OwnTabs).await;
+    let closed = connection.tabs.close(tab, octo_browser::CloseScope::OwnTabs).await;
     closed.map_err(|error| ToolError::new(format!("The tab was not closed: {error}.")))?;
     if work.tab == Some(tab.number) {
         (work.tab, work.page) = (None, None);
@@ -136,8 +137,8 @@ pub(crate) async fn close(
 }
 
 /// Reports tabs that the page in use opened.
-pub(crate) async fn popups(work: &mut BrowserWork, connected: &BrowserConnection, tab: &Tab) -> String {
-    let Ok(tabs) = connected.tabs.list().await else { return String::new() };
+pub(crate) async fn popups(work: &mut BrowserWork, connection: &BrowserConnection, tab: &Tab) -> String {
+    let Ok(tabs) = connection.tabs.list().await else { return String::new() };
     // Views of tabs that the person closed are no longer needed: no number is reused.
     work.views.retain(|number, _| tabs.iter().any(|tab| tab.number == *number));
     let mut text = String::new();

@@ -1,6 +1,6 @@
 //! Reads a page for a snapshot.
 
-use super::{CALL_TIMEOUT, spot::Spot};
+use super::{CALL_TIMEOUT, viewport_rect::ViewportRect};
 use crate::{
     Frame, Page, PageError,
     cdp::browser_protocol::{
@@ -28,30 +28,31 @@ impl Page {
     ///
     /// # Errors
     ///
-    /// [`PageError`]; [`PageError::Moving`] if no attempt read a single document. A frame that disappears
+    /// [`PageError`]; [`PageError::KeepsNavigating`] if no attempt read a single document. A frame that disappears
     /// during the read is left out.
     pub async fn capture(&self) -> Result<PageCapture, PageError> {
         for _ in 0..MAX_ATTEMPTS {
-            let mut steady = self.watch_document();
+            let mut document_watch = self.watch_document();
             let capture = self.capture_once().await;
             match capture {
-                Ok(Some(capture)) if steady.is_unchanged() => return Ok(capture),
-                Err(error) if steady.is_unchanged() => return Err(error),
+                Ok(Some(capture)) if document_watch.is_unchanged() => return Ok(capture),
+                Err(error) if document_watch.is_unchanged() => return Err(error),
                 Ok(_) | Err(_) => {}
             }
         }
-        Err(PageError::Moving)
+        Err(PageError::KeepsNavigating)
     }
 
     /// Reads the page once. Returns `None` if the frames changed during the read, because the result may mix
     /// both states.
     async fn capture_once(&self) -> Result<Option<PageCapture>, PageError> {
-        let about = LenientCommand::<_, TargetEvent>::new(GetTargetInfoParams {
+        let target_info_query = LenientCommand::<_, TargetEvent>::new(GetTargetInfoParams {
             target_id: Some(self.target().clone()),
         });
-        let title =
-            async { self.link().call(None, about, CALL_TIMEOUT).await.map(|news| news.target_info.title) };
-        // The main frame needs no preparatory question; its frames are listed meanwhile.
+        let title = async {
+            self.link().call(None, target_info_query, CALL_TIMEOUT).await.map(|reply| reply.target_info.title)
+        };
+        // The main frame can be read at once, while the frames are being listed.
         let (frames, metrics, title, layout, tree) = tokio::join!(
             self.frames(),
             self.call(LenientCommand::<_, LayoutMetrics>::new(GetLayoutMetricsParams {}), CALL_TIMEOUT),
@@ -66,10 +67,10 @@ impl Page {
                 sessions.push(frame.session.clone());
             }
         }
-        let css = metrics.css_layout_viewport;
+        let layout_viewport = metrics.css_layout_viewport;
         let mut capture = PageCapture {
             title: title?,
-            viewport: Viewport { width: css.client_width, height: css.client_height },
+            viewport: Viewport { width: layout_viewport.client_width, height: layout_viewport.client_height },
             ..PageCapture::default()
         };
         let width = metrics.css_visual_viewport.client_width;
@@ -79,15 +80,15 @@ impl Page {
             .iter()
             .skip(1)
             .map(|session| self.call_in(session, ReadLayout::default(), CAPTURE_TIMEOUT));
-        let inner = frames.iter().skip(1).map(|frame| self.frame_tree(&frames, frame));
-        let (layouts, inner) = tokio::join!(join_all(layouts), join_all(inner));
+        let frame_trees = frames.iter().skip(1).map(|frame| self.frame_tree(&frames, frame));
+        let (layouts, frame_trees) = tokio::join!(join_all(layouts), join_all(frame_trees));
         let layouts = std::iter::once(layout?).chain(layouts.into_iter().map(Result::unwrap_or_default));
         for (session, layout) in sessions.iter().zip(layouts) {
             capture.sessions.push(CapturedSession { session: session.inner().clone(), scale, layout });
         }
-        let trees = std::iter::once(Ok((tree?, None))).chain(inner);
-        for (frame, read) in frames.iter().zip(trees) {
-            let Ok((tree, owner)) = read else { continue };
+        let trees = std::iter::once(Ok((tree?, None))).chain(frame_trees);
+        for (frame, result) in frames.iter().zip(trees) {
+            let Ok((tree, owner)) = result else { continue };
             capture.frames.push(CapturedFrame {
                 document: DocumentId(frame.document.clone()),
                 frame: frame.id.inner().clone(),
@@ -98,22 +99,23 @@ impl Page {
                 owner,
             });
         }
-        // A reply may describe an earlier document than later replies do, so the text is attributed to the
-        // document it was read from.
+        // The document may have changed between two replies. Keep only frames that still show the document that
+        // was read, so that no text is attributed to another document.
         let current = self.frames().await?;
-        let is_the_one = |document: &str, frame: &str, origin: &str| {
+        let is_current = |document: &str, frame: &str, origin: &str| {
             current.iter().any(|current| {
                 current.id.inner() == frame && current.document == document && current.origin == origin
             })
         };
-        if !capture.frames.first().is_some_and(|root| is_the_one(&root.document.0, &root.frame, &root.origin))
+        if !capture.frames.first().is_some_and(|root| is_current(&root.document.0, &root.frame, &root.origin))
         {
             return Ok(None);
         }
-        capture.frames.retain(|frame| is_the_one(&frame.document.0, &frame.frame, &frame.origin));
+        capture.frames.retain(|frame| is_current(&frame.document.0, &frame.frame, &frame.origin));
         Ok(Some(capture))
     }
 
+    /// Reads the accessibility tree of a frame, and the element that embeds the frame if it is known.
     async fn frame_tree(
         &self,
         frames: &[Frame],
@@ -129,8 +131,10 @@ impl Page {
             let model =
                 self.call_in(&parent.session, model, CALL_TIMEOUT).await.ok().map(|reply| reply.model);
             let (inset, display) = model.map_or(((0.0, 0.0), FrameDisplay::Transformed), |model| {
-                let (outer, inner) =
-                    (Spot::bounding(model.border.inner()), Spot::bounding(model.content.inner()));
+                let (outer, inner) = (
+                    ViewportRect::bounding(model.border.inner()),
+                    ViewportRect::bounding(model.content.inner()),
+                );
                 let display = frame_display(model.border.inner(), model.width, model.height);
                 ((inner.left - outer.left, inner.top - outer.top), display)
             });
@@ -144,14 +148,19 @@ impl Page {
 
 /// Compares the corners of an element, clockwise from the upper left, with its untransformed size.
 fn frame_display(corners: &[f64], width: i64, height: i64) -> FrameDisplay {
-    let [left, top, right, right_top, far_right, far_bottom, left_bottom, bottom] = *corners else {
+    let [left, top, top_right_x, top_right_y, bottom_right_x, bottom_right_y, bottom_left_x, bottom_left_y] =
+        *corners
+    else {
         return FrameDisplay::Transformed;
     };
     // Sizes are rounded to whole numbers.
-    let near = |one: f64, other: f64| (one - other).abs() <= 1.0;
-    let is_upright =
-        near(right_top, top) && near(far_right, right) && near(far_bottom, bottom) && near(left_bottom, left);
-    let is_as_large = near(right - left, width as f64) && near(bottom - top, height as f64);
+    let is_near = |one: f64, other: f64| (one - other).abs() <= 1.0;
+    let is_upright = is_near(top_right_y, top)
+        && is_near(bottom_right_x, top_right_x)
+        && is_near(bottom_right_y, bottom_left_y)
+        && is_near(bottom_left_x, left);
+    let is_as_large =
+        is_near(top_right_x - left, width as f64) && is_near(bottom_left_y - top, height as f64);
     if is_upright && is_as_large { FrameDisplay::Untransformed } else { FrameDisplay::Transformed }
 }
 

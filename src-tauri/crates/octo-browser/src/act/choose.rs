@@ -43,9 +43,9 @@ impl Page {
         match reply.as_str().unwrap_or_default() {
             "done" => Ok(ActMethod::Set),
             "same" => Ok(ActMethod::Nothing),
-            "single" => Err(UnsupportedAct::OneOption.into()),
+            "single" => Err(UnsupportedAct::SingleChoice.into()),
             "closed" => Err(UnsupportedAct::Disabled.into()),
-            _ => Err(UnsupportedAct::NoList.into()),
+            _ => Err(UnsupportedAct::NotAList.into()),
         }
     }
 }

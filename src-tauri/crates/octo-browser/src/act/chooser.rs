@@ -18,9 +18,9 @@ pub(super) struct FileRequest {
     pub backend_node_id: Option<i64>,
 }
 
-/// Guard that keeps any file chooser from opening. A chooser would block the browser until the person closes
-/// it, although they did not press anything. It must be dropped with the act, otherwise the person's own file
-/// buttons stop working.
+/// Guard that keeps file choosers from opening. A chooser would block the browser until the person closes it,
+/// although they did not press anything. Drop the guard with the act; otherwise the person's own file buttons
+/// stop working.
 pub(super) struct ChooserGuard<'p> {
     page: &'p Page,
     session: SessionId,
@@ -28,14 +28,14 @@ pub(super) struct ChooserGuard<'p> {
 }
 
 impl<'p> ChooserGuard<'p> {
-    /// The browser executes a session's commands in order, so no later command opens a chooser.
+    /// Suppresses choosers from the next command on: the browser executes the commands of a session in order.
     pub(super) fn suppress(page: &'p Page, session_id: SessionId) -> Self {
         let events = page.link().events(Some(&session_id));
         page.link().send(Some(&session_id), SetInterceptFileChooserDialogParams::new(true));
         Self { page, session: session_id, events }
     }
 
-    /// Waits until the page asks for files; `None` if the page is gone.
+    /// Waits until the page asks for files. Returns `None` if the page is gone.
     pub(super) async fn file_request(&mut self) -> Option<FileRequest> {
         loop {
             match self.events.next().await {

@@ -21,8 +21,8 @@ use tokio::time::{Instant, timeout_at};
 /// Number of pointer moves per drag: some pages track the pointer's path.
 const MOVE_STEPS: u32 = 8;
 
-/// How long the browser may take to report that a native drag began. It normally does so while handling the
-/// movement that starts it; the rest is slack for a busy machine.
+/// Timeout for the browser to report that a native drag began. It normally does so while it handles the
+/// movement that starts the drag; the rest is slack for a busy machine.
 const DRAG_START_TIMEOUT: Duration = Duration::from_millis(60);
 
 /// A point outside the viewport.
@@ -42,9 +42,9 @@ struct DragInterception<'p> {
 impl<'p> DragInterception<'p> {
     async fn begin(page: &'p Page, session_id: &SessionId) -> Result<Self, PageError> {
         // Create the guard before asking for interception, so that an abandoned request is undone as well.
-        let drag = Self { page, session: session_id.clone() };
+        let guard = Self { page, session: session_id.clone() };
         page.call_in(session_id, SetInterceptDragsParams::new(true), CALL_TIMEOUT).await?;
-        Ok(drag)
+        Ok(guard)
     }
 }
 
@@ -62,14 +62,14 @@ impl Page {
         audience: Audience,
     ) -> Result<ActMethod, ActError> {
         if from.session != to.session {
-            return Err(UnsupportedAct::TwoFrames.into());
+            return Err(UnsupportedAct::DifferentFrames.into());
         }
         // The browser turns a press and release within the same control into a click.
         if self.is_one_control(from, to).await? {
             return Err(UnsupportedAct::SameControl.into());
         }
         let session_id = session(from);
-        // The drop target may be out of view at first; its position counts once both ends have stopped moving.
+        // The drop target may be out of view at first. Measure its position after the scrolling for both ends.
         self.visible_parts(to).await?;
         let start = self.click_point(from).await?;
         let drop_point = self.click_point_unscrolled(to).await?;
@@ -83,15 +83,15 @@ impl Page {
             let (x, y) = start.point;
             (x + (end.0 - x) * fraction, y + (end.1 - y) * fraction)
         };
-        let (mut dragged, mut midway_obstacle) = (None, None);
+        let (mut drag_data, mut midway_obstacle) = (None, None);
         for step in 1..=MOVE_STEPS {
             let point = point_at(f64::from(step) / f64::from(MOVE_STEPS));
-            if step == MOVE_STEPS / 2 + 1 && dragged.is_none() {
+            if step == MOVE_STEPS / 2 + 1 && drag_data.is_none() {
                 midway_obstacle = self
                     .obstacle_at_point(to, &drop_point, point_at(f64::from(step - 1) / f64::from(MOVE_STEPS)))
                     .await?;
             }
-            if let Some(data) = &dragged {
+            if let Some(data) = &drag_data {
                 self.drag_event(&session_id, DispatchDragEventType::DragOver, point, data).await?;
                 continue;
             }
@@ -104,33 +104,33 @@ impl Page {
             button.set_point(point);
             // A drag starts only some pixels away from the press.
             if step <= 2 {
-                dragged = intercepted(&mut events).await;
+                drag_data = wait_for_native_drag(&mut events).await;
             }
-            if let Some(data) = &dragged {
+            if let Some(data) = &drag_data {
                 self.drag_event(&session_id, DispatchDragEventType::DragEnter, point, data).await?;
             }
         }
         self.show_pointer(audience, (end.0 + start.shift.0, end.1 + start.shift.1), None).await;
-        if let Some(data) = &dragged {
+        if let Some(data) = &drag_data {
             self.drag_event(&session_id, DispatchDragEventType::DragOver, end, data).await?;
         }
         if let Some(cover) = self.drop_obstacle(from, to, &drop_point, midway_obstacle).await? {
-            if let Some(data) = &dragged {
+            if let Some(data) = &drag_data {
                 self.drag_event(&session_id, DispatchDragEventType::DragCancel, end, data).await?;
             }
             // Release the button at a point with no drop target.
             button.set_point(OUTSIDE_VIEWPORT);
             return Err(ActError::Covered(cover));
         }
-        match dragged {
+        match drag_data {
             Some(data) => {
                 self.drag_event(&session_id, DispatchDragEventType::Drop, end, &data).await?;
-                let up = DispatchMouseEventParams {
+                let release = DispatchMouseEventParams {
                     button: Some(MouseButton::Left),
                     click_count: Some(1),
                     ..DispatchMouseEventParams::new(DispatchMouseEventType::MouseReleased, end.0, end.1)
                 };
-                self.call_in(&session_id, up, CALL_TIMEOUT).await?;
+                self.call_in(&session_id, release, CALL_TIMEOUT).await?;
                 button.disarm();
             }
             None => button.release(end, 1).await?,
@@ -138,20 +138,19 @@ impl Page {
         Ok(ActMethod::Input)
     }
 
-    /// Returns the element that would take the drop instead of the target. The dragged element itself may be at
-    /// the drop point, or a drag image that the page made and that was under the pointer half-way too; neither
-    /// counts.
+    /// Returns the element that would take the drop instead of the target. The dragged element itself does not
+    /// count, nor does a drag image of the page: one that was under the pointer half-way too.
     async fn drop_obstacle(
         &self,
         from: &NodeRef,
         to: &NodeRef,
         drop_point: &ClickPoint,
-        along: Option<CoveringElement>,
+        midway_obstacle: Option<CoveringElement>,
     ) -> Result<Option<CoveringElement>, ActError> {
         let Some(cover) = self.obstacle_at(to, drop_point).await? else { return Ok(None) };
-        let goes_along =
-            cover.node_ref.is_some() && along.is_some_and(|along| along.node_ref == cover.node_ref);
-        if goes_along || self.obstacle_at(from, drop_point).await?.is_none() {
+        let follows_pointer = cover.node_ref.is_some()
+            && midway_obstacle.is_some_and(|midway| midway.node_ref == cover.node_ref);
+        if follows_pointer || self.obstacle_at(from, drop_point).await?.is_none() {
             return Ok(None);
         }
         Ok(Some(cover))
@@ -171,7 +170,7 @@ impl Page {
 }
 
 /// Waits for the browser to report a native drag, and returns its data.
-async fn intercepted(events: &mut SessionEvents) -> Option<DragData> {
+async fn wait_for_native_drag(events: &mut SessionEvents) -> Option<DragData> {
     let deadline = Instant::now() + DRAG_START_TIMEOUT;
     loop {
         match timeout_at(deadline, events.next()).await {

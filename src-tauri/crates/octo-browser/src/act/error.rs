@@ -13,10 +13,10 @@ pub enum ActError {
     Covered(CoveringElement),
     /// The element has no size on the page, or cannot be scrolled to.
     #[error("the element takes no room on the page")]
-    NoRoom,
+    NoVisibleArea,
     /// The element does not support this act.
     #[error(transparent)]
-    Unfit(#[from] UnsupportedAct),
+    Unsupported(#[from] UnsupportedAct),
     /// The page navigated before the act was finished. The rest of the act was not sent to the new page.
     #[error("the page went elsewhere meanwhile")]
     NavigatedAway,
@@ -42,7 +42,7 @@ pub enum UnsupportedAct {
     Disabled,
     /// The element takes no text.
     #[error("it is no field for text")]
-    NoText,
+    NotATextField,
     /// The page reverted the text immediately.
     #[error("the page did not take the text")]
     TextReverted,
@@ -50,22 +50,22 @@ pub enum UnsupportedAct {
     #[error(
         "it did not take that value: dates are 2026-11-22, times 09:30, weeks 2026-W47, colours #rrggbb, boxes true or false"
     )]
-    NotAccepted,
+    ValueRejected,
     /// The element is not a native list.
     #[error("it is no native list: click it and then the option")]
-    NoList,
+    NotAList,
     /// The list has no such option. Contains the first options it does have, as labelled by the page.
     #[error("it has no such option that can be chosen")]
     NoSuchOption(Vec<String>),
     /// Several options were given for a single-choice list.
     #[error("only one option can be chosen there")]
-    OneOption,
+    SingleChoice,
     /// The element takes no files.
     #[error("it is no field for files, and opened no choice of files")]
-    NoFiles,
+    NotAFileField,
     /// The field takes only one file.
     #[error("only one file can be given there")]
-    OneFile,
+    SingleFile,
     /// The key name is unknown.
     #[error("that key is not known: name one such as Enter, Tab, Escape, ArrowDown, Mod+A")]
     UnknownKey,
@@ -73,7 +73,7 @@ pub enum UnsupportedAct {
     #[error(
         "it cannot have the focus: press keys in a field or a control, or without ref where the focus is"
     )]
-    NoFocus,
+    NotFocusable,
     /// The focus moved since it was last checked.
     #[error("the focus is elsewhere by now: give ref, or take a snapshot to see where it is")]
     FocusMoved,
@@ -85,10 +85,10 @@ pub enum UnsupportedAct {
     NoSuchText,
     /// A text did not appear or disappear in time.
     #[error("that did not happen within ten seconds")]
-    NotInTime,
+    TimedOut,
     /// The two elements are in different processes, which cannot share a drag.
     #[error("both must be in the same frame")]
-    TwoFrames,
+    DifferentFrames,
 }
 
 impl From<PageError> for ActError {

@@ -1,4 +1,4 @@
-//! Key names.
+//! Keys: their names, their events, and pressing them.
 
 use super::{ActError, ActMethod, Audience, CALL_TIMEOUT, UnsupportedAct, place::session};
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 pub(super) struct Key {
     name: String,
     code: String,
-    number: i64,
+    windows_key_code: i64,
     text: Option<String>,
 }
 
@@ -104,16 +104,16 @@ fn modifier_bit(name: &str) -> Option<i64> {
 
 impl KeyStroke {
     /// Parses keys such as `Enter`, `ctrl+a` or `Control++`. Returns `None` for an unknown key.
-    pub(crate) fn read(keys: &str) -> Option<Self> {
+    pub(crate) fn parse(keys: &str) -> Option<Self> {
         // A lone or trailing `+` is the key itself.
-        let (modifiers_text, last) = match keys.strip_suffix('+') {
+        let (modifiers_text, key_name) = match keys.strip_suffix('+') {
             Some(before) => (before.trim_end_matches('+'), "+"),
             None => keys.rsplit_once('+').unwrap_or(("", keys)),
         };
         let modifiers_text = modifiers_text.split('+').map(str::trim).filter(|name| !name.is_empty());
         let modifiers = modifiers_text.map(modifier_bit).try_fold(0, |bits, bit| Some(bits | bit?))?;
-        let last = if last.trim().is_empty() { last } else { last.trim() };
-        Some(Self { modifiers, key: Key::read(last, modifiers)? })
+        let key_name = if key_name.trim().is_empty() { key_name } else { key_name.trim() };
+        Some(Self { modifiers, key: Key::parse(key_name, modifiers)? })
     }
 
     /// Returns the keyboard code, such as `Enter` or `KeyV`; empty if a US keyboard has no such key.
@@ -144,7 +144,7 @@ impl KeyStroke {
 
     /// Returns the key that produces a character on a US keyboard, if any.
     pub(super) fn for_character(character: char) -> Option<Self> {
-        let key = Key::of(character)?;
+        let key = Key::for_character(character)?;
         let is_shifted = character.is_ascii_uppercase()
             || SHIFTED_DIGITS.contains(character)
             || SYMBOL_KEYS.iter().any(|(_, shifted, ..)| *shifted == character);
@@ -156,7 +156,7 @@ impl KeyStroke {
             modifiers: Some(self.modifiers),
             key: Some(self.key.name.clone()),
             code: Some(self.key.code.clone()),
-            windows_virtual_key_code: Some(self.key.number),
+            windows_virtual_key_code: Some(self.key.windows_key_code),
             ..DispatchKeyEventParams::new(kind)
         }
     }
@@ -178,8 +178,8 @@ impl KeyStroke {
         }
     }
 
-    /// Returns the editing commands that the system makes of a shortcut. Synthetic events bypass the system, so
-    /// a field would not react to them otherwise.
+    /// Returns the editing commands that the operating system derives from a shortcut. Synthetic events bypass
+    /// the system, so a field would not react to the shortcut without these commands.
     fn commands(&self) -> Option<Vec<String>> {
         let is_shortcut = self.modifiers & (CONTROL | META) != 0 && self.modifiers & ALT == 0;
         let command = match self.key.code.as_str() {
@@ -197,56 +197,61 @@ impl KeyStroke {
 }
 
 impl Key {
-    fn read(name: &str, modifiers: i64) -> Option<Self> {
+    fn parse(name: &str, modifiers: i64) -> Option<Self> {
         let lower = name.to_lowercase();
         let is_command = modifiers & (CONTROL | META | ALT) != 0;
-        if let Some((_, key, code, number, text)) =
+        if let Some((_, key, code, windows_key_code, text)) =
             NAMED_KEYS.iter().find(|(names, ..)| names.contains(&lower.as_str()))
         {
             let text = text.filter(|_| !is_command).map(str::to_owned);
-            return Some(Self { name: (*key).to_owned(), code: (*code).to_owned(), number: *number, text });
+            return Some(Self {
+                name: (*key).to_owned(),
+                code: (*code).to_owned(),
+                windows_key_code: *windows_key_code,
+                text,
+            });
         }
-        let function = lower.strip_prefix('f').and_then(|digits| digits.parse::<i64>().ok());
-        if let Some(number) = function.filter(|number| (1..=12).contains(number)) {
+        let function_number = lower.strip_prefix('f').and_then(|digits| digits.parse::<i64>().ok());
+        if let Some(number) = function_number.filter(|number| (1..=12).contains(number)) {
             let name = format!("F{number}");
-            return Some(Self { code: name.clone(), name, number: 111 + number, text: None });
+            return Some(Self { code: name.clone(), name, windows_key_code: 111 + number, text: None });
         }
         let mut characters = name.chars();
         let (character, None) = (characters.next()?, characters.next()) else { return None };
-        let key = Self::of(character).unwrap_or(Self {
+        let key = Self::for_character(character).unwrap_or(Self {
             name: character.to_string(),
             code: String::new(),
-            number: 0,
+            windows_key_code: 0,
             text: Some(character.to_string()),
         });
         let text = key.text.filter(|_| !is_command);
         Some(Self { text, ..key })
     }
 
-    fn of(character: char) -> Option<Self> {
+    fn for_character(character: char) -> Option<Self> {
         let upper = character.to_ascii_uppercase();
-        let (code, number) = match upper {
+        let (code, windows_key_code) = match upper {
             'A'..='Z' => (format!("Key{upper}"), i64::from(u32::from(upper))),
             '0'..='9' => (format!("Digit{upper}"), i64::from(u32::from(upper))),
             ' ' => ("Space".to_owned(), 32),
             _ => match SHIFTED_DIGITS.find(character) {
                 Some(digit) => (format!("Digit{digit}"), 48 + i64::try_from(digit).ok()?),
                 None => {
-                    let (.., code, number) = SYMBOL_KEYS
+                    let (.., code, windows_key_code) = SYMBOL_KEYS
                         .iter()
                         .find(|(unshifted, shifted, ..)| [*unshifted, *shifted].contains(&character))?;
-                    ((*code).to_owned(), *number)
+                    ((*code).to_owned(), *windows_key_code)
                 }
             },
         };
         let name = character.to_string();
-        Some(Self { text: Some(name.clone()), name, code, number })
+        Some(Self { text: Some(name.clone()), name, code, windows_key_code })
     }
 }
 
 /// Returns whether `keys` names a key, with or without modifiers, that can be pressed.
 pub fn is_known_key(keys: &str) -> bool {
-    KeyStroke::read(keys).is_some()
+    KeyStroke::parse(keys).is_some()
 }
 
 impl Page {
@@ -256,17 +261,17 @@ impl Page {
         keys: &str,
         audience: Audience,
     ) -> Result<ActMethod, ActError> {
-        let stroke = KeyStroke::read(keys).ok_or(UnsupportedAct::UnknownKey)?;
+        let stroke = KeyStroke::parse(keys).ok_or(UnsupportedAct::UnknownKey)?;
         let session_id = match node_ref {
             None => self.session().clone(),
             Some(node_ref) => {
                 self.highlight(node_ref, audience).await?;
                 match self.focus(node_ref).await {
                     Ok(()) => {}
-                    // Do not click the element to focus it: a click does more than a key and is judged
-                    // separately.
+                    // Do not click the element to focus it: a click does more than a key press, and the
+                    // safety check judges it separately.
                     Err(ActError::Page(PageError::Call(crate::CallError::Refused { .. }))) => {
-                        return Err(UnsupportedAct::NoFocus.into());
+                        return Err(UnsupportedAct::NotFocusable.into());
                     }
                     Err(error) => return Err(error),
                 }
@@ -300,8 +305,8 @@ impl Page {
         session_id: &SessionId,
         strokes: &[KeyStroke],
     ) -> Result<(), PageError> {
-        let Some((last, before)) = strokes.split_last() else { return Ok(()) };
-        for stroke in before {
+        let Some((last, earlier)) = strokes.split_last() else { return Ok(()) };
+        for stroke in earlier {
             self.link().send(Some(session_id), stroke.key_down_params());
             self.link().send(Some(session_id), stroke.event(DispatchKeyEventType::KeyUp));
         }
@@ -330,7 +335,7 @@ mod tests {
             ("Shift + Tab", SHIFT, "Tab", "Tab", None),
             ("Alt+Enter", ALT, "Enter", "Enter", None),
         ] {
-            let stroke = KeyStroke::read(keys).unwrap_or_else(|| panic!("{keys}"));
+            let stroke = KeyStroke::parse(keys).unwrap_or_else(|| panic!("{keys}"));
             let key = &stroke.key;
             assert_eq!(
                 (stroke.modifiers, key.name.as_str(), key.code.as_str(), key.text.as_deref()),
@@ -339,7 +344,7 @@ mod tests {
             );
         }
         for unknown in ["", "Hyper+A", "Enterr", "F13", "ab", "A+B"] {
-            assert_eq!(KeyStroke::read(unknown), None, "{unknown}");
+            assert_eq!(KeyStroke::parse(unknown), None, "{unknown}");
         }
     }
 
@@ -348,7 +353,7 @@ mod tests {
         for character in ' '..='~' {
             let stroke = KeyStroke::for_character(character).unwrap_or_else(|| panic!("{character:?}"));
             assert_eq!(stroke.key.text, Some(character.to_string()));
-            assert!(!stroke.key.code.is_empty() && stroke.key.number > 0, "{character:?}");
+            assert!(!stroke.key.code.is_empty() && stroke.key.windows_key_code > 0, "{character:?}");
         }
         for character in ['é', '中', '\n', '\t', '\u{1f600}'] {
             assert!(KeyStroke::for_character(character).is_none(), "{character:?}");

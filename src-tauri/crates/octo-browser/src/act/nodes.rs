@@ -27,8 +27,9 @@ use tokio::time::sleep;
 /// Maximum depth of shadow roots searched for the focus.
 const MAX_SHADOW_DEPTH: usize = 32;
 
-/// Number of checks, and the delay between them, for the expected element to be at a point.
+/// Maximum number of checks whether the expected element is at a point.
 const MAX_CHECKS: u32 = 6;
+/// Delay between two of these checks.
 const CHECK_INTERVAL: Duration = Duration::from_millis(30);
 
 /// Finds the control that receives the click if the button is pressed in one part of it and released in
@@ -46,7 +47,7 @@ const SAME_CONTROL_SCRIPT: &str = "function(other) {
     return false;
 }";
 
-/// Returns whether a node is the other one or inside it, including through shadow roots and slots.
+/// Returns whether a node is the given one or inside it, including through shadow roots and slots.
 const IS_INSIDE_SCRIPT: &str = "function(whole) {
     for (let one = this; one; one = one.assignedSlot || one.parentNode || one.host || null) if (one === whole) return true;
     return false;
@@ -80,7 +81,7 @@ impl Page {
         let mut found = None;
         for _ in 0..MAX_SHADOW_DEPTH {
             let active = CallFunctionOnParams {
-                object_id: self.focused_object(&current).await?,
+                object_id: self.remote_object_of(&current).await?,
                 object_group: Some(ISOLATED_WORLD.to_owned()),
                 ..CallFunctionOnParams::new("function() { return this.activeElement; }")
             };
@@ -111,7 +112,7 @@ impl Page {
         other: &NodeRef,
         function: &str,
     ) -> Result<Value, PageError> {
-        let (this, that) = (self.focused_object(node_ref).await?, self.focused_object(other).await?);
+        let (this, that) = (self.remote_object_of(node_ref).await?, self.remote_object_of(other).await?);
         let call = CallFunctionOnParams {
             object_id: this,
             arguments: Some(vec![CallArgument { object_id: that, ..Default::default() }]),
@@ -121,7 +122,7 @@ impl Page {
         Ok(self.call_in(&session(node_ref), call, CALL_TIMEOUT).await?.result.value.unwrap_or_default())
     }
 
-    async fn focused_object(&self, node_ref: &NodeRef) -> Result<Option<RemoteObjectId>, PageError> {
+    async fn remote_object_of(&self, node_ref: &NodeRef) -> Result<Option<RemoteObjectId>, PageError> {
         let session_id = session(node_ref);
         let resolve = ResolveNodeParams {
             backend_node_id: Some(BackendNodeId::new(node_ref.node)),
@@ -154,8 +155,9 @@ impl Page {
         Ok(self.call_function_with_node(from, to, SAME_CONTROL_SCRIPT).await? != Value::Bool(false))
     }
 
-    /// Waits a moment until an element, or a part of it, is at a point.
-    pub(super) async fn is_there_at(
+    /// Waits a moment until an element, or a part of it, is at a point. Returns the element that is there instead
+    /// if that does not happen.
+    pub(super) async fn wait_until_at(
         &self,
         node_ref: &NodeRef,
         (x, y): (f64, f64),
@@ -163,8 +165,8 @@ impl Page {
         let mut cover = None;
         for _ in 0..MAX_CHECKS {
             let hit = self.element_at(x, y).await?;
-            let is_it = hit.node == node_ref.node && hit.frame == node_ref.frame;
-            if is_it
+            let is_target = hit.node == node_ref.node && hit.frame == node_ref.frame;
+            if is_target
                 || hit.frame == node_ref.frame
                     && self.call_function_with_node(&hit, node_ref, IS_INSIDE_SCRIPT).await?
                         == Value::Bool(true)
@@ -179,7 +181,7 @@ impl Page {
 
     /// Presses a key if this element still has the focus.
     pub(super) async fn press_at_focus(&self, node_ref: &NodeRef, keys: &str) -> Result<ActMethod, ActError> {
-        let stroke = KeyStroke::read(keys).ok_or(UnsupportedAct::UnknownKey)?;
+        let stroke = KeyStroke::parse(keys).ok_or(UnsupportedAct::UnknownKey)?;
         let session_id: SessionId = session(node_ref);
         let focused = self.focused().await?;
         if focused
@@ -199,7 +201,7 @@ impl Page {
     ) -> Result<ActMethod, ActError> {
         self.show_pointer(audience, point, None).await;
         self.move_to(self.session(), point).await?;
-        if let Err(cover) = self.is_there_at(node_ref, point).await? {
+        if let Err(cover) = self.wait_until_at(node_ref, point).await? {
             return Err(ActError::Covered(cover));
         }
         self.press_at(self.session(), point, 1).await?;

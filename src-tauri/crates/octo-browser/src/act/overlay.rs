@@ -1,9 +1,9 @@
-//! Visible feedback for the person: a pointer that moves to the element, and a frame around it.
+//! Visible feedback for the person: a pointer that moves to the element, and an outline around it.
 //!
 //! Both are drawn by one element at the end of the page, with a closed shadow root that no page script can
 //! inspect. It takes no clicks, contains no text, and is removed by [`Page::clear_overlay`].
 
-use super::spot::Spot;
+use super::viewport_rect::ViewportRect;
 use crate::{
     Page, PageError,
     cdp::js_protocol::runtime::{EvaluateParams, ExecutionContextId},
@@ -15,13 +15,13 @@ use std::time::Duration;
 pub enum Audience {
     /// The person, who watches each step in the page.
     Person,
-    /// The person, who was asked about this step: it runs only after they have seen where.
+    /// The person, who was asked about this step: it runs only after they have seen where it acts.
     AskedPerson,
     /// No audience: nothing is drawn.
     Unwatched,
 }
 
-/// How long the pointer moves, plus a short pause.
+/// Duration of the pointer's movement, plus a short pause.
 const POINTER_TRAVEL: Duration = Duration::from_millis(200);
 
 /// Timeout for drawing or clearing.
@@ -77,48 +77,50 @@ const DRAW_SCRIPT: &str = "((x, y, boxes) => {
 const CLEAR_SCRIPT: &str = "(() => { const it = globalThis.octoOverlay; if (!it) return false; clearTimeout(it.until); it.host.remove(); delete globalThis.octoOverlay; return true; })()";
 
 impl Page {
-    /// Moves the visible pointer and frames the element in use. This is sent before the first input of the act,
+    /// Moves the visible pointer and outlines the element in use. The drawing is sent before the first input of the act,
     /// and the page handles both in order, so an act that navigates is also shown. Only an act that the person
     /// was asked about waits for the pointer to arrive.
     pub(super) async fn show_pointer(
         &self,
         audience: Audience,
         (x, y): (f64, f64),
-        frame: Option<(Spot, (f64, f64))>,
+        outlined: Option<(ViewportRect, (f64, f64))>,
     ) {
         if audience == Audience::Unwatched {
             return;
         }
-        let boxes = frame.map(|(spot, (right, down))| {
+        let boxes = outlined.map(|(rect, (offset_x, offset_y))| {
             let margin = 3.0;
-            let (left, top) = (spot.left + right - margin, spot.top + down - margin);
-            serde_json::json!([left, top, spot.width + 2.0 * margin, spot.height + 2.0 * margin])
+            let (left, top) = (rect.left + offset_x - margin, rect.top + offset_y - margin);
+            serde_json::json!([left, top, rect.width + 2.0 * margin, rect.height + 2.0 * margin])
         });
         let boxes = serde_json::Value::from(Vec::from_iter(boxes));
-        let draw = format!("{DRAW_SCRIPT}({x}, {y}, {boxes})");
+        let script = format!("{DRAW_SCRIPT}({x}, {y}, {boxes})");
         // A page that cannot be drawn on can still be acted on.
-        if let Err(error) = self.draw(draw, audience).await {
+        if let Err(error) = self.draw(script, audience).await {
             tracing::debug!(%error, "the pointer was not drawn");
         }
     }
 
-    async fn draw(&self, draw: String, audience: Audience) -> Result<(), PageError> {
-        let cleared = self.overlay_generation();
+    async fn draw(&self, script: String, audience: Audience) -> Result<(), PageError> {
+        let generation = self.overlay_generation();
         let world: ExecutionContextId = self.world(self.session(), self.main_frame().inner()).await?;
         // The overlay was cleared meanwhile because the page was released.
-        if cleared != self.overlay_generation() {
+        if generation != self.overlay_generation() {
             return Ok(());
         }
         if audience == Audience::AskedPerson {
-            let arriving = POINTER_TRAVEL.as_millis();
+            let travel_ms = POINTER_TRAVEL.as_millis();
             let draw = EvaluateParams {
                 context_id: Some(world),
                 await_promise: Some(true),
-                ..EvaluateParams::new(format!("{draw}; new Promise((done) => setTimeout(done, {arriving}))"))
+                ..EvaluateParams::new(format!(
+                    "{script}; new Promise((done) => setTimeout(done, {travel_ms}))"
+                ))
             };
             return self.call(draw, DRAW_TIMEOUT).await.map(drop);
         }
-        let draw = EvaluateParams { context_id: Some(world), ..EvaluateParams::new(draw) };
+        let draw = EvaluateParams { context_id: Some(world), ..EvaluateParams::new(script) };
         self.link().send(Some(self.session()), draw);
         Ok(())
     }

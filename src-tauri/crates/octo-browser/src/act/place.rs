@@ -1,6 +1,6 @@
 //! Positions of elements.
 
-use super::{ActError, CALL_TIMEOUT, ISOLATED_WORLD, spot::Spot};
+use super::{ActError, CALL_TIMEOUT, ISOLATED_WORLD, viewport_rect::ViewportRect};
 use crate::{
     Frame, Page, PageError,
     cdp::{
@@ -22,14 +22,14 @@ use serde_json::Value;
 pub(super) struct FramePlacement {
     left: f64,
     top: f64,
-    wide: f64,
-    high: f64,
+    scale_x: f64,
+    scale_y: f64,
 }
 
 impl FramePlacement {
     /// Converts a point of the frame to the enclosing page's coordinates.
     pub(super) fn to_enclosing_page(&self, (x, y): (f64, f64)) -> (f64, f64) {
-        (self.left + x * self.wide, self.top + y * self.high)
+        (self.left + x * self.scale_x, self.top + y * self.scale_y)
     }
 }
 
@@ -71,7 +71,10 @@ impl Page {
     pub(super) async fn resolve_node(&self, node_ref: &NodeRef) -> Result<NodeHandle, PageError> {
         let session_id = session(node_ref);
         let world = self.world(&session_id, &node_ref.frame).await?;
-        Ok(NodeHandle { object: self.object(&session_id, world, node(node_ref)).await?, session: session_id })
+        Ok(NodeHandle {
+            object: self.remote_object(&session_id, world, node(node_ref)).await?,
+            session: session_id,
+        })
     }
 
     /// Calls a function on a node through its handle. This works even after the node has left its document.
@@ -145,27 +148,29 @@ impl Page {
     /// # Errors
     ///
     /// [`ActError`].
-    pub async fn spot(&self, node_ref: &NodeRef) -> Result<Spot, ActError> {
+    pub async fn element_rect(&self, node_ref: &NodeRef) -> Result<ViewportRect, ActError> {
         let (parts, _) = self.visible_parts(node_ref).await?;
-        let spot = parts.first().copied().ok_or(ActError::NoRoom)?;
+        let rect = parts.first().copied().ok_or(ActError::NoVisibleArea)?;
         if node_ref.session == *self.session().inner() {
-            return Ok(spot);
+            return Ok(rect);
         }
         let frames = self.frames().await?;
-        let (mut first, mut last) = (spot.at(0.0, 0.0), spot.at(1.0, 1.0));
+        let (mut top_left, mut bottom_right) = (rect.at(0.0, 0.0), rect.at(1.0, 1.0));
         let mut inner = session(node_ref);
         while let Some((outer, owner)) = self.frame_owner(&frames, &inner).await? {
-            let opening = self.frame_content_box(&outer, owner).await?;
-            (first, last, inner) = (opening.to_enclosing_page(first), opening.to_enclosing_page(last), outer);
+            let placement = self.frame_placement(&outer, owner).await?;
+            (top_left, bottom_right) =
+                (placement.to_enclosing_page(top_left), placement.to_enclosing_page(bottom_right));
+            inner = outer;
         }
-        Ok(Spot::bounding(&[first.0, first.1, last.0, last.1]))
+        Ok(ViewportRect::bounding(&[top_left.0, top_left.1, bottom_right.0, bottom_right.1]))
     }
 
     /// Scrolls to an element and returns its visible parts.
     pub(super) async fn visible_parts(
         &self,
         node_ref: &NodeRef,
-    ) -> Result<(Vec<Spot>, VisualViewport), ActError> {
+    ) -> Result<(Vec<ViewportRect>, VisualViewport), ActError> {
         let session_id = session(node_ref);
         let scroll =
             ScrollIntoViewIfNeededParams { backend_node_id: Some(node(node_ref)), ..Default::default() };
@@ -173,8 +178,10 @@ impl Page {
         let (scrolled, parts) = tokio::join!(biased; self.call_in(&session_id, scroll, CALL_TIMEOUT), self.visible_parts_unscrolled(node_ref));
         match scrolled.map_err(ActError::from) {
             Ok(_) => parts,
-            // The element has no box of its own.
-            Err(ActError::Page(PageError::Call(crate::CallError::Refused { .. }))) => Err(ActError::NoRoom),
+            // The browser refuses to scroll to an element without a box.
+            Err(ActError::Page(PageError::Call(crate::CallError::Refused { .. }))) => {
+                Err(ActError::NoVisibleArea)
+            }
             Err(error) => Err(error),
         }
     }
@@ -183,7 +190,7 @@ impl Page {
     pub(super) async fn visible_parts_unscrolled(
         &self,
         node_ref: &NodeRef,
-    ) -> Result<(Vec<Spot>, VisualViewport), ActError> {
+    ) -> Result<(Vec<ViewportRect>, VisualViewport), ActError> {
         let session_id = session(node_ref);
         let quads = GetContentQuadsParams { backend_node_id: Some(node(node_ref)), ..Default::default() };
         let (quads, view) =
@@ -192,16 +199,16 @@ impl Page {
         let quads = match quads.map_err(ActError::from) {
             Ok(quads) => quads.quads,
             Err(ActError::Page(PageError::Call(crate::CallError::Refused { .. }))) => {
-                return Err(ActError::NoRoom);
+                return Err(ActError::NoVisibleArea);
             }
             Err(error) => return Err(error),
         };
-        let parts = quads.iter().map(|quad| Spot::bounding(quad.inner()));
+        let parts = quads.iter().map(|quad| ViewportRect::bounding(quad.inner()));
         let visible = parts.map(|part| part.clipped(view.client_width, view.client_height));
-        let mut visible: Vec<Spot> = visible.filter(|part| part.is_hittable()).collect();
+        let mut visible: Vec<ViewportRect> = visible.filter(|part| part.is_hittable()).collect();
         // The largest first: the first line of a link may be a single letter long.
         visible.sort_by(|a, b| (b.width * b.height).total_cmp(&(a.width * a.height)));
-        if visible.is_empty() { Err(ActError::NoRoom) } else { Ok((visible, view)) }
+        if visible.is_empty() { Err(ActError::NoVisibleArea) } else { Ok((visible, view)) }
     }
 
     /// Returns the visual viewport of a session.
@@ -218,13 +225,14 @@ impl Page {
         let (mut x, mut y) = (0.0, 0.0);
         let mut inner = session(node_ref);
         while let Some((outer, owner)) = self.frame_owner(&frames, &inner).await? {
-            let opening = self.frame_content_box(&outer, owner).await?;
-            (x, y, inner) = (x + opening.left, y + opening.top, outer);
+            let placement = self.frame_placement(&outer, owner).await?;
+            (x, y, inner) = (x + placement.left, y + placement.top, outer);
         }
         Ok((x, y))
     }
 
-    /// Returns the parent session, and the element there that embeds this session.
+    /// Returns the parent session and the element in it that embeds this session, or `None` for the page's own
+    /// session.
     pub(super) async fn frame_owner(
         &self,
         frames: &[Frame],
@@ -242,30 +250,33 @@ impl Page {
 
     /// Returns the position and scale at which a session shows the out-of-process frame embedded by one of its
     /// elements.
-    pub(super) async fn frame_content_box(
+    pub(super) async fn frame_placement(
         &self,
         session_id: &SessionId,
         owner: BackendNodeId,
     ) -> Result<FramePlacement, ActError> {
         let model = GetBoxModelParams { backend_node_id: Some(owner), ..Default::default() };
-        let model = self.call_in(session_id, model, CALL_TIMEOUT).await.map_err(|_| ActError::NoRoom)?.model;
+        let model =
+            self.call_in(session_id, model, CALL_TIMEOUT).await.map_err(|_| ActError::NoVisibleArea)?.model;
         // The frame fills the element without its border.
-        let (content, border) = (Spot::bounding(model.content.inner()), Spot::bounding(model.border.inner()));
+        let (content, border) =
+            (ViewportRect::bounding(model.content.inner()), ViewportRect::bounding(model.border.inner()));
         // CSS may scale the element; its own size is in whole numbers.
         let scale = |displayed: f64, natural: f64| {
             if natural > 0.0 && displayed > 0.0 { displayed / natural } else { 1.0 }
         };
         let snap_to_one = |scale: f64| if (scale - 1.0).abs() < 0.05 { 1.0 } else { scale };
-        let (wide, vertical) =
+        let (scale_x, scale_y) =
             (scale(border.width, model.width as f64), scale(border.height, model.height as f64));
         Ok(FramePlacement {
             left: content.left,
             top: content.top,
-            wide: snap_to_one(wide),
-            high: snap_to_one(vertical),
+            scale_x: snap_to_one(scale_x),
+            scale_y: snap_to_one(scale_y),
         })
     }
 
+    /// Returns the isolated world of a frame, which the browser creates on first use.
     pub(super) async fn world(
         &self,
         session_id: &SessionId,
@@ -278,7 +289,7 @@ impl Page {
         Ok(self.call_in(session_id, world, CALL_TIMEOUT).await?.execution_context_id)
     }
 
-    pub(super) async fn object(
+    pub(super) async fn remote_object(
         &self,
         session_id: &SessionId,
         world: ExecutionContextId,

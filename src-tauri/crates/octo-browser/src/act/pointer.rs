@@ -21,7 +21,7 @@ use tokio::time::sleep;
 pub(super) struct PressedButton<'p> {
     page: &'p Page,
     session: SessionId,
-    at: (f64, f64),
+    point: (f64, f64),
     is_down: bool,
 }
 
@@ -30,24 +30,32 @@ impl<'p> PressedButton<'p> {
         page: &'p Page,
         session_id: &SessionId,
         point: (f64, f64),
-        count: i64,
+        click_count: i64,
     ) -> Result<Self, PageError> {
-        let button = Self { page, session: session_id.clone(), at: point, is_down: true };
-        page.call_in(session_id, event(DispatchMouseEventType::MousePressed, point, count), CALL_TIMEOUT)
-            .await?;
+        let button = Self { page, session: session_id.clone(), point, is_down: true };
+        page.call_in(
+            session_id,
+            event(DispatchMouseEventType::MousePressed, point, click_count),
+            CALL_TIMEOUT,
+        )
+        .await?;
         Ok(button)
     }
 
-    pub(super) async fn release(mut self, point: (f64, f64), count: i64) -> Result<(), PageError> {
+    pub(super) async fn release(mut self, point: (f64, f64), click_count: i64) -> Result<(), PageError> {
         self.is_down = false;
         self.page
-            .call_in(&self.session, event(DispatchMouseEventType::MouseReleased, point, count), CALL_TIMEOUT)
+            .call_in(
+                &self.session,
+                event(DispatchMouseEventType::MouseReleased, point, click_count),
+                CALL_TIMEOUT,
+            )
             .await?;
         Ok(())
     }
 
     pub(super) fn set_point(&mut self, point: (f64, f64)) {
-        self.at = point;
+        self.point = point;
     }
 
     /// Disarms the guard because the button was released elsewhere.
@@ -59,25 +67,26 @@ impl<'p> PressedButton<'p> {
 impl Drop for PressedButton<'_> {
     fn drop(&mut self) {
         if self.is_down {
-            let up = event(DispatchMouseEventType::MouseReleased, self.at, 1);
+            let up = event(DispatchMouseEventType::MouseReleased, self.point, 1);
             self.page.link().send(Some(&self.session), up);
         }
     }
 }
 
-fn event(kind: DispatchMouseEventType, (x, y): (f64, f64), count: i64) -> DispatchMouseEventParams {
+fn event(kind: DispatchMouseEventType, (x, y): (f64, f64), click_count: i64) -> DispatchMouseEventParams {
     let buttons = if kind == DispatchMouseEventType::MousePressed { 1 } else { 0 };
     DispatchMouseEventParams {
         button: Some(MouseButton::Left),
         buttons: Some(buttons),
-        click_count: Some(count),
+        click_count: Some(click_count),
         ..DispatchMouseEventParams::new(kind, x, y)
     }
 }
 
-/// Number of checks, and the delay between them, for an element to be still under the pointer.
+/// Number of checks whether an element is still under the pointer.
 const MAX_POINTER_CHECKS: u32 = 6;
-const SETTLE_TIME: Duration = Duration::from_millis(30);
+/// Delay between two of these checks.
+const POINTER_CHECK_INTERVAL: Duration = Duration::from_millis(30);
 
 /// Returns `option` for an option of a native list, and an empty string otherwise.
 const OPTION_CHECK_SCRIPT: &str = "function() {
@@ -93,14 +102,15 @@ impl Page {
         audience: Audience,
     ) -> Result<ActMethod, ActError> {
         match self.click_point(node_ref).await {
-            Ok(location) => {
-                self.show_pointer(audience, location.on_page, Some((location.part, location.shift))).await;
-                let point = self.reach(node_ref, &location).await?;
+            Ok(click_point) => {
+                self.show_pointer(audience, click_point.on_page, Some((click_point.part, click_point.shift)))
+                    .await;
+                let point = self.reach(node_ref, &click_point).await?;
                 self.press_at(&session(node_ref), point, times).await?;
                 Ok(ActMethod::Input)
             }
             // Options of a closed list have no size; the list is set by value.
-            Err(ActError::NoRoom)
+            Err(ActError::NoVisibleArea)
                 if self.call_function_on_node(node_ref, OPTION_CHECK_SCRIPT, Vec::new()).await?
                     == "option" =>
             {
@@ -128,8 +138,8 @@ impl Page {
         Ok(())
     }
 
-    /// Moves the pointer to an element and returns the point to click. Under the pointer the element may move,
-    /// or disappear for a moment while a hover image loads.
+    /// Moves the pointer to an element and returns the point to click. The element may move once it is under
+    /// the pointer, or disappear for a moment while a hover image loads.
     async fn reach(&self, node_ref: &NodeRef, expected: &ClickPoint) -> Result<(f64, f64), ActError> {
         let session_id = session(node_ref);
         self.move_to(&session_id, expected.point).await?;
@@ -137,11 +147,11 @@ impl Page {
             if self.is_still_at(node_ref, expected).await? {
                 return Ok(expected.point);
             }
-            sleep(SETTLE_TIME).await;
+            sleep(POINTER_CHECK_INTERVAL).await;
         }
         let current = self.click_point(node_ref).await?;
         self.move_to(&session_id, current.point).await?;
-        // An element that follows the pointer is back and would receive the click.
+        // An element that moves with the pointer is under it again and would receive the click.
         match self.obstacle_at(node_ref, &current).await? {
             None => Ok(current.point),
             Some(cover) => Err(ActError::Covered(cover)),
@@ -156,11 +166,11 @@ impl Page {
         point: (f64, f64),
         times: i64,
     ) -> Result<(), PageError> {
-        for time in 1..=times {
+        for click_count in 1..=times {
             let (down, up) = tokio::join!(
                 biased;
-                self.call_in(session_id, event(DispatchMouseEventType::MousePressed, point, time), CALL_TIMEOUT),
-                self.call_in(session_id, event(DispatchMouseEventType::MouseReleased, point, time), CALL_TIMEOUT),
+                self.call_in(session_id, event(DispatchMouseEventType::MousePressed, point, click_count), CALL_TIMEOUT),
+                self.call_in(session_id, event(DispatchMouseEventType::MouseReleased, point, click_count), CALL_TIMEOUT),
             );
             down?;
             up?;

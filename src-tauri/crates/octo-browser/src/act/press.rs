@@ -3,7 +3,7 @@
 use super::{
     ActError, CALL_TIMEOUT, CoveringElement,
     place::{node, session},
-    spot::Spot,
+    viewport_rect::ViewportRect,
 };
 use crate::{
     Frame, Page, PageError,
@@ -26,7 +26,8 @@ pub(super) struct ClickPoint {
     pub on_page: (f64, f64),
     /// Offset of its session's origin from the page's.
     pub shift: (f64, f64),
-    pub part: Spot,
+    /// The visible part of the element that contains the point.
+    pub part: ViewportRect,
     /// Visual viewport of its session at that time.
     view: VisualViewport,
     /// The node that receives the click: the element itself or a part of it.
@@ -34,7 +35,7 @@ pub(super) struct ClickPoint {
 }
 
 /// The result of a hit test at a point of an element.
-enum HitTest {
+enum HitTestResult {
     /// The element, or this node, whose click counts as the element's.
     Target(BackendNodeId),
     /// Another element.
@@ -77,7 +78,7 @@ impl Page {
                 self.call_function_on_node(node_ref, CENTRE_SCRIPT, Vec::new()).await?;
                 self.click_point_now(node_ref).await
             }
-            tried => tried,
+            result => result,
         }
     }
 
@@ -103,8 +104,8 @@ impl Page {
             return Ok(None);
         }
         Ok(match self.hit_at(node_ref, found.point, &view).await? {
-            HitTest::Target(_) => None,
-            HitTest::Covered(obstacle) => Some(obstacle),
+            HitTestResult::Target(_) => None,
+            HitTestResult::Covered(obstacle) => Some(obstacle),
         })
     }
 
@@ -116,8 +117,8 @@ impl Page {
         point: (f64, f64),
     ) -> Result<Option<CoveringElement>, ActError> {
         Ok(match self.hit_at(node_ref, point, &found.view).await? {
-            HitTest::Target(_) => None,
-            HitTest::Covered(cover) => Some(cover),
+            HitTestResult::Target(_) => None,
+            HitTestResult::Covered(cover) => Some(cover),
         })
     }
 
@@ -126,7 +127,7 @@ impl Page {
         self.click_point_in(node_ref, parts).await
     }
 
-    /// Like `pressable`, but without scrolling.
+    /// Like [`Self::click_point`], but without scrolling.
     pub(super) async fn click_point_unscrolled(&self, node_ref: &NodeRef) -> Result<ClickPoint, ActError> {
         let parts = self.visible_parts_unscrolled(node_ref).await?;
         self.click_point_in(node_ref, parts).await
@@ -135,26 +136,26 @@ impl Page {
     async fn click_point_in(
         &self,
         node_ref: &NodeRef,
-        (parts, view): (Vec<Spot>, VisualViewport),
+        (parts, view): (Vec<ViewportRect>, VisualViewport),
     ) -> Result<ClickPoint, ActError> {
         let mut covered = None;
         for part in parts.iter().take(4) {
             for (x, y) in CLICK_POINTS {
                 let point = part.at(x, y);
                 let cover = match self.hit_at(node_ref, point, &view).await? {
-                    HitTest::Target(hit) => match self.through_frames(node_ref, point).await? {
+                    HitTestResult::Target(hit) => match self.to_viewport(node_ref, point).await? {
                         Ok(on_page) => {
                             let shift = (on_page.0 - point.0, on_page.1 - point.1);
                             return Ok(ClickPoint { point, on_page, shift, part: *part, view, hit });
                         }
                         Err(cover) => cover,
                     },
-                    HitTest::Covered(cover) => cover,
+                    HitTestResult::Covered(cover) => cover,
                 };
                 covered.get_or_insert(cover);
             }
         }
-        Err(covered.map_or(ActError::NoRoom, ActError::Covered))
+        Err(covered.map_or(ActError::NoVisibleArea, ActError::Covered))
     }
 
     pub(super) async fn hit(
@@ -179,20 +180,20 @@ impl Page {
         node_ref: &NodeRef,
         point: (f64, f64),
         view: &VisualViewport,
-    ) -> Result<HitTest, ActError> {
+    ) -> Result<HitTestResult, ActError> {
         let session_id = session(node_ref);
         let hit = match self.hit(&session_id, point, view).await.map_err(ActError::from) {
             Ok(hit) => hit,
             // "No node found at given location".
             Err(ActError::Page(PageError::Call(crate::CallError::Refused { .. }))) => {
                 let description = "nothing that can be pressed".to_owned();
-                return Ok(HitTest::Covered(CoveringElement { node_ref: None, description }));
+                return Ok(HitTestResult::Covered(CoveringElement { node_ref: None, description }));
             }
             Err(error) => return Err(error),
         };
-        let its = HitTest::Target(hit.backend_node_id);
+        let target_hit = HitTestResult::Target(hit.backend_node_id);
         if hit.backend_node_id == node(node_ref) {
-            return Ok(its);
+            return Ok(target_hit);
         }
         if hit.frame_id.inner() != &node_ref.frame {
             // Clicking into the frame counts as clicking the element that embeds it.
@@ -200,19 +201,19 @@ impl Page {
             if let Ok(owner) = self.call_in(&session_id, owner, CALL_TIMEOUT).await
                 && owner.backend_node_id == node(node_ref)
             {
-                return Ok(its);
+                return Ok(target_hit);
             }
             let frames = self.frames().await?;
             let frame = frames.iter().find(|frame| frame.id == hit.frame_id);
             let hit_ref = self.hit_node_ref(&session_id, &hit, frame);
             let description = self.call_function_on_node(&hit_ref, DESCRIPTION_SCRIPT, Vec::new()).await?;
             let description = description.as_str().unwrap_or_default().to_owned();
-            return Ok(HitTest::Covered(CoveringElement { node_ref: Some(hit_ref), description }));
+            return Ok(HitTestResult::Covered(CoveringElement { node_ref: Some(hit_ref), description }));
         }
         let world = self.world(&session_id, &node_ref.frame).await?;
         let (target, hit_object) = tokio::try_join!(
-            self.object(&session_id, world, node(node_ref)),
-            self.object(&session_id, world, hit.backend_node_id)
+            self.remote_object(&session_id, world, node(node_ref)),
+            self.remote_object(&session_id, world, hit.backend_node_id)
         )?;
         let arguments = vec![CallArgument { object_id: hit_object, ..Default::default() }];
         let function = format!(
@@ -221,11 +222,11 @@ impl Page {
         let description = self.call_function_on_object(&session_id, target, &function, arguments).await?;
         let hit_ref = NodeRef { node: *hit.backend_node_id.inner(), ..node_ref.clone() };
         Ok(match description.as_str() {
-            Some(description) => HitTest::Covered(CoveringElement {
+            Some(description) => HitTestResult::Covered(CoveringElement {
                 node_ref: Some(hit_ref),
                 description: description.to_owned(),
             }),
-            None => its,
+            None => target_hit,
         })
     }
 
@@ -245,8 +246,8 @@ impl Page {
     }
 
     /// Converts a point of an out-of-process frame to the viewport, if the embedding elements can be clicked
-    /// there.
-    async fn through_frames(
+    /// there. Returns the covering element otherwise.
+    async fn to_viewport(
         &self,
         node_ref: &NodeRef,
         point: (f64, f64),
@@ -258,17 +259,17 @@ impl Page {
         let mut current = point;
         let mut inner = session(node_ref);
         while let Some((outer, owner)) = self.frame_owner(&frames, &inner).await? {
-            current = self.frame_content_box(&outer, owner).await?.to_enclosing_page(current);
-            let holder = frames.iter().find(|frame| frame.session == outer).map(|frame| NodeRef {
+            current = self.frame_placement(&outer, owner).await?.to_enclosing_page(current);
+            let owner_ref = frames.iter().find(|frame| frame.session == outer).map(|frame| NodeRef {
                 session: outer.inner().clone(),
                 frame: frame.id.inner().clone(),
                 document: DocumentId(frame.document.clone()),
                 origin: frame.origin.clone(),
                 node: *owner.inner(),
             });
-            if let Some(holder) = holder {
+            if let Some(owner_ref) = owner_ref {
                 let view = self.visual_viewport(&outer).await?;
-                if let HitTest::Covered(cover) = self.hit_at(&holder, current, &view).await? {
+                if let HitTestResult::Covered(cover) = self.hit_at(&owner_ref, current, &view).await? {
                     return Ok(Err(cover));
                 }
             }

@@ -30,7 +30,7 @@ use tokio::{
 const QUIET_PERIOD: Duration = Duration::from_millis(40);
 
 /// Maximum wait for a page that never settles.
-const MAX_REST_WAIT: Duration = Duration::from_secs(1);
+const MAX_SETTLE_WAIT: Duration = Duration::from_secs(1);
 
 /// Maximum wait for a navigation: the server's answer and then the load.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -39,12 +39,12 @@ const LOAD_TIMEOUT: Duration = Duration::from_secs(3);
 /// `Page.frameStartedNavigating` and its equivalent in older browsers.
 const START_EVENTS: [&str; 2] = ["Page.frameStartedNavigating", "Page.frameRequestedNavigation"];
 
-/// How long a page may take to begin to change. Acts that rarely cause more than their own effect wait less.
+/// Timeout for a page to begin to change. It is shorter for acts that rarely cause more than their own effect.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChangeTimeout(Duration);
 
 impl ChangeTimeout {
-    pub(super) fn of_action(act: &BrowserAct) -> Self {
+    pub(super) fn for_act(act: &BrowserAct) -> Self {
         Self(Duration::from_millis(match act {
             BrowserAct::Click(_)
             | BrowserAct::DoubleClick(_)
@@ -65,9 +65,9 @@ impl ChangeTimeout {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageReaction {
     /// The page is unchanged.
-    Stayed,
+    Unchanged,
     /// The address changed; the document is the same.
-    Moved,
+    AddressChanged,
     /// The page shows another document.
     Navigated(LoadProgress),
     /// The page opened a dialog, which blocks it.
@@ -97,13 +97,14 @@ pub struct ReactionObserver {
 
 impl std::fmt::Debug for ReactionObserver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Settling").finish_non_exhaustive()
+        f.debug_struct("ReactionObserver").finish_non_exhaustive()
     }
 }
 
+/// The used parameters of the events about a frame that starts to navigate or stops loading.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct FrameStopEvent {
+struct FrameLoadEvent {
     frame_id: String,
     #[serde(default)]
     navigation_type: String,
@@ -114,11 +115,11 @@ struct FrameStopEvent {
 /// State of a main-frame navigation, from the events received.
 #[derive(Default)]
 struct NavigationProgress {
-    is_started: Option<Instant>,
-    /// The committed document.
+    started_at: Option<Instant>,
+    /// The committed document, and when it was committed.
     committed: Option<(String, Instant)>,
     loaded: bool,
-    moved: bool,
+    address_changed: bool,
 }
 
 impl NavigationProgress {
@@ -126,11 +127,11 @@ impl NavigationProgress {
         let is_main = |frame: &str| frame == page.main_frame().inner();
         match event.method.as_ref() {
             name if START_EVENTS.contains(&name) => {
-                let Some(params) = event.read::<FrameStopEvent>() else { return };
-                let stays = params.navigation_type == "sameDocument"
+                let Some(params) = event.read::<FrameLoadEvent>() else { return };
+                let keeps_document = params.navigation_type == "sameDocument"
                     || !matches!(params.disposition.as_str(), "" | "currentTab");
-                if is_main(&params.frame_id) && !stays {
-                    self.is_started.get_or_insert_with(Instant::now);
+                if is_main(&params.frame_id) && !keeps_document {
+                    self.started_at.get_or_insert_with(Instant::now);
                 }
             }
             EventFrameNavigated::IDENTIFIER => {
@@ -138,19 +139,19 @@ impl NavigationProgress {
                 if frame.parent_id.is_none() {
                     self.committed = Some((frame.loader_id.inner().clone(), Instant::now()));
                     self.loaded = kind == "BackForwardCacheRestore";
-                    self.is_started = None;
+                    self.started_at = None;
                 }
             }
             EventNavigatedWithinDocument::IDENTIFIER => {
                 let Some(params) = event.read::<FragmentNavigation>() else { return };
-                self.moved |= is_main(params.frame_id.inner());
+                self.address_changed |= is_main(params.frame_id.inner());
             }
             EventLoadEventFired::IDENTIFIER => self.loaded |= self.committed.is_some(),
             // The navigation became a download, or was dropped.
             EventFrameStoppedLoading::IDENTIFIER
-                if event.read::<FrameStopEvent>().is_some_and(|params| is_main(&params.frame_id)) =>
+                if event.read::<FrameLoadEvent>().is_some_and(|params| is_main(&params.frame_id)) =>
             {
-                self.is_started = None;
+                self.started_at = None;
                 self.loaded |= self.committed.is_some();
             }
             _ => {}
@@ -159,20 +160,20 @@ impl NavigationProgress {
 
     /// Returns the deadline of the pending wait, if any.
     fn deadline(&self) -> Option<Instant> {
-        match (self.is_started, &self.committed) {
-            (Some(begin), _) => Some(begin + COMMIT_TIMEOUT),
-            (None, Some((_, loaded_at))) if !self.loaded => Some(*loaded_at + LOAD_TIMEOUT),
+        match (self.started_at, &self.committed) {
+            (Some(started_at), _) => Some(started_at + COMMIT_TIMEOUT),
+            (None, Some((_, committed_at))) if !self.loaded => Some(*committed_at + LOAD_TIMEOUT),
             _ => None,
         }
     }
 
     fn reaction(&self) -> PageReaction {
-        match (&self.committed, self.is_started) {
+        match (&self.committed, self.started_at) {
             (_, Some(_)) => PageReaction::Navigated(LoadProgress::AwaitingServer),
             (Some(_), None) if self.loaded => PageReaction::Navigated(LoadProgress::Done),
             (Some(_), None) => PageReaction::Navigated(LoadProgress::Partial),
-            (None, None) if self.moved => PageReaction::Moved,
-            (None, None) => PageReaction::Stayed,
+            (None, None) if self.address_changed => PageReaction::AddressChanged,
+            (None, None) => PageReaction::Unchanged,
         }
     }
 }
@@ -208,11 +209,11 @@ impl ReactionObserver {
 
     async fn run_until_settled(
         mut self,
-        quiet: impl Future<Output = Result<(), PageError>>,
+        until_settled: impl Future<Output = Result<(), PageError>>,
     ) -> Result<PageReaction, PageError> {
         let mut progress = NavigationProgress::default();
         let page = self.page.clone();
-        if let Some(dialog) = self.wait_while_settling(&mut progress, quiet).await? {
+        if let Some(dialog) = self.wait_while_settling(&mut progress, until_settled).await? {
             return Ok(PageReaction::Dialog(dialog));
         }
         // A new document settles on its own once it is loaded.
@@ -243,19 +244,19 @@ impl ReactionObserver {
     async fn wait_while_settling(
         &mut self,
         progress: &mut NavigationProgress,
-        until: impl Future<Output = Result<(), PageError>>,
+        until_settled: impl Future<Output = Result<(), PageError>>,
     ) -> Result<Option<Dialog>, PageError> {
-        tokio::pin!(until);
-        let deadline = Instant::now() + MAX_REST_WAIT + CALL_TIMEOUT;
+        tokio::pin!(until_settled);
+        let deadline = Instant::now() + MAX_SETTLE_WAIT + CALL_TIMEOUT;
         loop {
             if let Some(dialog) = self.page.dialog() {
                 return Ok(Some(dialog));
             }
             tokio::select! {
                 biased;
-                heard = self.raw.next() => self.apply_event(progress, heard)?,
+                received = self.raw.next() => self.apply_event(progress, received)?,
                 event = self.events.recv() => if let Some(dialog) = dialog_or_end(event)? { return Ok(Some(dialog)) },
-                result = &mut until => match result {
+                result = &mut until_settled => match result {
                     Ok(()) => break,
                     Err(PageError::Dialog(dialog)) => return Ok(Some(dialog)),
                     Err(error) => return Err(error),
@@ -274,7 +275,7 @@ impl ReactionObserver {
     ) -> Result<Option<Dialog>, PageError> {
         tokio::select! {
             biased;
-            heard = self.raw.next() => self.apply_event(progress, heard)?,
+            received = self.raw.next() => self.apply_event(progress, received)?,
             event = self.events.recv() => return dialog_or_end(event),
             () = sleep_until(deadline) => {}
         }
@@ -285,7 +286,7 @@ impl ReactionObserver {
         match received {
             NextEvent::Event(event) => progress.handle_event(&self.page, &event),
             // After missed events, the navigation's state is unknown.
-            NextEvent::Missed(_) => progress.is_started = None,
+            NextEvent::Missed(_) => progress.started_at = None,
             NextEvent::Ended => return Err(PageError::Detached),
         }
         Ok(())
@@ -303,6 +304,7 @@ impl ReactionObserver {
     }
 }
 
+/// Returns the dialog that an event reports, or an error if the page ended.
 fn dialog_or_end(event: Result<PageEvent, RecvError>) -> Result<Option<Dialog>, PageError> {
     match event {
         Ok(PageEvent::DialogOpened(dialog)) => Ok(Some(dialog)),
@@ -386,7 +388,7 @@ impl Page {
             let (page, session_id, node_id) = (self.clone(), session_id.clone(), node(node_ref));
             // Runs concurrently with the act, which detects a removed element on its own.
             tokio::spawn(async move {
-                if let Ok(object) = page.object(&session_id, world, node_id).await {
+                if let Ok(object) = page.remote_object(&session_id, world, node_id).await {
                     let command = CallFunctionOnParams {
                         object_id: object,
                         ..CallFunctionOnParams::new(WATCH_SHADOW_SCRIPT)
@@ -398,24 +400,24 @@ impl Page {
         Ok(watched)
     }
 
-    /// Waits until the observed documents are at rest: `timeout` for a change to begin, then until changes
+    /// Waits until the observed documents are at rest: `timeout` for a change to started_at, then until changes
     /// stop, for one second at most.
     ///
     /// The worlds are those from before the act. If one is gone or was reused, only the wait fails: no answer
-    /// from there is relied on.
+    /// from it is relied on.
     async fn wait_until_settled(&self, watch: &mut ChangeWatch, timeout: Duration) -> Result<(), PageError> {
         let mut timeout = timeout;
         for watched in &mut watch.0 {
             // The pending wait ends the observation, even if its answer never arrives.
             watched.needs_cleanup = false;
             self.wait_until_settled_in(&watched.session, watched.world, timeout).await?;
-            // A wait in one document covered the others too.
+            // The other documents had the same time to begin a change.
             timeout = Duration::ZERO;
         }
         Ok(())
     }
 
-    /// Waits in the same way for the main document as it is now.
+    /// Like [`Self::wait_until_settled`], for the document that the main frame shows now.
     async fn wait_until_settled_now(&self, timeout: Duration) -> Result<(), PageError> {
         match self.world(self.session(), self.main_frame().inner()).await {
             Ok(world) => self.wait_until_settled_in(self.session(), world, timeout).await,
@@ -429,8 +431,8 @@ impl Page {
         world: ExecutionContextId,
         timeout: Duration,
     ) -> Result<(), PageError> {
-        let (timeout, quiet_ms, restless) =
-            (timeout.as_millis(), QUIET_PERIOD.as_millis(), MAX_REST_WAIT.as_millis());
+        let (timeout_ms, quiet_ms, max_settle_ms) =
+            (timeout.as_millis(), QUIET_PERIOD.as_millis(), MAX_SETTLE_WAIT.as_millis());
         let script = format!(
             "new Promise((done) => {{
                 const start = performance.now();
@@ -438,7 +440,7 @@ impl Page {
                 const end = () => {{ watch?.stop(); delete globalThis.octoWatch; done(); }};
                 const look = () => {{
                     const now = performance.now(), last = watch ? watch.last() : 0;
-                    if (now - start >= {restless} || (last ? now - last >= {quiet_ms} : now - start >= {timeout})) end();
+                    if (now - start >= {max_settle_ms} || (last ? now - last >= {quiet_ms} : now - start >= {timeout_ms})) end();
                     else setTimeout(look, 8);
                 }};
                 look();
@@ -449,14 +451,14 @@ impl Page {
             await_promise: Some(true),
             ..EvaluateParams::new(script)
         };
-        match self.call_in(session_id, script, MAX_REST_WAIT + CALL_TIMEOUT).await {
+        match self.call_in(session_id, script, MAX_SETTLE_WAIT + CALL_TIMEOUT).await {
             Ok(_) => Ok(()),
             Err(error) => self.ignore_unload(error).await,
         }
     }
 
-    /// A document that is unloaded while being observed is merely not at rest; its successor is reported in a
-    /// moment.
+    /// Ignores an error that means that the observed document was unloaded, after a pause in which the next
+    /// document is reported. Returns any other error.
     async fn ignore_unload(&self, error: PageError) -> Result<(), PageError> {
         match error {
             PageError::Call(

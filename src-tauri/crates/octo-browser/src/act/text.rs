@@ -49,10 +49,10 @@ impl Page {
         self.find_text(text, FoundTextAction::Nothing).await
     }
 
-    pub(super) async fn find_text(&self, text: &str, found: FoundTextAction) -> Result<bool, PageError> {
+    pub(super) async fn find_text(&self, text: &str, action: FoundTextAction) -> Result<bool, PageError> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let words = serde_json::Value::from(words.join(" ").to_lowercase());
-        let script = format!("{FIND_SCRIPT}({words}, {})", found == FoundTextAction::ScrollTo);
+        let script = format!("{FIND_SCRIPT}({words}, {})", action == FoundTextAction::ScrollTo);
         let frames = self.frames().await?;
         let mut answers =
             join_all(frames.iter().map(|frame| self.find_text_in(frame, &script))).await.into_iter();

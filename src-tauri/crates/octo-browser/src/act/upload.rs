@@ -16,10 +16,11 @@ use crate::{
 use std::{path::PathBuf, time::Duration};
 use tokio::time::timeout;
 
-/// How long a button may take to ask for a file.
+/// Timeout for a clicked button to ask for files.
 const FILE_REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Returns whether an element is a file field, or the label of one.
+/// Returns the kind of an element's file field: `one`, `many`, `closed` if it is disabled, or an empty string if
+/// the element is no file field.
 const FILE_FIELD_CHECK: &str = "function() {
     return this.localName === 'input' && this.type === 'file' ? (this.disabled ? 'closed' : this.multiple ? 'many' : 'one') : '';
 }";
@@ -35,14 +36,14 @@ impl Page {
         let kind = self.call_function_on_node(node_ref, FILE_FIELD_CHECK, Vec::new()).await?;
         match kind.as_str().unwrap_or_default() {
             "closed" => Err(UnsupportedAct::Disabled.into()),
-            "one" if files.len() > 1 => Err(UnsupportedAct::OneFile.into()),
+            "one" if files.len() > 1 => Err(UnsupportedAct::SingleFile.into()),
             "one" | "many" => self.set_files(&session(node_ref), node(node_ref), files).await,
-            _ => self.upload_through(node_ref, files, audience).await,
+            _ => self.upload_by_click(node_ref, files, audience).await,
         }
     }
 
     /// Clicks the element that asks for files, and gives them to the field that the page requested.
-    async fn upload_through(
+    async fn upload_by_click(
         &self,
         node_ref: &NodeRef,
         files: &[PathBuf],
@@ -55,12 +56,12 @@ impl Page {
         self.click(node_ref, 1, audience).await?;
         let request = timeout(FILE_REQUEST_TIMEOUT, chooser.file_request())
             .await
-            .map_err(|_| UnsupportedAct::NoFiles)?;
+            .map_err(|_| UnsupportedAct::NotAFileField)?;
         drop(chooser);
         let request = request.ok_or(ActError::Page(PageError::Detached))?;
-        let field = request.backend_node_id.ok_or(UnsupportedAct::NoFiles)?;
+        let field = request.backend_node_id.ok_or(UnsupportedAct::NotAFileField)?;
         if request.mode == "selectSingle" && files.len() > 1 {
-            return Err(UnsupportedAct::OneFile.into());
+            return Err(UnsupportedAct::SingleFile.into());
         }
         self.set_files(&session_id, BackendNodeId::new(field), files).await
     }
@@ -72,14 +73,14 @@ impl Page {
         files: &[PathBuf],
     ) -> Result<ActMethod, ActError> {
         let files = files.iter().map(|file| file.to_string_lossy().into_owned());
-        let give = SetFileInputFilesParams {
+        let command = SetFileInputFilesParams {
             backend_node_id: Some(field),
             ..SetFileInputFilesParams::new(files.collect::<Vec<_>>())
         };
-        match self.call_in(session_id, give, CALL_TIMEOUT).await.map_err(ActError::from) {
+        match self.call_in(session_id, command, CALL_TIMEOUT).await.map_err(ActError::from) {
             Ok(_) => Ok(ActMethod::Set),
             Err(ActError::Page(PageError::Call(CallError::Refused { .. }))) => {
-                Err(UnsupportedAct::NoFiles.into())
+                Err(UnsupportedAct::NotAFileField.into())
             }
             Err(error) => Err(error),
         }

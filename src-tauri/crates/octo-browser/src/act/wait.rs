@@ -37,7 +37,7 @@ impl Page {
                 Err(error) => return Err(error.into()),
             }
             if Instant::now() >= deadline {
-                return Err(UnsupportedAct::NotInTime.into());
+                return Err(UnsupportedAct::TimedOut.into());
             }
             sleep(POLL_INTERVAL).await;
         }

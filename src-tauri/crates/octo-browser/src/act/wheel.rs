@@ -1,5 +1,5 @@
-//! Turns the wheel and waits until scrolling stops. Pages scroll smoothly, so an element read or clicked on the
-//! way would have moved a moment later.
+//! Turns the wheel and waits until scrolling stops. Pages scroll smoothly, so an element that is read or clicked
+//! before that moves a moment later.
 
 use super::{ActError, ActMethod, CALL_TIMEOUT, place::session};
 use crate::{
@@ -58,7 +58,7 @@ impl Page {
             delta_y: Some(y),
             ..DispatchMouseEventParams::new(DispatchMouseEventType::MouseWheel, point.0, point.1)
         };
-        let end = CallFunctionOnParams {
+        let scroll_end = CallFunctionOnParams {
             object_id: self.element_under_wheel(node_ref, point).await?,
             arguments: Some(
                 [x, y].map(|delta| CallArgument { value: Some(json!(delta)), ..Default::default() }).to_vec(),
@@ -69,7 +69,7 @@ impl Page {
             )
         };
         // Listen before the wheel turns: the browser handles both in this order.
-        let (ended, turned) = tokio::join!(biased; self.call_in(&session_id, end, SCROLL_TIMEOUT + CALL_TIMEOUT), self.call_in(&session_id, wheel, CALL_TIMEOUT));
+        let (ended, turned) = tokio::join!(biased; self.call_in(&session_id, scroll_end, SCROLL_TIMEOUT + CALL_TIMEOUT), self.call_in(&session_id, wheel, CALL_TIMEOUT));
         turned?;
         if let Err(error) = ended {
             // A document that is unloaded meanwhile never reports the end; its successor is awaited elsewhere.

@@ -85,7 +85,7 @@ impl Page {
         match self.place_caret(&handle, WriteMode::Append).await? {
             FieldInput::Text | FieldInput::Empty => self.write(node_ref, &handle, text).await,
             FieldInput::Value => self.set_value(&handle, text).await,
-            FieldInput::Tick | FieldInput::List => Err(UnsupportedAct::NoText.into()),
+            FieldInput::Checkbox | FieldInput::List => Err(UnsupportedAct::NotATextField.into()),
         }
     }
 
@@ -99,18 +99,18 @@ impl Page {
         match self.place_caret(&handle, WriteMode::Replace).await? {
             FieldInput::Empty if text.is_empty() => Ok(ActMethod::Nothing),
             FieldInput::Text if text.is_empty() => {
-                let delete = KeyStroke::read("Delete").ok_or(UnsupportedAct::UnknownKey)?;
+                let delete = KeyStroke::parse("Delete").ok_or(UnsupportedAct::UnknownKey)?;
                 self.press_stroke(&session(node_ref), &delete).await?;
                 Ok(ActMethod::Input)
             }
             FieldInput::Text | FieldInput::Empty => self.write(node_ref, &handle, text).await,
             FieldInput::Value => self.set_value(&handle, text.trim()).await,
             FieldInput::List => self.select(node_ref, &[text.to_owned()], audience).await,
-            FieldInput::Tick => {
+            FieldInput::Checkbox => {
                 let checked = match text.trim().to_lowercase().as_str() {
                     "true" | "on" | "yes" | "1" | "checked" => true,
                     "false" | "off" | "no" | "0" | "unchecked" | "" => false,
-                    _ => return Err(UnsupportedAct::NotAccepted.into()),
+                    _ => return Err(UnsupportedAct::ValueRejected.into()),
                 };
                 if self.call_function(&handle, TICKED_SCRIPT, Vec::new()).await? == json!(checked) {
                     return Ok(ActMethod::Nothing);
@@ -121,7 +121,7 @@ impl Page {
         }
     }
 
-    /// Scrolls to an element, points at it and acquires a handle on it.
+    /// Scrolls to an element, points at it, and acquires a handle on it.
     async fn resolve_visible_node(
         &self,
         node_ref: &NodeRef,
@@ -133,17 +133,17 @@ impl Page {
         Ok(handle?)
     }
 
-    async fn place_caret(&self, handle: &NodeHandle, writing: WriteMode) -> Result<FieldInput, ActError> {
-        let replace = json!(writing == WriteMode::Replace);
+    async fn place_caret(&self, handle: &NodeHandle, mode: WriteMode) -> Result<FieldInput, ActError> {
+        let replace = json!(mode == WriteMode::Replace);
         let kind = self.call_function(handle, CARET_SCRIPT, vec![replace]).await?;
         match kind.as_str().unwrap_or_default() {
             "select" => Ok(FieldInput::List),
-            "tick" => Ok(FieldInput::Tick),
+            "tick" => Ok(FieldInput::Checkbox),
             "value" => Ok(FieldInput::Value),
             "closed" => Err(UnsupportedAct::Disabled.into()),
             "empty" => Ok(FieldInput::Empty),
             "text" => Ok(FieldInput::Text),
-            _ => Err(UnsupportedAct::NoText.into()),
+            _ => Err(UnsupportedAct::NotATextField.into()),
         }
     }
 
@@ -167,21 +167,26 @@ impl Page {
         };
         if let Some(strokes) = strokes {
             self.press_strokes(&session_id, &strokes).await?;
-            if self.accepted_text(handle, &before, text).await? {
+            if self.has_accepted_text(handle, &before, text).await? {
                 return Ok(ActMethod::Input);
             }
         }
-        // Text that has no keys or is not to be typed. This never presses Enter.
+        // Insert text that no keys produce or that is too long to type. Inserting never presses Enter.
         self.call_in(&session_id, InsertTextParams::new(text), CALL_TIMEOUT).await?;
-        match self.accepted_text(handle, &before, text).await? {
+        match self.has_accepted_text(handle, &before, text).await? {
             true => Ok(ActMethod::Input),
             false => Err(UnsupportedAct::TextReverted.into()),
         }
     }
 
     /// Returns whether a field's content changed, or equals the written text. A field that is gone counts as
-    /// having taken it.
-    async fn accepted_text(&self, handle: &NodeHandle, before: &Value, text: &str) -> Result<bool, ActError> {
+    /// having accepted it.
+    async fn has_accepted_text(
+        &self,
+        handle: &NodeHandle,
+        before: &Value,
+        text: &str,
+    ) -> Result<bool, ActError> {
         match self.call_function(handle, READ_FIELD_SCRIPT, Vec::new()).await.map_err(ActError::from) {
             Ok(after) => {
                 Ok(after.get(1) != before.get(1) || after.get(1).and_then(Value::as_str) == Some(text))
@@ -194,7 +199,7 @@ impl Page {
     async fn set_value(&self, handle: &NodeHandle, value: &str) -> Result<ActMethod, ActError> {
         match self.call_function(handle, SET_SCRIPT, vec![json!(value)]).await? == json!(true) {
             true => Ok(ActMethod::Set),
-            false => Err(UnsupportedAct::NotAccepted.into()),
+            false => Err(UnsupportedAct::ValueRejected.into()),
         }
     }
 
@@ -212,7 +217,9 @@ impl Page {
                 }
                 Ok(())
             }
-            Err(ActError::NoRoom | ActError::Page(PageError::Call(CallError::Refused { .. }))) => Ok(()),
+            Err(ActError::NoVisibleArea | ActError::Page(PageError::Call(CallError::Refused { .. }))) => {
+                Ok(())
+            }
             Err(error) => Err(error),
         }
     }
@@ -224,12 +231,15 @@ enum WriteMode {
     Replace,
 }
 
-/// The kind of input a field takes, with the caret placed.
+/// The kind of a field in which the caret was placed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FieldInput {
+    /// A text field with content.
     Text,
+    /// A text field without content.
     Empty,
+    /// A field whose value is set instead of typed, such as a date.
     Value,
-    Tick,
+    Checkbox,
     List,
 }

@@ -2,7 +2,7 @@
 
 use crate::{CallError, DialError, LaunchError};
 
-/// Why there is no connection to a browser.
+/// Reason why there is no connection to a browser.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectError {
     /// No browser accepts a connection: none is running, or its debugging is switched off.

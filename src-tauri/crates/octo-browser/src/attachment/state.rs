@@ -40,6 +40,6 @@ pub enum AttachmentState {
     /// The connection ended. It is made again on next use, and the person may be asked again.
     Lost {
         /// The reason.
-        why: LinkEnd,
+        reason: LinkEnd,
     },
 }

@@ -1,4 +1,4 @@
-//! Data folders and programs as functions of an environment.
+//! Finds the data folders and the programs of browsers in an environment.
 
 use super::{
     BrowserEnvironment, HostSystem,
@@ -59,27 +59,27 @@ impl BrowserCandidate {
         PortFile::parse(&fs::read_to_string(path).ok()?)
     }
 
-    /// Returns when the browser wrote the file, which it does at each start.
-    pub fn port_written(&self) -> Option<SystemTime> {
+    /// Returns the time at which the browser last wrote its port file, which it does at each start.
+    pub fn port_file_modified(&self) -> Option<SystemTime> {
         fs::metadata(self.folder.join("DevToolsActivePort")).ok()?.modified().ok()
     }
 }
 
-/// Returns all folders that may contain a browser's data, the likeliest first. A folder that the person named
-/// is then the only one; its browser is guessed from the folder's name.
+/// Returns all folders that may contain a browser's data, the likeliest first. A folder that the person
+/// configured is the only candidate; its browser is guessed from the folder's name.
 pub fn candidates(environment: &BrowserEnvironment, configured: Option<&Path>) -> Vec<BrowserCandidate> {
     if let Some(folder) = configured {
-        let matching = all(environment).into_iter().find(|candidate| candidate.folder == folder);
-        let product = matching.map_or_else(|| guess(folder), |candidate| candidate.product);
+        let matching = all_candidates(environment).into_iter().find(|candidate| candidate.folder == folder);
+        let product = matching.map_or_else(|| guess_product(folder), |candidate| candidate.product);
         return vec![BrowserCandidate { product, folder: folder.to_owned() }];
     }
-    all(environment)
+    all_candidates(environment)
 }
 
-fn all(environment: &BrowserEnvironment) -> Vec<BrowserCandidate> {
+fn all_candidates(environment: &BrowserEnvironment) -> Vec<BrowserCandidate> {
     let mut found: Vec<BrowserCandidate> = Vec::new();
     for product in PRODUCTS {
-        for folder in folders(environment, product) {
+        for folder in data_folders(environment, product) {
             if !found.iter().any(|candidate| candidate.folder == folder) {
                 found.push(BrowserCandidate { product, folder });
             }
@@ -89,7 +89,7 @@ fn all(environment: &BrowserEnvironment) -> Vec<BrowserCandidate> {
 }
 
 /// Returns the product whose own folder name matches this one best, or Chrome if none does.
-fn guess(folder: &Path) -> &'static BrowserProduct {
+fn guess_product(folder: &Path) -> &'static BrowserProduct {
     let name = folder.to_string_lossy().to_lowercase().replace('\\', "/");
     let is_named = |product: &&BrowserProduct| {
         let folders = [product.linux, product.mac, product.windows, product.flatpak];
@@ -103,7 +103,7 @@ fn guess(folder: &Path) -> &'static BrowserProduct {
         .unwrap_or(&PRODUCTS[0])
 }
 
-fn folders(environment: &BrowserEnvironment, product: &BrowserProduct) -> Vec<PathBuf> {
+fn data_folders(environment: &BrowserEnvironment, product: &BrowserProduct) -> Vec<PathBuf> {
     let join =
         |base: &Path, relative: &str| relative.split('/').fold(base.to_owned(), |path, part| path.join(part));
     let mut found = Vec::new();
@@ -126,8 +126,8 @@ fn folders(environment: &BrowserEnvironment, product: &BrowserProduct) -> Vec<Pa
                 found.push(join(&home.join(".var/app").join(name).join("config"), relative));
             }
             found.extend(product.snap.map(|relative| join(home, relative)));
-            let windows = environment.windows_homes.iter();
-            found.extend(windows.filter_map(|base| Some(join(base, product.windows?))));
+            let bases = environment.windows_local_app_data.iter();
+            found.extend(bases.filter_map(|base| Some(join(base, product.windows?))));
         }
     }
     found
@@ -157,10 +157,10 @@ pub fn executables(environment: &BrowserEnvironment) -> Vec<(&'static BrowserPro
             }
         }
     };
-    let found = |product: &'static BrowserProduct| {
+    let installed = |product: &'static BrowserProduct| {
         Some((product, programs(product).into_iter().find(|path| path.is_file())?))
     };
-    PRODUCTS.iter().filter_map(found).collect()
+    PRODUCTS.iter().filter_map(installed).collect()
 }
 
 #[cfg(test)]

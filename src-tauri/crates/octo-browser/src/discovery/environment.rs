@@ -30,7 +30,7 @@ pub struct BrowserEnvironment {
     /// The program folders on Windows.
     pub program_files: Vec<PathBuf>,
     /// The folder `AppData/Local` of each Windows user, if this Linux runs in Windows (WSL); otherwise empty.
-    pub windows_homes: Vec<PathBuf>,
+    pub windows_local_app_data: Vec<PathBuf>,
     /// The folders of `PATH`.
     pub path: Vec<PathBuf>,
 }
@@ -45,13 +45,13 @@ impl BrowserEnvironment {
             xdg_config_home: None,
             local_app_data: None,
             program_files: Vec::new(),
-            windows_homes: Vec::new(),
+            windows_local_app_data: Vec::new(),
             path: Vec::new(),
         }
     }
 
     /// Reads the environment of this process.
-    pub fn of_process() -> Self {
+    pub fn from_process() -> Self {
         let system = if cfg!(windows) {
             HostSystem::Windows
         } else if cfg!(target_os = "macos") {
@@ -70,7 +70,11 @@ impl BrowserEnvironment {
                 .iter()
                 .filter_map(|name| folder(name))
                 .collect(),
-            windows_homes: if system == HostSystem::Linux { windows_homes() } else { Vec::new() },
+            windows_local_app_data: if system == HostSystem::Linux {
+                windows_local_app_data()
+            } else {
+                Vec::new()
+            },
             path: env::var_os("PATH")
                 .map(|path: OsString| env::split_paths(&path).collect())
                 .unwrap_or_default(),
@@ -80,7 +84,7 @@ impl BrowserEnvironment {
 }
 
 /// Returns `AppData/Local` of each Windows user, if this Linux runs in Windows (WSL).
-fn windows_homes() -> Vec<PathBuf> {
+fn windows_local_app_data() -> Vec<PathBuf> {
     if env::var_os("WSL_DISTRO_NAME").is_none() {
         return Vec::new();
     }

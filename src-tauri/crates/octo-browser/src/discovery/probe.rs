@@ -11,12 +11,12 @@ use std::{
 /// Connect timeout. The browser is on this machine.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
 /// Answer timeout. A browser that is starting, or whose computer is busy, answers late: more than two seconds
-/// were seen.
+/// were measured.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(6);
 /// Maximum size of an answer.
 const MAX_ANSWER: usize = 64 * 1024;
 
-/// The kind of listener at a port.
+/// The result of a probe: the kind of listener at a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Probe {
     /// A browser started with a debugging port; it admits every program on this machine without asking.
@@ -74,9 +74,8 @@ async fn query_version(address: SocketAddr, file: Option<&PortFile>) -> Probe {
         // The listener speaks another protocol or none.
         Err(_) => return Probe::OtherProgram,
     };
-    // Browsers send neither a `server` nor a `date` header; the many small servers that would answer 404 too
-    // do.
-    let is_server = response.headers().contains_key("server") || response.headers().contains_key("date");
+    // Browsers send neither a `server` nor a `date` header. The many small servers that also answer 404 do.
+    let is_web_server = response.headers().contains_key("server") || response.headers().contains_key("date");
     match response.status() {
         StatusCode::OK => {
             let mut body = Vec::new();
@@ -97,7 +96,7 @@ async fn query_version(address: SocketAddr, file: Option<&PortFile>) -> Probe {
             };
             version.and_then(probe_of).unwrap_or(Probe::OtherProgram)
         }
-        StatusCode::NOT_FOUND if !is_server => {
+        StatusCode::NOT_FOUND if !is_web_server => {
             // Without the file, use the browser-level path: this mode accepts it without an id.
             let path = file.map_or("/devtools/browser", |file| file.path.as_str());
             Probe::Approval { socket: format!("ws://{address}{path}") }

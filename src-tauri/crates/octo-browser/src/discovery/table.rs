@@ -71,7 +71,7 @@ impl BrowserProduct {
     }
 
     /// Returns the address of the page where the person allows other programs to attach.
-    pub fn switch_page(&self) -> &'static str {
+    pub fn remote_debugging_page(&self) -> &'static str {
         match self.family {
             BrowserFamily::Edge => "edge://inspect/#remote-debugging",
             BrowserFamily::Brave => "brave://inspect/#remote-debugging",

@@ -1,5 +1,4 @@
-//! The owner of the transport. It assigns no numbers and makes no decisions, and it fails every call whose
-//! answer can no longer arrive.
+//! The actor that owns the transport. It fails every call whose answer can no longer arrive.
 
 use super::{CallError, events::EventHub};
 use crate::{BrowserEvent, BrowserMessage, LinkEnd, RawAnswer, Transport, wire::DetachedEvent};
@@ -15,7 +14,7 @@ use std::{
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
-/// Number of open calls above which abandoned ones are discarded. A hung tab would accumulate them.
+/// Number of pending calls from which on abandoned ones are discarded. Calls to a hung tab would accumulate.
 const MAX_OPEN_CALLS: usize = 256;
 
 pub(crate) enum LinkOrder {
@@ -46,28 +45,28 @@ impl<T: Transport> LinkActor<T> {
     pub(crate) fn new(
         transport: T,
         inbox: mpsc::UnboundedReceiver<LinkOrder>,
-        rooms: EventHub,
+        event_hub: EventHub,
         ended: watch::Sender<Option<LinkEnd>>,
     ) -> Self {
-        Self { transport, inbox, event_hub: rooms, ended, pending: HashMap::new() }
+        Self { transport, inbox, event_hub, ended, pending: HashMap::new() }
     }
 
     pub(crate) async fn run(mut self) {
-        let ending = poll_fn(|context| self.poll(context)).await;
-        tracing::debug!(%ending, calls = self.pending.len(), "the line to the browser is over");
-        // Set the reason first, so that tasks woken by the rest can report it.
-        self.ended.send_replace(Some(ending.clone()));
+        let reason = poll_fn(|context| self.poll(context)).await;
+        tracing::debug!(%reason, calls = self.pending.len(), "the link to the browser ended");
+        // Set the reason first, so that the tasks woken below can report it.
+        self.ended.send_replace(Some(reason.clone()));
         self.inbox.close();
         self.event_hub.close();
-        let open = self.pending.drain().map(|(_, waiting)| waiting.reply);
+        let unanswered = self.pending.drain().map(|(_, pending_call)| pending_call.reply);
         let mut unsent = Vec::new();
         while let Ok(order) = self.inbox.try_recv() {
             if let LinkOrder::Call { reply, .. } = order {
                 unsent.push(reply);
             }
         }
-        for reply in open.chain(unsent) {
-            let _ = reply.send(Err(CallError::Closed(ending.clone())));
+        for reply in unanswered.chain(unsent) {
+            let _ = reply.send(Err(CallError::Closed(reason.clone())));
         }
     }
 
@@ -86,7 +85,7 @@ impl<T: Transport> LinkActor<T> {
             }
             match self.transport.poll_incoming(context) {
                 Poll::Ready(Ok(BrowserMessage::Answer { call, outcome })) => {
-                    // An answer to an unknown call was abandoned long ago.
+                    // The call of an answer without an entry was abandoned long ago.
                     if let Some(PendingCall { method, reply, .. }) = self.pending.remove(&call) {
                         let _ =
                             reply.send(outcome.map_err(|refusal| CallError::from_refusal(&method, refusal)));
@@ -94,28 +93,29 @@ impl<T: Transport> LinkActor<T> {
                 }
                 Poll::Ready(Ok(BrowserMessage::Event(event))) => self.dispatch_event(event),
                 Poll::Ready(Ok(BrowserMessage::Unreadable)) => {}
-                Poll::Ready(Err(ending)) => return Poll::Ready(ending),
+                Poll::Ready(Err(reason)) => return Poll::Ready(reason),
                 Poll::Pending => return Poll::Pending,
             }
         }
     }
 
-    fn submit(&mut self, waiting: PendingCall, params: Value) {
+    fn submit(&mut self, pending_call: PendingCall, params: Value) {
         if self.pending.len() >= MAX_OPEN_CALLS {
-            self.pending.retain(|_, waiting| !waiting.reply.is_closed());
+            self.pending.retain(|_, pending_call| !pending_call.reply.is_closed());
         }
-        let call = self.transport.submit(waiting.method.clone(), waiting.session.clone(), params);
-        self.pending.insert(call, waiting);
+        let call = self.transport.submit(pending_call.method.clone(), pending_call.session.clone(), params);
+        self.pending.insert(call, pending_call);
     }
 
     fn dispatch_event(&mut self, event: BrowserEvent) {
-        let is_gone = (event.method == EventDetachedFromTarget::IDENTIFIER)
+        let detached_session = (event.method == EventDetachedFromTarget::IDENTIFIER)
             .then(|| event.read::<DetachedEvent>().map(|detached| detached.session_id))
             .flatten();
         self.event_hub.publish(event);
-        if let Some(session) = is_gone {
+        if let Some(session) = detached_session {
             self.event_hub.unsubscribe(&session);
-            let lost = self.pending.extract_if(|_, waiting| waiting.session.as_ref() == Some(&session));
+            let lost =
+                self.pending.extract_if(|_, pending_call| pending_call.session.as_ref() == Some(&session));
             for (_, PendingCall { method, reply, .. }) in lost {
                 let _ = reply.send(Err(CallError::Gone { method: method.into_owned() }));
             }

@@ -6,7 +6,7 @@ use parking_lot::{Mutex, MutexGuard};
 use std::{collections::HashMap, fmt, sync::Arc};
 use tokio::sync::broadcast::{self, error::RecvError};
 
-/// Result of [`SessionEvents::next`].
+/// The result of [`SessionEvents::next`].
 #[derive(Clone, Debug)]
 pub enum NextEvent {
     /// The next event.
@@ -22,7 +22,7 @@ pub struct SessionEvents(broadcast::Receiver<Arc<BrowserEvent>>);
 
 impl fmt::Debug for SessionEvents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Events").field("waiting", &self.0.len()).finish()
+        f.debug_struct("SessionEvents").field("buffered", &self.0.len()).finish()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Attaches to a tab and to its cross-site frames.
 
 use super::{
-    EVENT_BUFFER, Liveness, Page, PageCore, PageError, PageHealth, PageInner, PageState, frames::FrameNames,
+    EVENT_BUFFER, Liveness, Page, PageCore, PageError, PageHealth, PageInner, PageState, frames::FrameIds,
     listen, liveness,
 };
 use crate::{
@@ -15,8 +15,8 @@ use crate::{
         },
         js_protocol::runtime::RunIfWaitingForDebuggerParams,
     },
-    tabs::kinds_filter,
-    wire::{FrameTreeAnswer, LenientCommand},
+    tabs::target_kinds_filter,
+    wire::{FrameTreeReply, LenientCommand},
 };
 use chromiumoxide::Method as _;
 use parking_lot::Mutex;
@@ -30,7 +30,7 @@ use tokio::sync::{broadcast, watch};
 /// Timeout for each of the first commands on a page that answers.
 const FIRST_COMMAND_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long to listen for an abandoned session, in order to end it when it arrives.
+/// Time for which Octo waits for an abandoned session, to end it when it arrives.
 const LATE_SESSION_WINDOW: Duration = Duration::from_secs(300);
 
 impl Page {
@@ -57,13 +57,13 @@ impl Page {
             link.call(session_id, accessibility::EnableParams::default(), FIRST_COMMAND_TIMEOUT),
             link.call(
                 session_id,
-                LenientCommand::<_, FrameTreeAnswer>::new(page::GetFrameTreeParams {}),
+                LenientCommand::<_, FrameTreeReply>::new(page::GetFrameTreeParams {}),
                 FIRST_COMMAND_TIMEOUT
             ),
-            link.call(session_id, frames_of_other_sites(), FIRST_COMMAND_TIMEOUT),
+            link.call(session_id, auto_attach_cross_site_frames(), FIRST_COMMAND_TIMEOUT),
         );
-        let first = async { Ok((page?, dom?, accessibility?, frames?, tree?).4.frame_tree) };
-        let tree = match first.await {
+        let replies = async { Ok((page?, dom?, accessibility?, frames?, tree?).4.frame_tree) };
+        let tree = match replies.await {
             Ok(tree) => tree,
             // The page answered a moment ago, so a dialog just opened or a script does not end.
             Err(CallError::TimedOut { method, limit }) => {
@@ -75,7 +75,7 @@ impl Page {
             Err(error) => return Err(error.into()),
         };
         let frame = &tree.frame;
-        let committed = listen::committed(link, &session, target, frame).await;
+        let committed = listen::read_committed(link, &session, target, frame).await;
         let core = Arc::new(PageCore {
             link: link.clone(),
             target: target.clone(),
@@ -85,31 +85,31 @@ impl Page {
                 committed,
                 loader: frame.loader_id.inner().clone(),
                 health: PageHealth::Alive,
-                children: HashMap::new(),
-                frames: FrameNames::from_tree(&tree),
+                child_frames: HashMap::new(),
+                frame_ids: FrameIds::from_tree(&tree),
             }),
             dialog: watch::Sender::new(None),
             overlay_generation: AtomicU64::new(0),
             event_sender: broadcast::Sender::new(EVENT_BUFFER),
         });
         guard.disarm();
-        let listening = tokio::spawn(listen::listen(Arc::clone(&core), events));
-        Ok(Self(Arc::new(PageInner { core, listening })))
+        let listener = tokio::spawn(listen::listen(Arc::clone(&core), events));
+        Ok(Self(Arc::new(PageInner { core, listener })))
     }
 }
 
-/// Requests a session. If the caller gives up before it arrives (Stop or timeout), it is ended on arrival.
+/// Requests a session. If the caller gives up before it arrives (Stop or timeout), the session is ended on arrival.
 async fn attach_to(link: &Link, target: &TargetId) -> Result<DetachGuard, PageError> {
     let attach = AttachToTargetParams { target_id: target.clone(), flatten: Some(true) };
     let method = attach.identifier().to_string();
-    let cloned_link = link.clone();
-    let attaching = tokio::spawn(async move {
+    let task_link = link.clone();
+    let attach_task = tokio::spawn(async move {
         let session =
-            cloned_link.call(None, attach, LATE_SESSION_WINDOW).await.map_err(no_target)?.session_id;
-        Ok(DetachGuard { link: cloned_link, session: Some(session) })
+            task_link.call(None, attach, LATE_SESSION_WINDOW).await.map_err(gone_if_no_target)?.session_id;
+        Ok(DetachGuard { link: task_link, session: Some(session) })
     });
-    match tokio::time::timeout(FIRST_COMMAND_TIMEOUT, attaching).await {
-        Ok(Ok(attached)) => attached.map_err(PageError::Call),
+    match tokio::time::timeout(FIRST_COMMAND_TIMEOUT, attach_task).await {
+        Ok(Ok(result)) => result.map_err(PageError::Call),
         Ok(Err(_)) => Err(PageError::Detached),
         Err(_) => Err(CallError::TimedOut { method, limit: FIRST_COMMAND_TIMEOUT }.into()),
     }
@@ -135,7 +135,7 @@ impl Drop for DetachGuard {
     }
 }
 
-fn no_target(error: CallError) -> CallError {
+fn gone_if_no_target(error: CallError) -> CallError {
     match error {
         CallError::Refused { method, refusal } if refusal.message.contains("No target with given id") => {
             CallError::Gone { method }
@@ -144,24 +144,25 @@ fn no_target(error: CallError) -> CallError {
     }
 }
 
-fn frames_of_other_sites() -> SetAutoAttachParams {
+fn auto_attach_cross_site_frames() -> SetAutoAttachParams {
     SetAutoAttachParams {
         auto_attach: true,
         wait_for_debugger_on_start: false,
         flatten: Some(true),
-        filter: Some(kinds_filter(&["iframe"])),
+        filter: Some(target_kinds_filter(&["iframe"])),
     }
 }
 
-/// Enables in a cross-site frame everything that is enabled in its page. Some builds pause such a frame despite
-/// being told not to, so it is resumed first. Does not wait: the browser handles the commands in order.
-pub(super) fn begin_child(core: &PageCore, session: &SessionId) {
+/// Enables in a cross-site frame everything that is enabled in its page. Some browsers pause such a frame although
+/// they were told not to, so it is resumed first. Does not wait for answers: the browser handles the commands in
+/// order.
+pub(super) fn enable_in_child_frame(core: &PageCore, session: &SessionId) {
     let scope = Some(session);
     core.link.send(scope, RunIfWaitingForDebuggerParams {});
     core.link.send(scope, page::EnableParams::default());
     core.link.send(scope, dom::EnableParams::default());
     core.link.send(scope, accessibility::EnableParams::default());
-    core.link.send(scope, frames_of_other_sites());
+    core.link.send(scope, auto_attach_cross_site_frames());
 }
 
 /// Releases a target that was attached to without being requested.

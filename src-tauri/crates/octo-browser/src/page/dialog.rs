@@ -7,8 +7,8 @@ use std::time::Duration;
 /// Timeout for closing a dialog.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Maximum length of the stored dialog message, which is page-controlled.
-const MAX_MESSAGE: usize = 2_000;
+/// Maximum number of stored characters of a dialog's message, which the page controls.
+const MAX_MESSAGE_CHARS: usize = 2_000;
 
 /// An open dialog.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,13 +60,13 @@ pub enum DialogReply {
 }
 
 pub(super) enum DialogCloseError {
-    None,
+    NotOpen,
     Call(CallError),
 }
 
 impl From<DialogOpening> for Dialog {
     fn from(opening: DialogOpening) -> Self {
-        let short = |text: String| text.chars().take(MAX_MESSAGE).collect();
+        let truncate = |text: String| text.chars().take(MAX_MESSAGE_CHARS).collect();
         Self {
             kind: match opening.kind.as_str() {
                 "confirm" => DialogKind::Confirm,
@@ -74,8 +74,8 @@ impl From<DialogOpening> for Dialog {
                 "beforeunload" => DialogKind::BeforeUnload,
                 _ => DialogKind::Alert,
             },
-            message: short(opening.message),
-            default: short(opening.default_prompt.unwrap_or_default()),
+            message: truncate(opening.message),
+            default: truncate(opening.default_prompt.unwrap_or_default()),
             url: opening.url,
         }
     }
@@ -93,7 +93,7 @@ pub(super) async fn answer(core: &PageCore, reply: DialogReply) -> Result<(), Di
         Ok(_) => Ok(()),
         Err(CallError::Refused { .. }) => {
             core.dialog.send_replace(None);
-            Err(DialogCloseError::None)
+            Err(DialogCloseError::NotOpen)
         }
         Err(error) => Err(DialogCloseError::Call(error)),
     }

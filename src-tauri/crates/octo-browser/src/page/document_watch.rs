@@ -1,5 +1,5 @@
-//! Checks that several answers describe one document. Commands pending while a page moves to another process
-//! are sent again there, and answered by the new page.
+//! Checks that several answers describe one document. When a page moves to another process, the
+//! browser sends pending commands again there, and the new page answers them.
 
 use super::Page;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 use futures::FutureExt as _;
 
-/// Observation of the main frame's document from a moment on.
+/// Detects whether the main frame has loaded another document since the watch began.
 pub(crate) struct DocumentWatch {
     document: String,
     events: SessionEvents,
@@ -22,10 +22,10 @@ impl Page {
     }
 
     /// Runs several queries and returns the result only if one document answered all of them.
-    pub async fn in_one_document<T>(&self, looking: impl Future<Output = T>) -> Option<T> {
-        let mut steady = self.watch_document();
-        let result = looking.await;
-        (steady.is_unchanged() && self.document() == steady.document).then_some(result)
+    pub async fn in_one_document<T>(&self, queries: impl Future<Output = T>) -> Option<T> {
+        let mut watch = self.watch_document();
+        let result = queries.await;
+        (watch.is_unchanged() && self.document() == watch.document).then_some(result)
     }
 }
 

@@ -23,7 +23,7 @@ pub enum PageError {
     Silent(Liveness),
     /// The page navigated during every attempt to read it.
     #[error("the page goes elsewhere while it is read")]
-    Moving,
+    KeepsNavigating,
     /// A command had no answer.
     #[error(transparent)]
     Call(#[from] CallError),

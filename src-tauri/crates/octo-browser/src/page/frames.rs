@@ -7,7 +7,7 @@ use crate::{
         page::{FrameId, GetFrameTreeParams},
         target::SessionId,
     },
-    wire::{FrameTree, FrameTreeAnswer, LenientCommand},
+    wire::{FrameTree, FrameTreeReply, LenientCommand},
 };
 use std::{
     collections::{HashSet, VecDeque},
@@ -23,16 +23,16 @@ const MAX_REMOVED_FRAMES: usize = 64;
 /// Ids of frames that belong to the page, or recently did. They are collected from events, because a page
 /// blocked by a dialog or its own script does not list its frames.
 #[derive(Debug, Default)]
-pub(super) struct FrameNames {
+pub(super) struct FrameIds {
     present: HashSet<FrameId>,
     removed: VecDeque<FrameId>,
 }
 
-impl FrameNames {
+impl FrameIds {
     pub fn from_tree(tree: &FrameTree) -> Self {
-        let mut names = Self::default();
-        names.add_tree(tree);
-        names
+        let mut ids = Self::default();
+        ids.add_tree(tree);
+        ids
     }
 
     pub fn add_tree(&mut self, tree: &FrameTree) {
@@ -62,7 +62,7 @@ impl FrameNames {
         others.iter().for_each(|frame| self.remove(frame));
     }
 
-    fn has(&self, frame: &FrameId) -> bool {
+    fn contains(&self, frame: &FrameId) -> bool {
         self.present.contains(frame) || self.removed.contains(frame)
     }
 }
@@ -83,14 +83,14 @@ pub struct Frame {
     /// Its origin as reported by the browser. For an empty page in the main frame, the opener's origin.
     pub origin: String,
     /// The session that reaches it. A cross-site frame has its own, with coordinates relative to the frame's
-    /// corner.
+    /// upper left corner.
     pub session: SessionId,
 }
 
 impl Page {
     /// Returns whether a frame belongs to the page or recently did. Does not query the page.
     pub fn has_frame(&self, frame: &FrameId) -> bool {
-        self.0.core.state().frames.has(frame)
+        self.0.core.state().frame_ids.contains(frame)
     }
 
     /// Returns all frames, the main one first, each after its parent. A frame that disappears meanwhile is left
@@ -106,20 +106,20 @@ impl Page {
 
 async fn frames(core: &PageCore) -> Result<Vec<Frame>, CallError> {
     let mut found = Vec::new();
-    let mut page = tree(core, &core.session).await?;
+    let mut page = frame_tree(core, &core.session).await?;
     if origin::is_inherited(&page.frame.url) {
         page.frame.security_origin =
             origin::of_frame(&core.link, &core.session, &core.target, &page.frame).await;
     }
     flatten(page, None, &core.session, &mut found);
     let mut pending: Vec<(SessionId, ChildFrame)> =
-        core.state().children.iter().map(|(session, child)| (session.clone(), child.clone())).collect();
-    // A frame whose parent is not listed yet waits for it.
+        core.state().child_frames.iter().map(|(session, child)| (session.clone(), child.clone())).collect();
+    // List a frame only after its parent.
     while let Some(index) = pending.iter().position(|(_, child)| {
         child.parent.as_ref().is_none_or(|parent| found.iter().any(|frame: &Frame| frame.id == *parent))
     }) {
         let (session, child) = pending.swap_remove(index);
-        match tree(core, &session).await {
+        match frame_tree(core, &session).await {
             Ok(tree) => flatten(tree, child.parent, &session, &mut found),
             Err(CallError::Gone { .. } | CallError::TimedOut { .. } | CallError::Refused { .. }) => {}
             Err(error) => return Err(error),
@@ -128,8 +128,8 @@ async fn frames(core: &PageCore) -> Result<Vec<Frame>, CallError> {
     Ok(found)
 }
 
-async fn tree(core: &PageCore, session: &SessionId) -> Result<FrameTree, CallError> {
-    let command = LenientCommand::<_, FrameTreeAnswer>::new(GetFrameTreeParams {});
+async fn frame_tree(core: &PageCore, session: &SessionId) -> Result<FrameTree, CallError> {
+    let command = LenientCommand::<_, FrameTreeReply>::new(GetFrameTreeParams {});
     Ok(core.link.call(Some(session), command, LIST_TIMEOUT).await?.frame_tree)
 }
 

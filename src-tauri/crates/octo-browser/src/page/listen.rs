@@ -16,8 +16,8 @@ use crate::{
         target::{EventAttachedToTarget, EventDetachedFromTarget, SessionId, TargetId},
     },
     wire::{
-        AttachedEvent, DetachedEvent, DialogOpening, DocumentOpened, FragmentNavigation, FrameNavigated,
-        FrameNotice, FrameTreeAnswer, LenientCommand, WireFrame,
+        AttachedEvent, DetachedEvent, DialogOpening, DocumentOpened, FragmentNavigation, FrameEvent,
+        FrameNavigated, FrameTreeReply, LenientCommand, WireFrame,
     },
 };
 use futures::{StreamExt as _, stream::SelectAll};
@@ -26,33 +26,33 @@ use std::{sync::Arc, time::Duration};
 /// Timeout for reading the page's state again.
 const REREAD_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// A page reports its downloads before the browser does. The browser uses an older event name for it, which
-/// chromiumoxide's list leaves out.
+/// Event with which a page reports a download, before the browser does. It is an old event, which chromiumoxide
+/// does not list.
 const DOWNLOAD_EVENT: &str = "Page.downloadWillBegin";
 
 type EventSources = SelectAll<futures::stream::BoxStream<'static, (SessionId, NextEvent)>>;
 
-/// Listens until the page is gone. Keeps no handle on the page.
+/// Applies events until the page is gone. Holds no [`super::Page`], so the page can be dropped meanwhile.
 pub(super) async fn listen(core: Arc<PageCore>, events: SessionEvents) {
     let mut sources = EventSources::new();
-    sources.push(source(core.session.clone(), events));
+    sources.push(event_source(core.session.clone(), events));
     while let Some((session, received)) = sources.next().await {
-        let of_page = session == core.session;
+        let is_main_session = session == core.session;
         match received {
             NextEvent::Event(event) => {
                 if let Some((session, events)) = apply_event(&core, &session, &event).await {
-                    sources.push(source(session, events));
+                    sources.push(event_source(session, events));
                 }
             }
             NextEvent::Missed(missed) => {
-                tracing::debug!(missed, "news of a page were missed");
-                if of_page {
+                tracing::debug!(missed, "missed events of a page");
+                if is_main_session {
                     resynchronise(&core).await;
                 }
                 core.publish(PageEvent::Missed);
             }
-            NextEvent::Ended if of_page => break,
-            NextEvent::Ended => forget(&core, &session),
+            NextEvent::Ended if is_main_session => break,
+            NextEvent::Ended => remove_child_frame(&core, &session),
         }
     }
     core.state().health = PageHealth::Gone;
@@ -60,7 +60,7 @@ pub(super) async fn listen(core: Arc<PageCore>, events: SessionEvents) {
     core.publish(PageEvent::Detached);
 }
 
-fn source(
+fn event_source(
     session: SessionId,
     events: SessionEvents,
 ) -> futures::stream::BoxStream<'static, (SessionId, NextEvent)> {
@@ -79,12 +79,12 @@ async fn apply_event(
     session: &SessionId,
     event: &BrowserEvent,
 ) -> Option<(SessionId, SessionEvents)> {
-    let of_page = *session == core.session;
+    let is_main_session = *session == core.session;
     match event.method.as_ref() {
         EventFrameNavigated::IDENTIFIER => {
             let FrameNavigated { frame, kind } = event.read()?;
-            core.state().frames.add(frame.id.clone());
-            if of_page && frame.parent_id.is_none() {
+            core.state().frame_ids.add(frame.id.clone());
+            if is_main_session && frame.parent_id.is_none() {
                 commit(core, &frame).await;
                 if kind == "BackForwardCacheRestore" {
                     // The page was loaded before it entered the back/forward cache and is not loaded again.
@@ -94,16 +94,16 @@ async fn apply_event(
         }
         // The download event also mentions frames that no other event has reported.
         EventFrameAttached::IDENTIFIER | DOWNLOAD_EVENT => {
-            core.state().frames.add(event.read::<FrameNotice>()?.frame_id);
+            core.state().frame_ids.add(event.read::<FrameEvent>()?.frame_id);
         }
         EventFrameDetached::IDENTIFIER => {
-            let FrameNotice { frame_id, reason } = event.read()?;
+            let FrameEvent { frame_id, reason } = event.read()?;
             // A frame that moves to another process remains.
             if reason != "swap" {
-                core.state().frames.remove(&frame_id);
+                core.state().frame_ids.remove(&frame_id);
             }
         }
-        EventNavigatedWithinDocument::IDENTIFIER if of_page => {
+        EventNavigatedWithinDocument::IDENTIFIER if is_main_session => {
             let FragmentNavigation { frame_id, url } = event.read()?;
             if frame_id == core.main_frame {
                 // A fragment navigation within an empty page keeps the page's origin.
@@ -114,18 +114,18 @@ async fn apply_event(
                 update_committed(core, url, origin);
             }
         }
-        EventDocumentOpened::IDENTIFIER if of_page => {
+        EventDocumentOpened::IDENTIFIER if is_main_session => {
             let DocumentOpened { frame } = event.read()?;
             if frame.parent_id.is_none() {
                 // A rewritten document (`document.open`) has the address of the page that writes it.
-                let current = committed(&core.link, &core.session, &core.target, &frame).await;
+                let current = read_committed(&core.link, &core.session, &core.target, &frame).await;
                 let before = core.state().committed.clone();
                 if (&current.url, &current.origin) != (&before.url, &before.origin) {
                     update_committed(core, current.url, current.origin);
                 }
             }
         }
-        EventLoadEventFired::IDENTIFIER if of_page => core.publish(PageEvent::Loaded),
+        EventLoadEventFired::IDENTIFIER if is_main_session => core.publish(PageEvent::Loaded),
         EventJavascriptDialogOpening::IDENTIFIER => {
             let dialog = super::Dialog::from(event.read::<DialogOpening>()?);
             core.dialog.send_replace(Some(dialog.clone()));
@@ -135,7 +135,7 @@ async fn apply_event(
             core.dialog.send_replace(None);
             core.publish(PageEvent::DialogClosed);
         }
-        EventTargetCrashed::IDENTIFIER if of_page => {
+        EventTargetCrashed::IDENTIFIER if is_main_session => {
             core.state().health = PageHealth::Crashed;
             core.dialog.send_replace(None);
             core.publish(PageEvent::Crashed);
@@ -154,44 +154,44 @@ async fn apply_event(
             let events = core.link.events(Some(&session_id));
             {
                 let mut state = core.state();
-                state.frames.add(frame.clone());
-                state.children.insert(session_id.clone(), child);
+                state.frame_ids.add(frame.clone());
+                state.child_frames.insert(session_id.clone(), child);
             }
-            attach::begin_child(core, &session_id);
+            attach::enable_in_child_frame(core, &session_id);
             core.publish(PageEvent::FrameAttached(frame));
             return Some((session_id, events));
         }
         EventDetachedFromTarget::IDENTIFIER => {
             let DetachedEvent { session_id } = event.read()?;
-            forget(core, &session_id);
+            remove_child_frame(core, &session_id);
         }
         _ => {}
     }
     None
 }
 
-fn forget(core: &PageCore, session: &SessionId) {
-    let removed = core.state().children.remove(session);
+fn remove_child_frame(core: &PageCore, session: &SessionId) {
+    let removed = core.state().child_frames.remove(session);
     if let Some(child) = removed {
         core.publish(PageEvent::FrameDetached(child.frame));
     }
 }
 
 async fn commit(core: &PageCore, frame: &WireFrame) {
-    let committed = committed(&core.link, &core.session, &core.target, frame).await;
+    let committed = read_committed(&core.link, &core.session, &core.target, frame).await;
     {
         let mut state = core.state();
         state.loader = frame.loader_id.inner().clone();
         state.committed = committed.clone();
         state.health = PageHealth::Alive;
-        state.frames.reset_to(&core.main_frame);
+        state.frame_ids.reset_to(&core.main_frame);
     }
-    // An unloaded document's dialog is gone too.
+    // The dialog of an unloaded document is gone too.
     core.dialog.send_replace(None);
     core.publish(PageEvent::Committed(committed));
 }
 
-/// The same document changed its address or its origin.
+/// Records that the same document has another address or origin.
 fn update_committed(core: &PageCore, url: String, origin: String) {
     let committed = CommittedDocument { url, origin, document: DocumentChange::Same };
     core.state().committed = committed.clone();
@@ -199,7 +199,7 @@ fn update_committed(core: &PageCore, url: String, origin: String) {
 }
 
 /// Reads the document that a main frame shows.
-pub(super) async fn committed(
+pub(super) async fn read_committed(
     link: &Link,
     session: &SessionId,
     target: &TargetId,
@@ -211,27 +211,27 @@ pub(super) async fn committed(
 }
 
 /// Reads the page's state again. If the page does not answer, a dialog whose opening event was missed may block
-/// it: recording it lets it be answered and ends pending waits.
+/// it: recording it lets Octo answer it, and ends pending waits.
 async fn resynchronise(core: &PageCore) {
-    let command = LenientCommand::<_, FrameTreeAnswer>::new(GetFrameTreeParams {});
+    let command = LenientCommand::<_, FrameTreeReply>::new(GetFrameTreeParams {});
     match core.link.call(Some(&core.session), command, REREAD_TIMEOUT).await {
         Ok(reply) => {
             let frame = &reply.frame_tree.frame;
             if core.state().loader == *frame.loader_id.inner() {
                 // The same document keeps its dialog.
-                let current = committed(&core.link, &core.session, &core.target, frame).await;
+                let current = read_committed(&core.link, &core.session, &core.target, frame).await;
                 core.state().committed = current;
             } else {
                 commit(core, frame).await;
             }
-            core.state().frames.add_tree(&reply.frame_tree);
+            core.state().frame_ids.add_tree(&reply.frame_tree);
         }
         Err(CallError::TimedOut { .. }) if core.dialog.borrow().is_none() => {
             let url = core.state().committed.url.clone();
-            let unknown =
+            let unknown_dialog =
                 Dialog { kind: DialogKind::Confirm, message: String::new(), default: String::new(), url };
-            core.dialog.send_replace(Some(unknown.clone()));
-            core.publish(PageEvent::DialogOpened(unknown));
+            core.dialog.send_replace(Some(unknown_dialog.clone()));
+            core.publish(PageEvent::DialogOpened(unknown_dialog));
         }
         Err(_) => {}
     }

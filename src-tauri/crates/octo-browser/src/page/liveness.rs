@@ -23,7 +23,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 /// that is discarded, hung, or blocked by a dialog.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(1_500);
 
-/// Delay after which the reason is investigated, while still waiting for the answer.
+/// Delay after which the reason for the silence is investigated, while the wait for the answer continues.
 const INVESTIGATE_AFTER: Duration = Duration::from_millis(300);
 
 /// Timeout for an answer of the browser itself.
@@ -36,7 +36,7 @@ const LOOP_CPU_SHARE: f64 = 0.1;
 /// Number of sampling intervals; a loop must reach the share in each.
 const SAMPLING_INTERVALS: u32 = 3;
 
-/// Whether a tab answers.
+/// The result of asking whether a tab answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Liveness {
     /// It answers.
@@ -80,63 +80,67 @@ impl Page {
     }
 }
 
-/// Asks a page whether it answers. The reason for silence is found without it: the browser immediately reports
+/// Asks a page whether it answers. The reason for its silence is found without the page: the browser immediately reports
 /// a missing process, and an endless script uses CPU while a dialog does not. (Another page that computes
 /// meanwhile makes a dialog look like such a script; the person can see which it is.)
 pub(super) async fn probe(link: &Link, session: &SessionId) -> Result<Liveness, CallError> {
     let mut events = link.events(Some(session));
     link.send(Some(session), inspector::EnableParams::default());
-    let dead = async {
+    let crashed = async {
         loop {
             match events.next().await {
                 NextEvent::Event(event) if event.method == EventTargetCrashed::IDENTIFIER => return,
                 NextEvent::Event(_) | NextEvent::Missed(_) => {}
-                // The pending call will report that.
+                // The pending call reports that.
                 NextEvent::Ended => std::future::pending().await,
             }
         }
     };
     let reply = link.call(Some(session), EvaluateParams::new("1"), ANSWER_TIMEOUT);
-    tokio::pin!(dead, reply);
+    tokio::pin!(crashed, reply);
     let deadline = Instant::now() + ANSWER_TIMEOUT;
-    let first = tokio::select! {
+    let early_reply = tokio::select! {
         biased;
-        () = &mut dead => return Ok(Liveness::Discarded),
+        () = &mut crashed => return Ok(Liveness::Discarded),
         reply = timeout(INVESTIGATE_AFTER, &mut reply) => reply,
     };
-    if let Ok(reply) = first {
+    if let Ok(reply) = early_reply {
         return interpret_answer(reply.map(drop)).unwrap_or(Ok(Liveness::Alive));
     }
-    let (mut before, mut started) = (cpu_seconds(link).await?, Instant::now());
+    let (mut previous, mut started) = (cpu_seconds(link).await?, Instant::now());
     let remaining = deadline.saturating_duration_since(started);
-    let mut looping: Option<HashSet<i64>> = None;
+    let mut looping_processes: Option<HashSet<i64>> = None;
     // A briefly busy page computes during one interval, an endless loop during each.
-    for part in 1..=SAMPLING_INTERVALS {
-        let end = deadline - remaining * (SAMPLING_INTERVALS - part) / SAMPLING_INTERVALS;
-        let later = tokio::select! {
+    for interval in 1..=SAMPLING_INTERVALS {
+        let end = deadline - remaining * (SAMPLING_INTERVALS - interval) / SAMPLING_INTERVALS;
+        let reply_in_interval = tokio::select! {
             biased;
-            () = &mut dead => return Ok(Liveness::Discarded),
+            () = &mut crashed => return Ok(Liveness::Discarded),
             reply = timeout_at(end, &mut reply) => reply,
         };
-        if let Ok(reply) = later {
+        if let Ok(reply) = reply_in_interval {
             match interpret_answer(reply.map(drop)) {
                 Some(result) => return result,
                 None => break,
             }
         }
-        let (current, passed) = (cpu_seconds(link).await?, started.elapsed().as_secs_f64());
+        let (current, elapsed_seconds) = (cpu_seconds(link).await?, started.elapsed().as_secs_f64());
         let busy_processes = current.iter().filter(|(process, seconds)| {
-            before.get(process).is_some_and(|before| *seconds - before > passed * LOOP_CPU_SHARE)
+            previous
+                .get(process)
+                .is_some_and(|previous| *seconds - previous > elapsed_seconds * LOOP_CPU_SHARE)
         });
         let busy_processes: HashSet<i64> = busy_processes.map(|(process, _)| *process).collect();
-        looping = Some(looping.map_or_else(|| busy_processes.clone(), |so_far| &so_far & &busy_processes));
-        (before, started) = (current, Instant::now());
+        looping_processes = Some(
+            looping_processes.map_or_else(|| busy_processes.clone(), |so_far| &so_far & &busy_processes),
+        );
+        (previous, started) = (current, Instant::now());
     }
-    let loops = looping.is_some_and(|processes| !processes.is_empty());
-    Ok(if loops { Liveness::Hung } else { Liveness::DialogOpen })
+    let is_looping = looping_processes.is_some_and(|processes| !processes.is_empty());
+    Ok(if is_looping { Liveness::Hung } else { Liveness::DialogOpen })
 }
 
-/// Interprets an answer; `None` if it did not arrive.
+/// Interprets an answer. Returns `None` if it did not arrive in time.
 fn interpret_answer(reply: Result<(), CallError>) -> Option<Result<Liveness, CallError>> {
     match reply {
         // A page between two documents answers, though with an error.

@@ -10,7 +10,7 @@ use crate::{
         },
         js_protocol::runtime::EvaluateParams,
     },
-    wire::{HistoryAnswer, HistoryEntry, LenientCommand},
+    wire::{HistoryEntry, HistoryReply, LenientCommand},
 };
 use std::time::Duration;
 use tokio::{
@@ -18,14 +18,14 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-/// How long a server may take to answer. Loading continues after that.
+/// Timeout for a server's answer. Loading continues after that.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long to wait for the rest of a page. Content that is missing by then (advertising, images, a connection
+/// Maximum wait for the rest of a page. Content that is missing by then (advertising, images, a connection
 /// held open on purpose) is rarely needed; many pages never reach "no network traffic".
 const LOAD_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long a page must be unchanged to count as quiet.
+/// Time for which a page must be unchanged to count as quiet.
 const QUIET_PERIOD: Duration = Duration::from_millis(100);
 
 /// Maximum wait for quiet: some pages never are.
@@ -115,17 +115,17 @@ impl Page {
     ///
     /// [`NavigateError::NoSuchPage`], and [`PageError`].
     pub async fn history_address(&self, direction: HistoryDirection) -> Result<String, NavigateError> {
-        Ok(self.history(direction).await?.url)
+        Ok(self.history_entry(direction).await?.url)
     }
 
-    async fn history(&self, direction: HistoryDirection) -> Result<HistoryEntry, NavigateError> {
-        let history = LenientCommand::<_, HistoryAnswer>::new(GetNavigationHistoryParams {});
+    async fn history_entry(&self, direction: HistoryDirection) -> Result<HistoryEntry, NavigateError> {
+        let history = LenientCommand::<_, HistoryReply>::new(GetNavigationHistoryParams {});
         let mut history = self.call(history, LOAD_TIMEOUT).await?;
-        let step = match direction {
+        let index = match direction {
             HistoryDirection::Back => history.current_index.checked_sub(1),
             HistoryDirection::Forward => history.current_index.checked_add(1),
         };
-        let index = step.filter(|index| *index < history.entries.len());
+        let index = index.filter(|index| *index < history.entries.len());
         Ok(history.entries.swap_remove(index.ok_or(NavigateError::NoSuchPage(direction))?))
     }
 
@@ -138,7 +138,7 @@ impl Page {
         &self,
         direction: HistoryDirection,
     ) -> Result<NavigationOutcome, NavigateError> {
-        let entry = self.history(direction).await?;
+        let entry = self.history_entry(direction).await?;
         let mut events = self.events();
         self.call(NavigateToHistoryEntryParams::new(entry.id), COMMIT_TIMEOUT).await?;
         self.await_outcome(&mut events).await
@@ -196,20 +196,21 @@ impl Page {
         }
     }
 
-    /// Waits for the load of a document that has committed or, given its id, that is about to commit.
+    /// Waits until a document has loaded: the one with the id `awaited`, which is about to commit, or with `None` the
+    /// one that has committed.
     async fn wait_for_load(
         &self,
         events: &mut broadcast::Receiver<PageEvent>,
         awaited: Option<&str>,
         deadline: Instant,
     ) -> Result<NavigationOutcome, NavigateError> {
-        // The old document's load event must not be taken for the new one's.
+        // Do not take the old document's load event for the new one's.
         let mut committed = awaited.is_none();
         let outcome = loop {
             match timeout_at(deadline, events.recv()).await {
                 Err(_) => break NavigationOutcome::Loading,
-                Ok(Ok(PageEvent::Committed(loaded))) => {
-                    committed |= matches!(&loaded.document, DocumentChange::New(loader) if awaited.is_none_or(|loaded| loaded == loader));
+                Ok(Ok(PageEvent::Committed(commit))) => {
+                    committed |= matches!(&commit.document, DocumentChange::New(loader) if awaited.is_none_or(|awaited| awaited == loader));
                 }
                 Ok(Ok(PageEvent::Loaded)) if committed => break NavigationOutcome::Loaded,
                 // The load event may have been among the missed ones.
@@ -254,7 +255,8 @@ impl Page {
     }
 }
 
-/// A document that is unloaded while being observed, or that times out, is merely not quiet.
+/// Ignores an error which only means that the observed document was unloaded or is not quiet. Returns any other
+/// error.
 fn tolerate_navigation(error: PageError) -> Result<(), PageError> {
     match error {
         PageError::Call(
@@ -265,13 +267,13 @@ fn tolerate_navigation(error: PageError) -> Result<(), PageError> {
 }
 
 fn quiet_script() -> String {
-    let (quiet_ms, restless) = (QUIET_PERIOD.as_millis(), MAX_QUIET_WAIT.as_millis());
+    let (quiet_ms, max_wait_ms) = (QUIET_PERIOD.as_millis(), MAX_QUIET_WAIT.as_millis());
     format!(
         "new Promise(done => {{ \
          let timer; \
          const end = () => {{ watch.disconnect(); clearTimeout(timer); clearTimeout(last); done(); }}; \
          const watch = new MutationObserver(() => {{ clearTimeout(timer); timer = setTimeout(end, {quiet_ms}); }}); \
-         const last = setTimeout(end, {restless}); \
+         const last = setTimeout(end, {max_wait_ms}); \
          timer = setTimeout(end, {quiet_ms}); \
          watch.observe(document, {{ subtree: true, childList: true, attributes: true, characterData: true }}); \
          }})"

@@ -2,7 +2,8 @@
 //!
 //! The browser reports an origin with every document, but derives it from the address. For an empty page at
 //! `about:blank` this says nothing: a page opened by another one belongs to its opener, which can write into
-//! it. Only the document itself knows its real origin; it is asked in a world that its page cannot reach.
+//! it. Only the document itself knows its real origin; Octo asks it in an isolated world, which the page
+//! cannot reach.
 
 use crate::{
     CallError, Link,
@@ -22,8 +23,9 @@ use tokio::time::sleep;
 /// Timeout for asking a document for its origin.
 const ORIGIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Number of attempts, and the delay between them, while the previous document still answers.
+/// Maximum number of attempts while the previous document still answers.
 const MAX_ATTEMPTS: u32 = 10;
+/// Delay between two of these attempts.
 const RETRY_DELAY: Duration = Duration::from_millis(20);
 
 /// The browser's own placeholder for an origin that it does not disclose. It is never granted.
@@ -61,13 +63,13 @@ pub(super) async fn of_frame(
         return "null".to_owned();
     }
     if is_inherited(&frame.url) {
-        return inherited(link, session, target, &frame.id).await;
+        return inherited_origin(link, session, target, &frame.id).await;
     }
     of_address(&frame.url)
 }
 
 /// Returns the origin of an empty document: `null` for the browser's own, which no page can write into.
-async fn inherited(link: &Link, session: &SessionId, target: &TargetId, frame: &FrameId) -> String {
+async fn inherited_origin(link: &Link, session: &SessionId, target: &TargetId, frame: &FrameId) -> String {
     for _ in 0..MAX_ATTEMPTS {
         match document_origin(link, session, frame).await {
             Ok(Some(origin)) if origin == "null" => return opaque_origin(link, target).await,
@@ -75,7 +77,7 @@ async fn inherited(link: &Link, session: &SessionId, target: &TargetId, frame: &
             // The previous document answered.
             Ok(None) | Err(CallError::Refused { .. }) => sleep(RETRY_DELAY).await,
             Err(error) => {
-                tracing::debug!(%error, "whose an empty page is was not told");
+                tracing::debug!(%error, "could not read the origin of an empty page");
                 break;
             }
         }
@@ -83,7 +85,8 @@ async fn inherited(link: &Link, session: &SessionId, target: &TargetId, frame: &
     UNDISCLOSED_ORIGIN.to_owned()
 }
 
-/// Returns the document's own answer from an isolated world. `None` if it is not the empty document.
+/// Returns the origin that a document itself reports in an isolated world, or `None` if it is not an empty
+/// document.
 async fn document_origin(
     link: &Link,
     session: &SessionId,
@@ -107,10 +110,10 @@ async fn document_origin(
 /// Returns the origin of an empty document that is opaque: `null` without an opener, as for a new tab, and
 /// undisclosed if an opaque page opened it.
 async fn opaque_origin(link: &Link, target: &TargetId) -> String {
-    let about =
+    let command =
         LenientCommand::<_, TargetEvent>::new(GetTargetInfoParams { target_id: Some(target.clone()) });
-    match link.call(None, about, ORIGIN_TIMEOUT).await {
-        Ok(news) if news.target_info.opener_id.is_none() => "null".to_owned(),
+    match link.call(None, command, ORIGIN_TIMEOUT).await {
+        Ok(reply) if reply.target_info.opener_id.is_none() => "null".to_owned(),
         Ok(_) | Err(_) => UNDISCLOSED_ORIGIN.to_owned(),
     }
 }
@@ -120,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn origins() {
+    fn addresses_have_the_expected_origins() {
         for (url, expected) in [
             ("https://example.org/a?b#c", "https://example.org"),
             ("http://127.0.0.1:8080/", "http://127.0.0.1:8080"),

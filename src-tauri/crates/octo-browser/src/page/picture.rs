@@ -2,7 +2,7 @@
 
 use super::{Page, PageError};
 use crate::{
-    ActError, CallError, CommandRefusal, Spot,
+    ActError, CallError, CommandRefusal, ViewportRect,
     cdp::browser_protocol::{
         dom::{BackendNodeId, GetContentQuadsParams, ScrollIntoViewIfNeededParams},
         page::{CaptureScreenshotFormat, CaptureScreenshotParams, GetLayoutMetricsParams, Viewport},
@@ -17,8 +17,8 @@ use std::{fmt, time::Duration};
 /// never finished, so the tab is brought to the front for a second attempt.
 const PICTURE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Timeout for the first of two attempts behind another tab. Measured there with focus emulation: a picture
-/// takes 30 to 100 ms or never arrives, and then the next attempt succeeds.
+/// Timeout for the first of two attempts while the tab is behind another one. Measured with focus emulation: a
+/// picture takes 30 to 100 ms or never arrives, and then the next attempt succeeds.
 const BACKGROUND_TIMEOUT: Duration = Duration::from_millis(700);
 
 /// Timeout for measuring positions in the page.
@@ -44,7 +44,7 @@ pub enum PictureArea {
     },
 }
 
-/// When the tab is brought to the front for a picture.
+/// The time at which the tab is brought to the front for a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BringToFront {
     /// Before the picture, which then arrives at once.
@@ -60,12 +60,12 @@ pub(crate) struct MeasuredArea {
     /// The area in the document; `None` for the viewport as it is.
     clip: Option<Viewport>,
     /// The area in CSS pixels of the viewport.
-    pub viewport_spot: Spot,
+    pub viewport_rect: ViewportRect,
     /// Picture pixels per CSS pixel. `None` if the picture covers exactly the viewport; a full picture also
     /// includes the window's scroll bars.
     pub density: Option<f64>,
     /// Scroll offsets at that time, of the layout and the visual viewport.
-    scrolled: [f64; 4],
+    scroll_offsets: [f64; 4],
 }
 
 /// Encoding of a picture.
@@ -88,13 +88,13 @@ pub struct PagePicture {
 
 impl fmt::Debug for PagePicture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Picture({:?}, {} bytes)", self.format, self.bytes.len())
+        write!(f, "PagePicture({:?}, {} bytes)", self.format, self.bytes.len())
     }
 }
 
 impl Page {
-    /// Returns the area of a picture of an element in any frame; in a frame of another process the element is
-    /// scrolled into view now.
+    /// Returns the picture area of an element in any frame. Scrolls an element in a frame of another process into
+    /// view.
     ///
     /// # Errors
     ///
@@ -103,14 +103,14 @@ impl Page {
         if node_ref.session == *self.session().inner() {
             return Ok(PictureArea::Element(BackendNodeId::new(node_ref.node)));
         }
-        let spot = self.spot(node_ref).await?;
+        let rect = self.element_rect(node_ref).await?;
         let layout = self.metrics().await?.css_layout_viewport;
-        let spot = spot.clipped(layout.client_width, layout.client_height);
-        if !spot.is_hittable() {
-            return Err(ActError::NoRoom);
+        let rect = rect.clipped(layout.client_width, layout.client_height);
+        if !rect.is_hittable() {
+            return Err(ActError::NoVisibleArea);
         }
-        let (x, y) = (spot.left + layout.page_x, spot.top + layout.page_y);
-        Ok(PictureArea::Part { x, y, width: spot.width, height: spot.height })
+        let (x, y) = (rect.left + layout.page_x, rect.top + layout.page_y);
+        Ok(PictureArea::Part { x, y, width: rect.width, height: rect.height })
     }
 
     /// Takes a picture. Brings the tab to the front and restores a minimised window.
@@ -120,8 +120,8 @@ impl Page {
     /// [`PageError`].
     pub async fn picture(&self, area: PictureArea, format: PictureFormat) -> Result<PagePicture, PageError> {
         self.bring_to_front().await?;
-        let framed = self.frame(&area).await?;
-        self.picture_in(&framed, format, BringToFront::First).await
+        let measured = self.measure(&area).await?;
+        self.picture_of(&measured, format, BringToFront::First).await
     }
 
     /// Measures the area of a picture, scrolling an element into view first.
@@ -129,7 +129,7 @@ impl Page {
     /// # Errors
     ///
     /// [`PageError`].
-    pub(crate) async fn frame(&self, area: &PictureArea) -> Result<MeasuredArea, PageError> {
+    pub(crate) async fn measure(&self, area: &PictureArea) -> Result<MeasuredArea, PageError> {
         let clip = match area {
             PictureArea::Visible => None,
             PictureArea::Part { x, y, width, height } => {
@@ -139,14 +139,14 @@ impl Page {
         };
         let metrics = self.metrics().await?;
         let (layout, view) = (&metrics.css_layout_viewport, &metrics.css_visual_viewport);
-        let visible_area = match &clip {
-            Some(clip) => Spot {
+        let viewport_rect = match &clip {
+            Some(clip) => ViewportRect {
                 left: clip.x - layout.page_x,
                 top: clip.y - layout.page_y,
                 width: clip.width,
                 height: clip.height,
             },
-            None => Spot {
+            None => ViewportRect {
                 left: view.page_x - layout.page_x,
                 top: view.page_y - layout.page_y,
                 width: view.client_width,
@@ -160,31 +160,34 @@ impl Page {
             }
             _ => None,
         };
-        Ok(MeasuredArea { clip, viewport_spot: visible_area, density, scrolled: scroll_offsets(&metrics) })
+        Ok(MeasuredArea { clip, viewport_rect, density, scroll_offsets: scroll_offsets(&metrics) })
     }
 
-    /// Returns whether the page's scroll position is unchanged.
+    /// Returns whether the page's scroll position is the same as when the area was measured.
     ///
     /// # Errors
     ///
     /// [`PageError`].
-    pub(crate) async fn is_scrolled_as(&self, framed: &MeasuredArea) -> Result<bool, PageError> {
+    pub(crate) async fn is_scroll_unchanged_since(&self, measured: &MeasuredArea) -> Result<bool, PageError> {
         let current = scroll_offsets(&self.metrics().await?);
-        Ok(current.iter().zip(framed.scrolled).all(|(current, earlier)| (current - earlier).abs() < 0.5))
+        Ok(current
+            .iter()
+            .zip(measured.scroll_offsets)
+            .all(|(current, earlier)| (current - earlier).abs() < 0.5))
     }
 
     async fn metrics(&self) -> Result<LayoutMetrics, PageError> {
         self.call(LenientCommand::<_, LayoutMetrics>::new(GetLayoutMetricsParams {}), MEASURE_TIMEOUT).await
     }
 
-    /// Takes the picture.
+    /// Takes a picture of a measured area.
     ///
     /// # Errors
     ///
     /// [`PageError`].
-    pub(crate) async fn picture_in(
+    pub(crate) async fn picture_of(
         &self,
-        framed: &MeasuredArea,
+        measured: &MeasuredArea,
         format: PictureFormat,
         bring_to_front: BringToFront,
     ) -> Result<PagePicture, PageError> {
@@ -197,19 +200,19 @@ impl Page {
         let command = CaptureScreenshotParams {
             format: Some(kind),
             quality,
-            clip: framed.clip.clone(),
+            clip: measured.clip.clone(),
             ..CaptureScreenshotParams::default()
         };
         let timed_out = |result: &Result<_, PageError>| {
             matches!(result, Err(PageError::Call(CallError::TimedOut { .. })))
         };
-        let picture = match bring_to_front {
+        let background_result = match bring_to_front {
             BringToFront::First => None,
             BringToFront::IfNeeded => {
                 Some(self.call(command.clone(), BACKGROUND_TIMEOUT).await).filter(|result| !timed_out(result))
             }
         };
-        let result = match picture {
+        let result = match background_result {
             Some(result) => result,
             None => self.call(command.clone(), PICTURE_TIMEOUT).await,
         };
@@ -257,7 +260,7 @@ impl Page {
         Ok(Viewport {
             x: left + view.page_x,
             y: top + view.page_y,
-            // For an element larger than the viewport, one viewport's worth.
+            // Of an element larger than the viewport, take a part as large as the viewport.
             width: (right - left).min(view.client_width.max(1.0)),
             height: (bottom - top).min(view.client_height.max(1.0)),
             scale: 1.0,

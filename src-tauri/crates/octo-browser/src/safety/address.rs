@@ -1,4 +1,4 @@
-//! [`PageAddress`]: classifies addresses. Each kind has its own rule in [`super::Grants`].
+//! [`PageAddress`]: classifies addresses. Each kind has its own rule in [`super::SiteGrants`].
 
 use super::{nearness::Nearness, site::Site};
 use url::Url;
@@ -150,9 +150,9 @@ impl PageAddress {
     pub fn of_frame(address: &str, origin: &str) -> Self {
         match (Self::of(address), origin) {
             (Self::Blank, "null") => Self::Blank,
-            (Self::Blank, maker) => match Self::of(maker) {
+            (Self::Blank, opener) => match Self::of(opener) {
                 Self::Blank | Self::Forbidden(_) => Self::Forbidden(ForbiddenReason::NoOrigin),
-                maker => maker,
+                opener => opener,
             },
             (address, _) => address,
         }
@@ -166,20 +166,20 @@ impl PageAddress {
             "devtools" | "chrome-devtools" => Self::Forbidden(ForbiddenReason::BrowserControl),
             "view-source" => match Self::of(url.path()) {
                 Self::Forbidden(reason) => Self::Forbidden(reason),
-                _ => Self::Internal { page: without_data(url) },
+                _ => Self::Internal { page: without_query_and_fragment(url) },
             },
-            "file" => Self::File { page: without_data(url) },
+            "file" => Self::File { page: without_query_and_fragment(url) },
             "javascript" | "vbscript" => Self::Forbidden(ForbiddenReason::Script),
             "data" | "filesystem" => Self::Forbidden(ForbiddenReason::NoOrigin),
             // A blob belongs to the site that made it and is granted with it.
             "blob" => match Url::parse(url.path()) {
-                Ok(maker) if matches!(maker.scheme(), "http" | "https") => Self::of_web(&maker),
+                Ok(creator) if matches!(creator.scheme(), "http" | "https") => Self::of_web(&creator),
                 _ => Self::Forbidden(ForbiddenReason::NoOrigin),
             },
             scheme if scheme.ends_with("-extension") => {
                 let id = url.host_str().unwrap_or_default().to_ascii_lowercase();
                 if PASSWORD_EXTENSIONS.contains(&id.as_str()) {
-                    Self::Passwords { page: without_data(url) }
+                    Self::Passwords { page: without_query_and_fragment(url) }
                 } else if id.is_empty() {
                     Self::Forbidden(ForbiddenReason::Unreadable)
                 } else {
@@ -197,10 +197,10 @@ impl PageAddress {
         }
         let Some(site) = Site::of(url) else { return Self::Forbidden(ForbiddenReason::Unreadable) };
         let host = site.host().trim_end_matches('.');
-        let keeps_passwords = PASSWORD_SITES.iter().any(|domain| {
+        let is_password_site = PASSWORD_SITES.iter().any(|domain| {
             host.strip_suffix(domain).is_some_and(|before| before.is_empty() || before.ends_with('.'))
         });
-        if keeps_passwords {
+        if is_password_site {
             Self::Passwords { page: site.to_string() }
         } else if site.nearness() == Nearness::World {
             Self::Web(site)
@@ -217,11 +217,11 @@ impl PageAddress {
         let is_one_of =
             |names: &[&str]| names.contains(&page) || (page == "settings" && names.contains(&second));
         if is_one_of(&PASSWORD_PAGES) {
-            Self::Passwords { page: without_data(url) }
+            Self::Passwords { page: without_query_and_fragment(url) }
         } else if is_one_of(&CONTROL_PAGES) {
             Self::Forbidden(ForbiddenReason::BrowserControl)
         } else {
-            Self::Internal { page: without_data(url) }
+            Self::Internal { page: without_query_and_fragment(url) }
         }
     }
 
@@ -240,8 +240,8 @@ impl PageAddress {
     }
 }
 
-/// Reduces an address to a scope: everything after `?` and `#` is data.
-fn without_data(url: &Url) -> String {
+/// Returns an address without its query and fragment, which are data and do not belong to a grant's scope.
+fn without_query_and_fragment(url: &Url) -> String {
     let mut url = url.clone();
     url.set_query(None);
     url.set_fragment(None);
@@ -252,7 +252,7 @@ fn without_data(url: &Url) -> String {
 mod tests {
     use super::*;
 
-    fn kind(text: &str) -> &'static str {
+    fn kind_of(text: &str) -> &'static str {
         match PageAddress::of(text) {
             PageAddress::Blank => "blank",
             PageAddress::Web(_) => "web",
@@ -336,7 +336,7 @@ mod tests {
             ("https://", "never: unreadable"),
             ("/etc/passwd", "never: unreadable"),
         ] {
-            assert_eq!(kind(text), expected, "{text:?}");
+            assert_eq!(kind_of(text), expected, "{text:?}");
         }
     }
 

@@ -146,10 +146,10 @@ type FoldedNames = Vec<(String, NameMatch)>;
 static FOLDED_NAMES: LazyLock<[(SensitiveData, FoldedNames); 4]> = LazyLock::new(|| {
     let folded = |names: &[&str]| {
         let names = names.iter().map(|name| letters(name));
-        let standing = |name: &str| {
+        let name_match = |name: &str| {
             if name.is_ascii() && name.len() < 6 { NameMatch::Word } else { NameMatch::Anywhere }
         };
-        names.map(|name| (name.clone(), standing(&name))).collect()
+        names.map(|name| (name.clone(), name_match(&name))).collect()
     };
     [
         (SensitiveData::Payment, folded(&PAYMENT_NAMES)),
@@ -213,7 +213,7 @@ pub struct FormFacts {
     /// Its target address, resolved against the page; empty for the page itself.
     pub action: String,
     /// The accessible names of the buttons that submit it.
-    pub submits: Vec<String>,
+    pub submit_buttons: Vec<String>,
 }
 
 impl FormFacts {
@@ -238,7 +238,7 @@ pub enum OwningForm {
 /// The kind of text editing an element supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EditingKind {
-    /// It cannot.
+    /// No text can be written into it.
     #[default]
     None,
     /// One line, in a real `input`.
@@ -261,19 +261,19 @@ pub struct Element {
     pub tag: String,
     /// Its field attributes: type, autocomplete and names.
     pub field: FieldFacts,
-    /// Whether text can be written into it, derived from the element and not from its role.
+    /// The kind of text editing it supports, derived from the element and not from its role.
     pub editing: EditingKind,
-    /// Whether a click on it has an effect although it is editable or inside editable content: a button in an
-    /// editor.
-    pub is_pressed: bool,
+    /// True if a click has an effect although the element is editable or inside editable content, such as a button
+    /// in an editor.
+    pub reacts_to_click: bool,
     /// Its text content if it is editable; empty for a password.
-    pub holds: String,
+    pub content: String,
     /// Its resolved link target: an anchor's `href`.
     pub href: Option<String>,
     /// The file name it offers: an anchor's `download` attribute, which may be empty.
     pub download: Option<String>,
-    /// Whether its own markup, or its form's, reacts to a change.
-    pub sends_on_change: bool,
+    /// True if its own markup, or its form's, reacts to a change of its value.
+    pub reacts_to_change: bool,
     /// Its form.
     pub form: OwningForm,
 }

@@ -15,10 +15,10 @@ pub(crate) fn fold(text: &str) -> String {
             .map(|character| character.to_ascii_lowercase())
             .collect();
     }
-    fold_any(text)
+    fold_unicode(text)
 }
 
-fn fold_any(text: &str) -> String {
+fn fold_unicode(text: &str) -> String {
     let letters = text.chars().filter(|character| !is_invisible(*character)).map(plain_letter);
     let lower: String =
         letters.nfkd().filter(|character| !is_dropped(*character)).flat_map(char::to_lowercase).collect();
@@ -27,13 +27,13 @@ fn fold_any(text: &str) -> String {
     spelled.nfc().collect()
 }
 
-/// As [`fold`], and also unifies letters of different scripts that are drawn alike. For comparison only: the
+/// Like [`fold`], but also unifies letters of different scripts that are drawn alike. For comparison only: the
 /// result is not always readable.
 pub(crate) fn fold_look_alikes(text: &str) -> String {
     fold_appearance(&fold(text))
 }
 
-/// As [`fold_look_alikes`], but maps look-alikes before lower-casing: a capital I becomes an l.
+/// Like [`fold_look_alikes`], but maps look-alikes before lower-casing: a capital I becomes an l.
 pub(crate) fn fold_look_alikes_first(text: &str) -> String {
     let visible: String = text.chars().filter(|character| !is_invisible(*character)).collect();
     let nfkc: String = visible.nfkc().collect();
@@ -41,7 +41,6 @@ pub(crate) fn fold_look_alikes_first(text: &str) -> String {
 }
 
 fn fold_appearance(text: &str) -> String {
-    // A line of Latin letters needs no table except for its few look-alike pairs, which the skeleton handles.
     skeleton(text).filter(|character| !is_dropped(*character)).nfc().collect()
 }
 
@@ -138,12 +137,12 @@ mod tests {
     }
 
     #[test]
-    fn plain_letters_fold_unchanged() {
+    fn the_ascii_path_folds_like_the_general_one() {
         let ascii: String = (0..=127_u8).map(char::from).collect();
-        assert_eq!(fold(&ascii), fold_any(&ascii));
-        for pair in 0..128_u8 {
-            let text = format!("a{}\u{0}B{}", char::from(pair), char::from(127 - pair));
-            assert_eq!(fold(&text), fold_any(&text), "{text:?}");
+        assert_eq!(fold(&ascii), fold_unicode(&ascii));
+        for code in 0..128_u8 {
+            let text = format!("a{}\u{0}B{}", char::from(code), char::from(127 - code));
+            assert_eq!(fold(&text), fold_unicode(&text), "{text:?}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! [`SiteGrants`]: where a turn may act. The person is asked at first use; grants are checked before every
+//! [`SiteGrants`]: the sites at which a turn may act. The person is asked at first use; grants are checked before every
 //! navigation, whenever a tab's main frame shows another page, and before every read and action. A redirect can
 //! move the tab, and an earlier visit elsewhere grants nothing.
 
@@ -85,7 +85,7 @@ pub enum SiteKind {
 pub struct SiteQuestion {
     scope: GrantScope,
     kind: SiteKind,
-    longest: GrantLifetime,
+    max_lifetime: GrantLifetime,
 }
 
 impl SiteQuestion {
@@ -101,7 +101,7 @@ impl SiteQuestion {
 
     /// Returns the longest duration that may be offered.
     pub fn max_lifetime(&self) -> GrantLifetime {
-        self.longest
+        self.max_lifetime
     }
 }
 
@@ -115,7 +115,7 @@ pub struct StepPermit {
 }
 
 impl StepPermit {
-    /// Returns whether this permits that step. The code that performs the step must ask.
+    /// Returns whether this permits that step. The code that performs the step must check this.
     pub fn is_for(&self, tab: TabNumber, step: PageStep, address: &PageAddress) -> bool {
         self.tab == tab && self.step == step && self.address == *address
     }
@@ -147,7 +147,7 @@ pub enum StepRefusal {
     DebuggingPort,
 }
 
-/// The duration that a grant was recorded with.
+/// A recorded grant, by its duration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum RecordedGrant {
@@ -164,7 +164,7 @@ pub enum RecordedGrant {
 pub struct SiteGrants {
     turn: BTreeSet<GrantScope>,
     once: BTreeMap<TabNumber, BTreeSet<GrantScope>>,
-    debugging: BTreeSet<u16>,
+    debugging_ports: BTreeSet<u16>,
 }
 
 impl SiteGrants {
@@ -178,10 +178,10 @@ impl SiteGrants {
 
     /// Refuses the port on this machine that controls the browser itself.
     pub fn refuse_port(&mut self, port: u16) {
-        self.debugging.insert(port);
+        self.debugging_ports.insert(port);
     }
 
-    /// Returns whether a step may happen in a tab that is at (or is sent to) an address.
+    /// Decides whether a step may happen in a tab that is at an address, or is sent to it.
     pub fn check(&self, tab: TabNumber, step: PageStep, address: &PageAddress) -> SiteVerdict {
         let allowed = || SiteVerdict::Allowed(StepPermit { tab, step, address: address.clone() });
         let question = match address {
@@ -195,9 +195,9 @@ impl SiteGrants {
                 };
             }
             PageAddress::Web(site) => {
-                question(GrantScope::Site(site.clone()), SiteKind::Web, GrantLifetime::Always)
+                site_question(GrantScope::Site(site.clone()), SiteKind::Web, GrantLifetime::Always)
             }
-            PageAddress::Near(site) if self.is_debugging(site) => {
+            PageAddress::Near(site) if self.is_debugging_port(site) => {
                 return SiteVerdict::Refused(StepRefusal::DebuggingPort);
             }
             PageAddress::Near(site) => near_question(site),
@@ -209,16 +209,16 @@ impl SiteGrants {
         if self.is_granted(tab, &question) { allowed() } else { SiteVerdict::Ask(question) }
     }
 
-    fn is_debugging(&self, site: &Site) -> bool {
-        site.nearness() != Nearness::World && self.debugging.contains(&site.port())
+    fn is_debugging_port(&self, site: &Site) -> bool {
+        site.nearness() != Nearness::World && self.debugging_ports.contains(&site.port())
     }
 
     fn is_granted(&self, tab: TabNumber, question: &SiteQuestion) -> bool {
         let is_covered = |scope: &GrantScope| {
             let allowed_once = self.once.get(&tab).is_some_and(|scopes| scopes.contains(scope));
-            allowed_once || (question.longest > GrantLifetime::Once && self.turn.contains(scope))
+            allowed_once || (question.max_lifetime > GrantLifetime::Once && self.turn.contains(scope))
         };
-        // The same host over https, which plain addresses on the standard port nearly always redirect to.
+        // The same host over https: an http address on the standard port nearly always redirects there.
         let is_https_upgrade = |site: &Site| {
             let granted = self.turn.iter().chain(self.once.get(&tab).into_iter().flatten());
             granted.clone().any(
@@ -237,8 +237,8 @@ impl SiteGrants {
         question: SiteQuestion,
         lifetime: GrantLifetime,
     ) -> RecordedGrant {
-        let SiteQuestion { scope, longest, .. } = question;
-        match lifetime.min(longest) {
+        let SiteQuestion { scope, max_lifetime, .. } = question;
+        match lifetime.min(max_lifetime) {
             GrantLifetime::Once => {
                 self.once.entry(tab).or_default().insert(scope);
                 RecordedGrant::Once
@@ -267,7 +267,7 @@ impl SiteGrants {
             SiteVerdict::Ask(_) | SiteVerdict::Refused(_) => None,
         };
         if let Some(scopes) = self.once.get_mut(&tab) {
-            scopes.retain(|scope| is_at(scope, current.as_ref()));
+            scopes.retain(|scope| still_covers(scope, current.as_ref()));
         }
         verdict
     }
@@ -291,8 +291,8 @@ impl SiteGrants {
     }
 }
 
-/// Returns whether a tab at `current` is still within the scope of a one-time grant.
-fn is_at(scope: &GrantScope, current: Option<&GrantScope>) -> bool {
+/// Returns whether a one-time grant still covers a tab that is now at `current`.
+fn still_covers(scope: &GrantScope, current: Option<&GrantScope>) -> bool {
     match (scope, current) {
         (GrantScope::Site(granted), Some(GrantScope::Site(current))) => {
             granted == current || granted.encrypted().as_ref() == Some(current)
@@ -302,21 +302,21 @@ fn is_at(scope: &GrantScope, current: Option<&GrantScope>) -> bool {
     }
 }
 
-fn question(scope: GrantScope, kind: SiteKind, longest: GrantLifetime) -> SiteQuestion {
-    SiteQuestion { scope, kind, longest }
+fn site_question(scope: GrantScope, kind: SiteKind, max_lifetime: GrantLifetime) -> SiteQuestion {
+    SiteQuestion { scope, kind, max_lifetime }
 }
 
 fn page_question(page: &str, kind: SiteKind) -> SiteQuestion {
-    question(GrantScope::Page(page.to_owned()), kind, GrantLifetime::Once)
+    site_question(GrantScope::Page(page.to_owned()), kind, GrantLifetime::Once)
 }
 
 fn near_question(site: &Site) -> SiteQuestion {
-    let (kind, longest) = match site.nearness() {
+    let (kind, max_lifetime) = match site.nearness() {
         Nearness::Metadata => (SiteKind::Metadata, GrantLifetime::Once),
         _ if site.is_administration() => (SiteKind::Administration, GrantLifetime::Once),
         Nearness::World | Nearness::Network | Nearness::Machine => (SiteKind::Near, GrantLifetime::Turn),
     };
-    question(GrantScope::Site(site.clone()), kind, longest)
+    site_question(GrantScope::Site(site.clone()), kind, max_lifetime)
 }
 
 fn scope_of(address: &PageAddress) -> Option<GrantScope> {

@@ -1,5 +1,5 @@
-//! Data that an address would disclose to its server: a page can make the model put text read elsewhere into an
-//! address.
+//! Detects data that an address would disclose to its server: a page can make the model put text that it read
+//! elsewhere into an address.
 
 use super::{
     memory::{PageMemory, SiteQuote, readings},
@@ -8,20 +8,20 @@ use super::{
 use idna::uts46::{AsciiDenyList, Hyphens, Uts46};
 use url::{Host, Url};
 
-/// Maximum length of query and fragment that passes, in characters; enough for a search, a filter and a few
-/// ids.
+/// Maximum length of query and fragment that needs no question, in characters; enough for a search, a filter
+/// and a few ids.
 const MAX_QUERY: usize = 200;
-/// Maximum length of a path that passes, in characters.
+/// Maximum length of a path that needs no question, in characters.
 const MAX_PATH: usize = 400;
-/// Maximum length of a host that passes, in characters. The longest that services issue are below this; the
-/// limit is 253.
+/// Maximum length of a host that needs no question, in characters. The hosts that services assign are shorter;
+/// DNS allows 253.
 const MAX_HOST: usize = 120;
-/// Maximum length of a word in a host that passes. The longest natural words are below this; the limit is 63.
+/// Maximum length of a word in a host that needs no question. Natural words are shorter; DNS allows 63.
 const MAX_HOST_WORD: usize = 40;
 /// Minimum length of a run treated as encoded data.
 const MIN_ENCODED_RUN: usize = 32;
 
-/// The reason why an address is not simply opened.
+/// The reason why an address is not opened without a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AddressLeak {
     /// It contains more data than an ordinary address.
@@ -77,22 +77,24 @@ pub(crate) fn leak(url: &Url, memory: &PageMemory) -> Option<AddressLeak> {
     let host = HostName::of(url);
     let (query, fragment) = (url.query().unwrap_or_default(), url.fragment().unwrap_or_default());
     let combined = [url.path(), query, fragment].join(" ");
-    let to = Site::of(url);
-    let quote = host.readings().find_map(|text| memory.find_quote(&text, to.as_ref()));
-    if let Some(quote) = quote.or_else(|| memory.find_quote(&combined, to.as_ref())) {
+    let destination = Site::of(url);
+    let quote = host.readings().find_map(|text| memory.find_quote(&text, destination.as_ref()));
+    if let Some(quote) = quote.or_else(|| memory.find_quote(&combined, destination.as_ref())) {
         return Some(AddressLeak::Quote(quote));
     }
-    // Decode before comparing with read text, which may also be in the decoded data.
     let readings: Vec<String> = readings(&combined);
-    if readings.iter().any(|text| holds_mail(text)) {
+    if readings.iter().any(|text| contains_mail_address(text)) {
         return Some(AddressLeak::Mail);
     }
-    if readings.iter().chain([&host.with_spaces()]).any(|text| holds_number(text)) {
+    if readings.iter().chain([&host.labels_with_spaces()]).any(|text| contains_card_number(text)) {
         return Some(AddressLeak::Number);
     }
     // Hosts are not searched for keys: `asia-` is a key prefix but also begins many cloud regions, and the rest
-    // of a key reads like encoded data anyway.
-    if readings.iter().any(|text| holds_key(text)) || holds_run(&combined) || host.holds_data() {
+    // of a key is found as encoded data anyway.
+    if readings.iter().any(|text| contains_key(text))
+        || contains_encoded_run(&combined)
+        || host.contains_encoded_data()
+    {
         return Some(AddressLeak::Encoded);
     }
     if host.characters() > MAX_HOST {
@@ -114,22 +116,22 @@ struct HostName {
 impl HostName {
     fn of(url: &Url) -> Self {
         let Some(Host::Domain(name)) = url.host() else { return Self { labels: Vec::new() } };
-        Self { labels: name.split('.').filter(|label| !label.is_empty()).map(in_letters).collect() }
+        Self { labels: name.split('.').filter(|label| !label.is_empty()).map(decode_punycode).collect() }
     }
 
-    /// Returns it as words separated by dots or hyphens.
-    fn with_spaces(&self) -> String {
+    /// Returns the labels, separated by spaces.
+    fn labels_with_spaces(&self) -> String {
         self.labels.join(" ")
     }
 
-    /// Returns it as words, and as codes joined from several labels.
+    /// Returns the labels as words, and joined in the ways in which a code may be spread over several of them.
     fn readings(&self) -> impl Iterator<Item = String> {
         const MAX_JOINED_LABELS: usize = 8;
-        let together = |joined_by: &str| {
+        let join_runs = |separator: &str| {
             let runs = (1..=MAX_JOINED_LABELS).flat_map(|size| self.labels.windows(size));
-            runs.map(|labels| labels.join(joined_by)).collect::<Vec<_>>().join(" ")
+            runs.map(|labels| labels.join(separator)).collect::<Vec<_>>().join(" ")
         };
-        [self.with_spaces(), together("-"), together("."), together("")].into_iter()
+        [self.labels_with_spaces(), join_runs("-"), join_runs("."), join_runs("")].into_iter()
     }
 
     fn characters(&self) -> usize {
@@ -137,22 +139,23 @@ impl HostName {
     }
 
     /// Returns whether it contains encoded data, in one label or spread over several.
-    fn holds_data(&self) -> bool {
+    fn contains_encoded_data(&self) -> bool {
         // Punycode labels are decoded to their own script.
         let all_words = || self.labels.iter().flat_map(|label| label.split(['-', '_']));
         let long_enough = |word: &&str| word.is_ascii() && word.len() >= MIN_LABEL_PART;
-        let encoded = |is: fn(&str) -> bool| {
+        let total_length = |is: fn(&str) -> bool| {
             all_words().filter(long_enough).filter(|word| is(word)).map(str::len).sum()
         };
-        let (mixed, unspeakable): (usize, usize) = (encoded(is_mixed), encoded(is_unpronounceable));
+        let (mixed, unpronounceable): (usize, usize) =
+            (total_length(is_mixed), total_length(is_unpronounceable));
         // Some real words are unpronounceable. Next to non-words they count as pieces of encoded data.
-        mixed > 0 && mixed + unspeakable >= MIN_ENCODED_RUN
+        mixed > 0 && mixed + unpronounceable >= MIN_ENCODED_RUN
             || all_words().any(|word| word.chars().count() > MAX_HOST_WORD || is_hex_run(word))
     }
 }
 
 /// Decodes a punycode label to its own letters.
-fn in_letters(label: &str) -> String {
+fn decode_punycode(label: &str) -> String {
     let (letters, outcome) = Uts46::new().to_unicode(label.as_bytes(), AsciiDenyList::EMPTY, Hyphens::Allow);
     if outcome.is_ok() { letters.into_owned() } else { label.to_owned() }
 }
@@ -163,12 +166,12 @@ fn is_mixed(word: &str) -> bool {
 
 /// Returns whether a word has only letters, with more consecutive consonants than real words.
 fn is_unpronounceable(word: &str) -> bool {
-    const IN_A_ROW: usize = 5;
+    const MIN_CONSONANT_RUN: usize = 5;
     word.bytes().all(|byte| byte.is_ascii_alphabetic())
-        && word.split(['a', 'e', 'i', 'o', 'u', 'y']).any(|run| run.len() >= IN_A_ROW)
+        && word.split(['a', 'e', 'i', 'o', 'u', 'y']).any(|run| run.len() >= MIN_CONSONANT_RUN)
 }
 
-fn holds_mail(text: &str) -> bool {
+fn contains_mail_address(text: &str) -> bool {
     text.match_indices('@').any(|(index, _)| {
         let (before, after) = text.split_at(index);
         let name = before.chars().next_back().is_some_and(|character| character.is_alphanumeric());
@@ -178,14 +181,14 @@ fn holds_mail(text: &str) -> bool {
             .take_while(|character| character.is_alphanumeric() || matches!(character, '.' | '-'))
             .collect();
         // `@1.2.3` is a version, as in the paths of package servers.
-        let top = domain.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
-        name && domain.contains('.') && top.len() >= 2 && top.chars().all(char::is_alphabetic)
+        let top_level = domain.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+        name && domain.contains('.') && top_level.len() >= 2 && top_level.chars().all(char::is_alphabetic)
     })
 }
 
-/// Returns whether a text contains a card number: 13 to 19 digits with a valid check digit, and not a time in
-/// milliseconds.
-fn holds_number(text: &str) -> bool {
+/// Returns whether a text contains a card number: 14 to 19 digits with a valid check digit. A time in milliseconds
+/// has 13.
+fn contains_card_number(text: &str) -> bool {
     let compact: String = text.chars().filter(|character| !matches!(character, ' ' | '-')).collect();
     compact
         .split(|character: char| !character.is_ascii_digit())
@@ -208,25 +211,27 @@ fn has_check_digit(digits: &str) -> bool {
     sum > 0 && sum.is_multiple_of(10)
 }
 
-fn holds_key(text: &str) -> bool {
+fn contains_key(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    KEY_PREFIXES.iter().any(|key| {
-        lower.match_indices(key).any(|(index, _)| {
+    KEY_PREFIXES.iter().any(|prefix| {
+        lower.match_indices(prefix).any(|(index, _)| {
             let (before, rest) = lower.split_at(index);
-            let run_length = rest.chars().take_while(|character| is_of_key(*character)).count() >= 20;
-            let begins = !before.chars().next_back().is_some_and(|character| character.is_alphanumeric());
-            begins && (run_length || key.contains("begin"))
+            let is_long_enough =
+                rest.chars().take_while(|character| is_key_character(*character)).count() >= 20;
+            let is_at_word_start =
+                !before.chars().next_back().is_some_and(|character| character.is_alphanumeric());
+            is_at_word_start && (is_long_enough || prefix.contains("begin"))
         })
     })
 }
 
-fn is_of_key(character: char) -> bool {
+fn is_key_character(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.')
 }
 
 /// Returns whether a text contains a run that looks like encoded data: hexadecimal, or mixed-case letters with
 /// digits. Words joined by hyphens do not count, nor do UUIDs with four hyphens.
-fn holds_run(text: &str) -> bool {
+fn contains_encoded_run(text: &str) -> bool {
     text.split(|character: char| !(character.is_ascii_alphanumeric() || matches!(character, '+' | '_' | '%')))
         .any(|run| {
             let run = run.trim_matches('_');
@@ -243,8 +248,7 @@ fn holds_run(text: &str) -> bool {
 }
 
 fn is_hex_run(run: &str) -> bool {
-    // Commit hashes have 40 digits and appear in many addresses; longer runs, or unnamed halves of them, do
-    // not.
+    // Commit hashes have 40 digits and appear in many addresses; other long runs do not.
     let is_hex = run.chars().all(|digit| digit.is_ascii_hexdigit());
     is_hex && run.len() >= MIN_ENCODED_RUN && run.len() != 40
 }

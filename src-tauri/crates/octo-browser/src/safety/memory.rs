@@ -62,7 +62,7 @@ struct SiteTexts {
     site: Site,
     role: ReadRole,
     hashes: HashSet<u64>,
-    order: VecDeque<u64>,
+    insertion_order: VecDeque<u64>,
 }
 
 impl SiteTexts {
@@ -70,9 +70,9 @@ impl SiteTexts {
         if !self.hashes.insert(hash) {
             return;
         }
-        self.order.push_back(hash);
-        if self.order.len() > MAX_HASHES_PER_SITE
-            && let Some(oldest) = self.order.pop_front()
+        self.insertion_order.push_back(hash);
+        if self.insertion_order.len() > MAX_HASHES_PER_SITE
+            && let Some(oldest) = self.insertion_order.pop_front()
         {
             self.hashes.remove(&oldest);
         }
@@ -97,7 +97,7 @@ impl PageMemory {
     }
 
     fn learn(&mut self, site: &Site, role: ReadRole, text: &str) {
-        let units = units(&fold(text));
+        let units = split_units(&fold(text));
         let hashes: Vec<u64> = units
             .windows(SHINGLE_WORDS)
             .map(|window| self.hash(window))
@@ -113,12 +113,12 @@ impl PageMemory {
             site: site.clone(),
             role: role.clone(),
             hashes: HashSet::new(),
-            order: VecDeque::new(),
+            insertion_order: VecDeque::new(),
         });
         // A frame in two pages counts towards the one with fewer entries, so the other cannot evict it.
-        let stays = texts.role == ReadRole::Page
+        let keeps_role = texts.role == ReadRole::Page
             || role != ReadRole::Page && self.count_with_role(&texts.role) <= self.count_with_role(&role);
-        if !stays {
+        if !keeps_role {
             texts.role = role;
         }
         hashes.into_iter().for_each(|hash| texts.learn(hash));
@@ -136,8 +136,8 @@ impl PageMemory {
             self.forget_oldest(&ReadRole::Page);
         } else if self.sites.len() - pages > MAX_FRAME_SITES {
             let frames = self.sites.iter().map(|texts| &texts.role).filter(|role| **role != ReadRole::Page);
-            if let Some(fullest) = frames.max_by_key(|role| self.count_with_role(role)).cloned() {
-                self.forget_oldest(&fullest);
+            if let Some(fullest_role) = frames.max_by_key(|role| self.count_with_role(role)).cloned() {
+                self.forget_oldest(&fullest_role);
             }
         }
     }
@@ -152,20 +152,21 @@ impl PageMemory {
     /// `None` for `to` means a target without an origin, at which nothing was read.
     pub fn find_quote(&self, text: &str, to: Option<&Site>) -> Option<SiteQuote> {
         let texts = readings(text);
-        texts.iter().find_map(|text| self.quoted_as_is(text, to))
+        texts.iter().find_map(|text| self.find_literal_quote(text, to))
     }
 
-    fn quoted_as_is(&self, text: &str, to: Option<&Site>) -> Option<SiteQuote> {
-        let same_site = to.and_then(|to| self.sites.iter().find(|texts| texts.site == *to));
-        let is_own = |hash: &u64| same_site.is_some_and(|same_site| same_site.hashes.contains(hash));
-        let units = units(&fold(text));
+    fn find_literal_quote(&self, text: &str, to: Option<&Site>) -> Option<SiteQuote> {
+        let target_texts = to.and_then(|to| self.sites.iter().find(|texts| texts.site == *to));
+        let is_known_to_target =
+            |hash: &u64| target_texts.is_some_and(|target_texts| target_texts.hashes.contains(hash));
+        let units = split_units(&fold(text));
         let hashes: Vec<u64> = units.windows(SHINGLE_WORDS).map(|window| self.hash(window)).collect();
         let codes = codes(text);
         self.sites.iter().filter(|texts| Some(&texts.site) != to).find_map(|texts| {
-            let is_from = |hash: &u64| texts.hashes.contains(hash) && !is_own(hash);
-            let code = codes.iter().find(|code| is_from(&self.hash_code(code)));
+            let is_from_site = |hash: &u64| texts.hashes.contains(hash) && !is_known_to_target(hash);
+            let code = codes.iter().find(|code| is_from_site(&self.hash_code(code)));
             let excerpt = code.cloned().or_else(|| {
-                let first = run(&hashes, QUOTE_WORDS - SHINGLE_WORDS + 1, is_from)?;
+                let first = find_run(&hashes, QUOTE_WORDS - SHINGLE_WORDS + 1, is_from_site)?;
                 Some(units.get(first..first + QUOTE_WORDS)?.join(" "))
             })?;
             Some(SiteQuote { from: texts.site.clone(), excerpt: excerpt.chars().take(MAX_EXCERPT).collect() })
@@ -182,26 +183,26 @@ impl PageMemory {
         self.hasher.hash_one(window)
     }
 
-    /// Hashes in lower case, as a code appears in a host name.
+    /// Hashes a code in lower case, as it appears in a host name.
     fn hash_code(&self, code: &str) -> u64 {
         self.hasher.hash_one(code.to_ascii_lowercase())
     }
 }
 
-/// Returns the start of the first run of `length` wanted hashes.
-fn run(hashes: &[u64], length: usize, matches: impl Fn(&u64) -> bool) -> Option<usize> {
-    let mut in_a_row = 0;
+/// Returns the index at which the first run of `length` matching hashes starts.
+fn find_run(hashes: &[u64], length: usize, matches: impl Fn(&u64) -> bool) -> Option<usize> {
+    let mut run_length = 0;
     for (index, hash) in hashes.iter().enumerate() {
-        in_a_row = if matches(hash) { in_a_row + 1 } else { 0 };
-        if in_a_row == length {
+        run_length = if matches(hash) { run_length + 1 } else { 0 };
+        if run_length == length {
             return Some(index + 1 - length);
         }
     }
     None
 }
 
-/// Splits a text into words; in scripts without gaps, into characters.
-fn units(folded: &str) -> Vec<String> {
+/// Splits a text into words or, in scripts without gaps, into characters.
+fn split_units(folded: &str) -> Vec<String> {
     let mut units = Vec::new();
     let mut word = String::new();
     for character in folded.chars() {
@@ -245,19 +246,19 @@ fn codes(text: &str) -> Vec<String> {
         }
     }
     let mut digits = String::new();
-    let mut gap = 0;
+    let mut gap_length = 0;
     for character in text.chars().chain(['\n']) {
         if character.is_ascii_digit() {
             digits.push(character);
-            gap = 0;
-        } else if matches!(character, ' ' | '-' | '\u{a0}') && gap == 0 {
-            gap = 1;
+            gap_length = 0;
+        } else if matches!(character, ' ' | '-' | '\u{a0}') && gap_length == 0 {
+            gap_length = 1;
         } else {
             if digits.len() >= MIN_NUMBER_DIGITS {
                 codes.push(digits.clone());
             }
             digits.clear();
-            gap = 0;
+            gap_length = 0;
         }
     }
     codes
@@ -271,7 +272,7 @@ fn addresses(text: &str) -> impl Iterator<Item = &str> {
     .map(|word| word.trim_end_matches(['.', ',', ';', ':', '!', '?']))
 }
 
-/// Returns a text as it is, decoded, and reversed.
+/// Returns the texts as which a text can be read: as it is, decoded, and reversed.
 pub(crate) fn readings(text: &str) -> Vec<String> {
     let mut readings = vec![text.to_owned()];
     let spaced = text.replace('+', " ");
@@ -290,7 +291,7 @@ pub(crate) fn readings(text: &str) -> Vec<String> {
     {
         let unpadded = word.trim_end_matches('=');
         let bytes = STANDARD_NO_PAD.decode(unpadded).or_else(|_| URL_SAFE_NO_PAD.decode(unpadded));
-        let texts = [bytes.ok(), hex(unpadded)].into_iter().flatten();
+        let texts = [bytes.ok(), decode_hex(unpadded)].into_iter().flatten();
         readings.extend(texts.filter_map(|bytes| String::from_utf8(bytes).ok()));
     }
     readings.push(text.chars().rev().collect());
@@ -302,7 +303,7 @@ fn is_base64(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '+' | '/' | '-' | '_' | '=')
 }
 
-fn hex(text: &str) -> Option<Vec<u8>> {
+fn decode_hex(text: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u8>> =
         text.chars().map(|digit| digit.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect();
     let digits = digits.filter(|digits| digits.len() % 2 == 0)?;

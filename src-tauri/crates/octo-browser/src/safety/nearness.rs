@@ -1,10 +1,10 @@
-//! Network distance of a host: services on this machine or in its network are not meant to be reached at the
-//! prompting of foreign pages.
+//! Network distance of a host: a web page must not make the model reach services on this machine or in
+//! its network.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use url::Host;
 
-/// How near a host is, the farthest first.
+/// The network distance of a host, the farthest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Nearness {
     /// The public internet.
@@ -75,7 +75,7 @@ pub fn nearness_of(address: IpAddr) -> Nearness {
 
 /// Cloud metadata addresses outside the link-local range: Alibaba's and Azure's.
 const METADATA_V4: [Ipv4Addr; 2] = [Ipv4Addr::new(100, 100, 100, 200), Ipv4Addr::new(168, 63, 129, 16)];
-/// Amazon's over IPv6.
+/// Amazon's metadata address over IPv6.
 const METADATA_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254);
 
 fn of_v4(address: Ipv4Addr) -> Nearness {
@@ -98,7 +98,7 @@ fn of_v4(address: Ipv4Addr) -> Nearness {
 
 fn of_v6(address: Ipv6Addr) -> Nearness {
     let [a, b, c, d, e, f, g, h] = address.segments();
-    let inner = |embedded: u16, low: u16| {
+    let of_embedded_v4 = |embedded: u16, low: u16| {
         let [first, second] = embedded.to_be_bytes();
         let [three, four] = low.to_be_bytes();
         of_v4(Ipv4Addr::new(first, second, three, four))
@@ -111,15 +111,15 @@ fn of_v6(address: Ipv6Addr) -> Nearness {
     }
     match (a, b, c, d, e, f) {
         // IPv4 written as IPv6: mapped, compatible, translated.
-        (0, 0, 0, 0, 0, 0xffff | 0) | (0, 0, 0, 0, 0xffff, 0) => match inner(g, h) {
+        (0, 0, 0, 0, 0, 0xffff | 0) | (0, 0, 0, 0, 0xffff, 0) => match of_embedded_v4(g, h) {
             Nearness::World if f == 0 && e == 0 => Nearness::Network,
             nearness => nearness,
         },
         // NAT64 with the well-known prefix contains the target IPv4 address; the local prefix may lead
         // anywhere.
-        (0x0064, 0xff9b, 0, 0, 0, 0) => inner(g, h),
+        (0x0064, 0xff9b, 0, 0, 0, 0) => of_embedded_v4(g, h),
         // 6to4 contains the target IPv4 address.
-        (0x2002, ..) => inner(b, c),
+        (0x2002, ..) => of_embedded_v4(b, c),
         // Protocol assignments, including Teredo; documentation, old and new.
         (0x2001, 0..=0x01ff | 0x0db8, ..) | (0x3fff, 0..=0x0fff, ..) => Nearness::Network,
         // The remaining public range: global unicast.
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn nearness_of_names() {
+    fn nearness_follows_the_name() {
         use Nearness::{Machine, Metadata, Network, World};
         for (name, nearness) in [
             ("example.com", World),

@@ -18,8 +18,8 @@ const MIN_SECRET_CHARS: usize = 4;
 /// Minimum length of a value that is also found with gaps and in different case.
 const MIN_NORMALISED_CHARS: usize = 6;
 
-/// Characters that `encodeURIComponent` leaves unescaped.
-const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
+/// Characters that `encodeURIComponent` escapes.
+const URI_COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
     .remove(b'.')
@@ -29,8 +29,8 @@ const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'\'')
     .remove(b'(')
     .remove(b')');
-/// Characters that RFC 3986 leaves unescaped.
-const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+/// Characters outside the unreserved ones of RFC 3986.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// The values in use, each under its name.
 #[derive(Clone, Default)]
@@ -69,11 +69,11 @@ impl Redactor {
             return Ok(());
         }
         let (normalised, _) = normalise(value);
-        let long_enough = normalised.chars().count() >= MIN_NORMALISED_CHARS;
+        let is_long_enough = normalised.chars().count() >= MIN_NORMALISED_CHARS;
         self.secrets.push(KnownSecret {
             name: name.clone(),
             exact,
-            normalised: if long_enough { normalised } else { Zeroizing::default() },
+            normalised: if is_long_enough { normalised } else { Zeroizing::default() },
         });
         Ok(())
     }
@@ -101,16 +101,16 @@ impl Redactor {
         self.secrets.is_empty()
     }
 
-    /// Redacts texts that are adjacent on a page; each loses its part of a value.
+    /// Redacts texts that are adjacent on a page, and also values that are spread over several of them.
     pub fn redact_adjacent(&self, texts: &[&str]) -> Vec<String> {
         let joined = Zeroizing::new(texts.join("\n"));
         let found = self.find_values(&joined);
-        let mut begins = 0;
+        let mut span_start = 0;
         texts
             .iter()
             .map(|text| {
-                let span = begins..begins + text.len();
-                begins = span.end + 1;
+                let span = span_start..span_start + text.len();
+                span_start = span.end + 1;
                 let mut output = String::with_capacity(text.len());
                 let mut position = span.start;
                 for (range, name) in
@@ -134,14 +134,14 @@ impl Redactor {
             return Vec::new();
         }
         let (normalised, ranges) = normalise(text);
-        let escaped = if text.contains('%') { upper_percent(text) } else { String::new() };
+        let upper_escapes = if text.contains('%') { upper_percent(text) } else { String::new() };
         let mut found = Vec::new();
         for secret in &self.secrets {
-            for writing in &secret.exact {
-                let literal = text.match_indices(writing.as_str());
-                let escaped = escaped.match_indices(writing.as_str());
+            for spelling in &secret.exact {
+                let literal = text.match_indices(spelling.as_str());
+                let in_escapes = upper_escapes.match_indices(spelling.as_str());
                 found.extend(
-                    literal.chain(escaped).map(|(index, _)| (index..index + writing.len(), &secret.name)),
+                    literal.chain(in_escapes).map(|(index, _)| (index..index + spelling.len(), &secret.name)),
                 );
             }
             if secret.normalised.is_empty() {
@@ -200,13 +200,13 @@ fn spellings(value: &str) -> Vec<Zeroizing<String>> {
     let form: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();
     let html = value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
     let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let mut writings = vec![
+    let mut all_spellings = vec![
         value.to_owned(),
         json.to_owned(),
         ascii,
         utf8_percent_encode(value, NON_ALPHANUMERIC).to_string(),
-        utf8_percent_encode(value, COMPONENT).to_string(),
-        utf8_percent_encode(value, UNRESERVED).to_string(),
+        utf8_percent_encode(value, URI_COMPONENT).to_string(),
+        utf8_percent_encode(value, RESERVED).to_string(),
         form.replace('+', "%20"),
         form,
         html.replace('\'', "&#39;"),
@@ -217,12 +217,12 @@ fn spellings(value: &str) -> Vec<Zeroizing<String>> {
         hex,
     ];
     for shift in 0..3 {
-        writings.extend(base64(value, shift));
+        all_spellings.extend(base64(value, shift));
     }
-    writings.retain(|writing| writing.chars().count() >= MIN_SECRET_CHARS);
-    writings.sort();
-    writings.dedup();
-    writings.into_iter().map(Zeroizing::new).collect()
+    all_spellings.retain(|spelling| spelling.chars().count() >= MIN_SECRET_CHARS);
+    all_spellings.sort();
+    all_spellings.dedup();
+    all_spellings.into_iter().map(Zeroizing::new).collect()
 }
 
 /// Returns the base64 characters that depend only on the value when `shift` bytes (of each three) precede it.
@@ -236,7 +236,7 @@ fn base64(value: &str, shift: usize) -> Vec<String> {
         .collect()
 }
 
-/// Converts the digits of percent escapes to upper case. No byte moves.
+/// Converts the digits of percent escapes to upper case. All bytes keep their positions.
 fn upper_percent(text: &str) -> String {
     let mut digits = 0_u8;
     text.chars()

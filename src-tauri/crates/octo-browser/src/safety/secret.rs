@@ -1,5 +1,5 @@
-//! Named secrets: the model types a name, the value is taken from the person's keychain, and only at the site
-//! that the secret belongs to.
+//! Named secrets: the model types a name, and Octo types the value from the person's keychain instead, but only
+//! at the site to which the secret belongs.
 
 use super::{
     field::{FieldFacts, SensitiveData},
@@ -24,10 +24,10 @@ impl SecretName {
     ///
     /// [`SecretFault::Name`] if it is invalid.
     pub fn new(name: &str) -> Result<Self, SecretFault> {
-        let begins = name.starts_with(|first: char| first.is_ascii_alphabetic());
+        let starts_with_letter = name.starts_with(|first: char| first.is_ascii_alphabetic());
         let is_allowed =
             |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-' | '.');
-        if begins && name.len() <= MAX_NAME && name.chars().all(is_allowed) {
+        if starts_with_letter && name.len() <= MAX_NAME && name.chars().all(is_allowed) {
             Ok(Self(name.to_owned()))
         } else {
             Err(SecretFault::Name)
@@ -151,7 +151,7 @@ impl SecretRelease {
 }
 
 impl SiteBoundSecret {
-    /// Decides whether the secret may be typed there.
+    /// Decides whether the secret may be typed at a target.
     ///
     /// # Errors
     ///

@@ -17,12 +17,12 @@ use super::{
     visible::line,
     words::{ControlEffect, effect_of},
 };
-use activation::{Activation, activation, submits_nothing};
-use keys::{enter_consequences, pressed};
+use activation::{Activation, activation_of, submits_nothing};
+use keys::{enter_consequences, key_consequences};
 use url::Url;
 
 /// Maximum length of a name in a question, in characters.
-const NAME: usize = 120;
+const MAX_NAME: usize = 120;
 /// Maximum number of words of a command; a longer link is a headline or a sentence.
 const MAX_COMMAND_WORDS: usize = 8;
 
@@ -35,7 +35,7 @@ pub enum ActionTarget<'a> {
     Element(&'a Element),
 }
 
-/// Whether typing generates key events.
+/// The way in which text is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypingMode {
     /// Every character is a key press: a line break is Enter.
@@ -62,8 +62,8 @@ pub enum PageAction<'a> {
     Type {
         /// The text, without secret placeholders.
         text: &'a str,
-        /// How it is typed.
-        keys: TypingMode,
+        /// The way in which it is typed.
+        mode: TypingMode,
     },
     /// Options of the target are chosen.
     Select {
@@ -126,7 +126,7 @@ pub struct ActionContext<'a> {
     /// The language that the page declares (BCP 47).
     pub language: Option<&'a str>,
     /// The kind of sensitive data that visible fields outside any form ask for.
-    pub loose_fields: Option<SensitiveData>,
+    pub fields_outside_forms: Option<SensitiveData>,
     /// The target; for keys, the focused element.
     pub target: ActionTarget<'a>,
     /// The action.
@@ -215,20 +215,23 @@ pub fn judge(act: &ActionContext<'_>, memory: &PageMemory) -> Judgement {
     }
     let (name, role) = match act.target {
         ActionTarget::Element(element) => {
-            let texts = std::iter::once(&element.name).chain(&element.texts).map(|text| line(text, NAME));
-            (texts.into_iter().find(|text| !text.is_empty()).unwrap_or_default(), line(&element.role, NAME))
+            let texts = std::iter::once(&element.name).chain(&element.texts).map(|text| line(text, MAX_NAME));
+            (
+                texts.into_iter().find(|text| !text.is_empty()).unwrap_or_default(),
+                line(&element.role, MAX_NAME),
+            )
         }
         ActionTarget::Unknown => Default::default(),
     };
-    let location = match act.frame {
+    let site = match act.frame {
         Origin::Site(site) => Some(site.clone()),
         Origin::Opaque => act.page.site().cloned(),
     };
-    Judgement::Ask(SinkQuestion { sinks, name, role, site: location })
+    Judgement::Ask(SinkQuestion { sinks, name, role, site })
 }
 
 fn consequences(act: &ActionContext<'_>, memory: &PageMemory) -> Vec<Sink> {
-    let to = match act.frame {
+    let destination = match act.frame {
         Origin::Site(site) => Some(site),
         Origin::Opaque => None,
     };
@@ -237,13 +240,13 @@ fn consequences(act: &ActionContext<'_>, memory: &PageMemory) -> Vec<Sink> {
         PageAction::Select { options } => choice_consequences(act, options),
         PageAction::Evaluate => vec![Sink::Evaluates],
         PageAction::Upload { files } => {
-            vec![Sink::Uploads(files.iter().map(|file| line(file, NAME)).collect())]
+            vec![Sink::Uploads(files.iter().map(|file| line(file, MAX_NAME)).collect())]
         }
-        PageAction::Download { name } => vec![Sink::Downloads(line(name, NAME))],
+        PageAction::Download { name } => vec![Sink::Downloads(line(name, MAX_NAME))],
         PageAction::AcceptDialog { kind: JudgedDialog::Alert, .. } => Vec::new(),
         PageAction::AcceptDialog { kind, message, text } => {
             let announced = effect_of(message, act.language).map(Sink::AnnouncesEffect);
-            let carries = memory.find_quote(text, to).map(Sink::Carries);
+            let carries = memory.find_quote(text, destination).map(Sink::Carries);
             [Some(Sink::Accepts(kind)), announced, carries].into_iter().flatten().collect()
         }
         PageAction::Navigate { url } => match Url::parse(url) {
@@ -257,8 +260,8 @@ fn consequences(act: &ActionContext<'_>, memory: &PageMemory) -> Vec<Sink> {
             ActionTarget::Element(element) => activation_consequences(act, element),
             ActionTarget::Unknown => vec![Sink::Unknown],
         },
-        PageAction::Press { key } => pressed(act, key, to, memory),
-        PageAction::Type { text, keys } => typing_consequences(act, text, keys, to, memory),
+        PageAction::Press { key } => key_consequences(act, key, destination, memory),
+        PageAction::Type { text, mode } => typing_consequences(act, text, mode, destination, memory),
     }
 }
 
@@ -281,25 +284,27 @@ fn choice_consequences(act: &ActionContext<'_>, options: &[String]) -> Vec<Sink>
     sinks
 }
 
-/// Returns the consequences of a changed value: immediate for a choice, a checkbox or a date; for a text, when
-/// the field loses the focus, which no judged act reveals.
+/// Returns the consequences of a changed value. A choice, a checkbox or a date takes effect at once, but a text
+/// only when the field loses the focus, which is not judged itself.
 fn change_consequences(act: &ActionContext<'_>, element: &Element) -> Vec<Sink> {
-    if !element.sends_on_change {
+    if !element.reacts_to_change {
         return Vec::new();
     }
     match &element.form {
         OwningForm::Form(form) => {
             form.sensitive().map(Sink::Submits).into_iter().chain(foreign_form_target(act, form)).collect()
         }
-        OwningForm::None | OwningForm::Unknown => act.loose_fields.map(Sink::Submits).into_iter().collect(),
+        OwningForm::None | OwningForm::Unknown => {
+            act.fields_outside_forms.map(Sink::Submits).into_iter().collect()
+        }
     }
 }
 
 fn typing_consequences(
     act: &ActionContext<'_>,
     text: &str,
-    keys: TypingMode,
-    to: Option<&Site>,
+    mode: TypingMode,
+    destination: Option<&Site>,
     memory: &PageMemory,
 ) -> Vec<Sink> {
     let ActionTarget::Element(element) = act.target else { return vec![Sink::Unknown] };
@@ -307,13 +312,13 @@ fn typing_consequences(
     if !text.is_empty() {
         sinks.extend(element.field.sensitive().map(Sink::Writes));
     }
-    sinks.extend(memory.find_quote(text, to).map(Sink::Carries));
-    if keys == TypingMode::KeyPresses && text.contains(['\n', '\r']) {
+    sinks.extend(memory.find_quote(text, destination).map(Sink::Carries));
+    if mode == TypingMode::KeyPresses && text.contains(['\n', '\r']) {
         sinks.extend(enter_consequences(act, element));
     }
     if element.editing == EditingKind::None {
         // Outside a field, characters are shortcuts, and none is known to be harmless.
-        if !is_filled(element) {
+        if !is_set_without_typing(element) {
             sinks.push(Sink::Shortcut);
         }
     }
@@ -321,22 +326,22 @@ fn typing_consequences(
     sinks
 }
 
-/// Returns whether an input is filled without letters: dates, colours, ranges, choices.
-fn is_filled(element: &Element) -> bool {
+/// Returns whether an input is set without typing: dates, colours, ranges, choices.
+fn is_set_without_typing(element: &Element) -> bool {
     matches!(element.tag.as_str(), "input" | "select" | "textarea")
-        && activation(element) == Activation::Nothing
+        && activation_of(element) == Activation::Nothing
 }
 
 /// Returns the consequences of a click, or of a key on a control.
 fn activation_consequences(act: &ActionContext<'_>, element: &Element) -> Vec<Sink> {
-    let activation = activation(element);
+    let activation = activation_of(element);
     let mut sinks = Vec::new();
     if activation == Activation::Nothing {
         // A slider moves to the clicked point.
-        let slides = element.tag == "input" && element.field.kind.trim().eq_ignore_ascii_case("range");
-        return if slides { change_consequences(act, element) } else { sinks };
+        let is_slider = element.tag == "input" && element.field.kind.trim().eq_ignore_ascii_case("range");
+        return if is_slider { change_consequences(act, element) } else { sinks };
     }
-    sinks.extend(element.download.as_deref().map(|name| Sink::Downloads(line(name, NAME))));
+    sinks.extend(element.download.as_deref().map(|name| Sink::Downloads(line(name, MAX_NAME))));
     if let Some(href) = &element.href
         && PageAddress::of(href) == PageAddress::Forbidden(ForbiddenReason::OtherProgram)
     {
@@ -345,51 +350,53 @@ fn activation_consequences(act: &ActionContext<'_>, element: &Element) -> Vec<Si
     if matches!(activation, Activation::Submit | Activation::Button) {
         match &element.form {
             OwningForm::Form(form) => {
-                let sends = activation == Activation::Submit || !submits_nothing(&element.name);
-                sinks.extend(form.sensitive().filter(|_| sends).map(Sink::Submits));
+                let may_submit = activation == Activation::Submit || !submits_nothing(&element.name);
+                sinks.extend(form.sensitive().filter(|_| may_submit).map(Sink::Submits));
                 if activation == Activation::Submit {
                     sinks.extend(foreign_form_target(act, form));
                 }
             }
             OwningForm::None | OwningForm::Unknown => {
-                sinks.extend(act.loose_fields.filter(|_| !submits_nothing(&element.name)).map(Sink::Submits));
+                sinks.extend(
+                    act.fields_outside_forms.filter(|_| !submits_nothing(&element.name)).map(Sink::Submits),
+                );
             }
         }
     }
     if activation == Activation::Tick {
         sinks.extend(change_consequences(act, element));
     }
-    let says = announced_effect(act, element).filter(|effect| {
+    let announced = announced_effect(act, element).filter(|effect| {
         // A checkbox is ticked before submission; submitting is the confirmation.
         activation != Activation::Tick || *effect != ControlEffect::Confirm
     });
-    sinks.extend(says.map(Sink::AnnouncesEffect));
+    sinks.extend(announced.map(Sink::AnnouncesEffect));
     sinks
 }
 
 /// Returns the effect that the element's words announce.
 fn announced_effect(act: &ActionContext<'_>, element: &Element) -> Option<ControlEffect> {
     let texts = std::iter::once(&element.name).chain(&element.texts);
-    let is_link = activation(element) == Activation::Link;
+    let is_link = activation_of(element) == Activation::Link;
     let from_texts = texts
         .filter(|text| !(is_link && line(text, usize::MAX).split(' ').count() > MAX_COMMAND_WORDS))
         .filter_map(|text| effect_of(text, act.language))
         .min();
-    let from_address = element.href.as_deref().filter(|_| is_link).and_then(says_address);
+    let from_address = element.href.as_deref().filter(|_| is_link).and_then(effect_of_address);
     from_texts.or(from_address)
 }
 
 /// Returns the effect that the last parts of an address announce, if following it does more than read.
-fn says_address(href: &str) -> Option<ControlEffect> {
+fn effect_of_address(href: &str) -> Option<ControlEffect> {
     let url = Url::parse(href).ok()?;
     let parts: Vec<&str> = url.path_segments()?.rev().filter(|part| !part.is_empty()).take(2).collect();
-    let keys: Vec<String> =
+    let query_words: Vec<String> =
         url.query_pairs().flat_map(|(key, value)| [key.into_owned(), value.into_owned()]).collect();
-    let short = |text: &&str| text.split(['-', '_', ' ']).count() <= 2 && text.chars().count() <= 24;
+    let is_short = |text: &&str| text.split(['-', '_', ' ']).count() <= 2 && text.chars().count() <= 24;
     parts
         .into_iter()
-        .chain(keys.iter().map(String::as_str))
-        .filter(short)
+        .chain(query_words.iter().map(String::as_str))
+        .filter(is_short)
         .filter_map(|part| effect_of(part, Some("en")))
         .find(|effect| {
             matches!(
@@ -409,8 +416,8 @@ fn foreign_form_target(act: &ActionContext<'_>, form: &FormFacts) -> Option<Sink
         return None;
     }
     match (Origin::parse(&form.action), act.frame) {
-        (Origin::Site(to), Origin::Site(here)) if to == *here => None,
-        (Origin::Site(to), _) => Some(Sink::SubmitsElsewhere(Some(to))),
+        (Origin::Site(destination), Origin::Site(here)) if destination == *here => None,
+        (Origin::Site(destination), _) => Some(Sink::SubmitsElsewhere(Some(destination))),
         (Origin::Opaque, _) if form.action.trim_start().to_ascii_lowercase().starts_with("javascript:") => {
             None
         }

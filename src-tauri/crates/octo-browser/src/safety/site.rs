@@ -51,7 +51,7 @@ const ADMIN_PORTS: [u16; 42] = [
 ];
 
 impl Site {
-    /// Returns the site of an address; `None` if it is neither http nor https.
+    /// Returns the site of an address, or `None` if it is neither http nor https.
     pub fn of(url: &Url) -> Option<Self> {
         let scheme = match url.scheme() {
             "http" => Scheme::Http,
@@ -78,7 +78,7 @@ impl Site {
         self.port
     }
 
-    /// Returns how near it is, by its text alone.
+    /// Returns the network distance of its host, by the text alone.
     pub fn nearness(&self) -> Nearness {
         // The host was produced by a URL, so it parses as one.
         match Host::parse(&self.host) {
@@ -135,8 +135,8 @@ impl Site {
 /// Korean, Chinese with Latin), and not entirely look-alikes of ASCII letters.
 fn is_plain(label: &str) -> bool {
     let level = label.detect_restriction_level();
-    let drawn: String = skeleton(label).collect();
-    level <= RestrictionLevel::HighlyRestrictive && (label.is_ascii() || !drawn.is_ascii())
+    let appearance: String = skeleton(label).collect();
+    level <= RestrictionLevel::HighlyRestrictive && (label.is_ascii() || !appearance.is_ascii())
 }
 
 impl fmt::Display for Site {
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sites_are_read_as_browsers_read_them() {
+    fn sites_are_parsed_as_browsers_parse_them() {
         for (address, expected) in [
             ("https://Example.com/a?b#c", "https://example.com"),
             ("https://example.com:443", "https://example.com"),
@@ -222,7 +222,11 @@ mod tests {
         ] {
             let site: Site = address.parse().unwrap();
             assert_eq!(site.to_string(), expected, "{address}");
-            assert_eq!(site.to_string().parse::<Site>().unwrap(), site, "it reads what it writes");
+            assert_eq!(
+                site.to_string().parse::<Site>().unwrap(),
+                site,
+                "the written form parses to the same site"
+            );
         }
         for invalid in
             ["", "example.com", "null", "://", "file:///etc/passwd", "data:text/html,x", "https://"]
@@ -260,14 +264,14 @@ mod tests {
 
     #[test]
     fn administration_sites_are_recognised() {
-        for (address, administers) in [
+        for (address, expected) in [
             ("http://127.0.0.1:9222", true),
             ("http://localhost:2375", true),
             ("http://192.168.1.1:8443", true),
             ("http://localhost:3000", false),
             ("https://shop.example:8443", false),
         ] {
-            assert_eq!(address.parse::<Site>().unwrap().is_administration(), administers, "{address}");
+            assert_eq!(address.parse::<Site>().unwrap().is_administration(), expected, "{address}");
         }
     }
 }

@@ -7,18 +7,19 @@ const MAX_COMBINING_MARKS: usize = 4;
 /// selectors, fillers. Line breaks and tabs stay; joiners stay only in scripts that need them.
 pub(crate) fn visible(text: &str) -> String {
     let mut output = String::with_capacity(text.len());
-    let mut combining = 0;
-    let mut before = None;
+    let mut mark_count = 0;
+    let mut previous = None;
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
         let character = match character {
             '\r' if characters.peek() == Some(&'\n') => continue,
             '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => '\n',
             '\u{200c}' | '\u{200d}' => {
-                let joins = before.is_some_and(joins) && characters.peek().copied().is_some_and(joins);
-                if joins {
+                let keeps_joiner = previous.is_some_and(uses_joiners)
+                    && characters.peek().copied().is_some_and(uses_joiners);
+                if keeps_joiner {
                     output.push(character);
-                    before = None;
+                    previous = None;
                 }
                 continue;
             }
@@ -27,12 +28,12 @@ pub(crate) fn visible(text: &str) -> String {
         if is_invisible(character) {
             continue;
         }
-        combining = if is_mark(character) { combining + 1 } else { 0 };
-        if combining > MAX_COMBINING_MARKS {
+        mark_count = if is_mark(character) { mark_count + 1 } else { 0 };
+        if mark_count > MAX_COMBINING_MARKS {
             continue;
         }
         output.push(character);
-        before = Some(character);
+        previous = Some(character);
     }
     output
 }
@@ -84,7 +85,7 @@ pub(crate) fn is_mark(character: char) -> bool {
 
 /// Returns whether a letter's script uses joiners to change how a word is read: Arabic, and those of India and
 /// its neighbours.
-fn joins(character: char) -> bool {
+fn uses_joiners(character: char) -> bool {
     matches!(character, '\u{600}'..='\u{8ff}' | '\u{900}'..='\u{dff}' | '\u{fb50}'..='\u{fdff}' | '\u{1000}'..='\u{109f}')
 }
 

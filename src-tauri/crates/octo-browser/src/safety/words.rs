@@ -48,11 +48,16 @@ struct LexiconEntry {
     matching: WordMatch,
 }
 
+/// The way in which an entry must occur in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WordMatch {
+    /// Anywhere in a text.
     Words,
+    /// Anywhere in a text, the last word only as a prefix.
     Beginning,
+    /// Only as the whole text.
     Whole,
+    /// Anywhere in a text, unless the page declares another language, in which the word may mean something else.
     Ambiguous,
 }
 
@@ -62,17 +67,17 @@ struct Lexicon {
     languages: Vec<&'static str>,
     /// Entries by their first word; phrases also by their joined words.
     by_word: HashMap<String, Vec<LexiconEntry>>,
-    beginnings: Vec<LexiconEntry>,
-    inside: Vec<LexiconEntry>,
+    prefix_entries: Vec<LexiconEntry>,
+    infix_entries: Vec<LexiconEntry>,
     /// Harmless phrases, by their first word.
     harmless: HashMap<String, Vec<Vec<String>>>,
-    harmless_inside: Vec<String>,
+    harmless_infixes: Vec<String>,
 }
 
-static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::read(LEXICON_TEXT));
+static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::parse(LEXICON_TEXT));
 
 impl Lexicon {
-    fn read(text: &'static str) -> Self {
+    fn parse(text: &'static str) -> Self {
         let mut lexicon = Self::default();
         let mut language = "";
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -104,11 +109,11 @@ impl Lexicon {
         let joined = words.concat();
         let entry = LexiconEntry { effect, language, joined: joined.clone(), words, matching };
         if UNSPACED_LANGUAGES.contains(&language) {
-            self.inside.push(entry);
+            self.infix_entries.push(entry);
             return;
         }
         if matching == WordMatch::Beginning {
-            self.beginnings.push(entry);
+            self.prefix_entries.push(entry);
             return;
         }
         let Some(first) = entry.words.first().cloned() else { return };
@@ -121,7 +126,7 @@ impl Lexicon {
     fn add_harmless(&mut self, language: &str, phrase: &str) {
         let words = plain_words(&fold_look_alikes(phrase));
         if UNSPACED_LANGUAGES.contains(&language) {
-            self.harmless_inside.push(words.concat());
+            self.harmless_infixes.push(words.concat());
         } else if let Some(first) = words.first().cloned() {
             self.harmless.entry(first).or_default().push(words);
         }
@@ -148,61 +153,66 @@ fn effect_of_name(name: &str) -> Option<ControlEffect> {
 #[derive(Clone, Debug)]
 struct TextWord {
     text: String,
-    /// Whether only punctuation, no space, separates it from the previous word.
-    glued: bool,
-    /// Whether it is part of a harmless phrase.
-    harmless: bool,
+    /// True if no space separates it from the previous word, but at most punctuation.
+    is_attached: bool,
+    /// True if it is part of a harmless phrase.
+    is_harmless: bool,
 }
 
 /// Returns the effect that a text announces, if any; of several, the first in the order of [`ControlEffect`]. `language`
 /// is the page's declared language (BCP 47), if any.
 pub(crate) fn effect_of(text: &str, language: Option<&str>) -> Option<ControlEffect> {
-    let turned = text.contains(['\u{202d}', '\u{202e}']).then(|| text.chars().rev().collect::<String>());
-    let parted = part_capitals(text);
-    let texts = [Some(text), (parted != text).then_some(parted.as_str()), turned.as_deref()];
+    let reversed = text.contains(['\u{202d}', '\u{202e}']).then(|| text.chars().rev().collect::<String>());
+    let spaced = space_before_capitals(text);
+    let texts = [Some(text), (spaced != text).then_some(spaced.as_str()), reversed.as_deref()];
     texts
         .into_iter()
         .flatten()
         .flat_map(|text| {
-            let (folded, first) = (fold_look_alikes(text), fold_look_alikes_first(text));
-            let is_marked = !fold(text).eq_ignore_ascii_case(text.trim());
-            let alternative = (first != folded).then(|| effect_in(&first, language, is_marked)).flatten();
-            [effect_in(&folded, language, is_marked), alternative]
+            let (folded, look_alikes_first) = (fold_look_alikes(text), fold_look_alikes_first(text));
+            let has_special_letters = !fold(text).eq_ignore_ascii_case(text.trim());
+            let alternative = (look_alikes_first != folded)
+                .then(|| effect_in(&look_alikes_first, language, has_special_letters))
+                .flatten();
+            [effect_in(&folded, language, has_special_letters), alternative]
         })
         .flatten()
         .min()
 }
 
-fn effect_in(folded: &str, language: Option<&str>, is_marked: bool) -> Option<ControlEffect> {
+fn effect_in(folded: &str, language: Option<&str>, has_special_letters: bool) -> Option<ControlEffect> {
     let lexicon = &*LEXICON;
     let all_words = parse_words(folded, lexicon);
     let words = all_words.as_slice();
-    let of_words = words.iter().enumerate().filter(|(_, word)| !word.harmless).flat_map(|(index, word)| {
-        let entries = lexicon.by_word.get(&word.text).into_iter().flatten();
-        let found = entries.filter(move |entry| {
-            applies(entry, language, is_marked)
-                && (entry.joined == word.text || matches_at(words, index, &entry.words))
-                && (entry.matching != WordMatch::Whole || words.len() == entry.words.len())
+    let word_effects =
+        words.iter().enumerate().filter(|(_, word)| !word.is_harmless).flat_map(|(index, word)| {
+            let entries = lexicon.by_word.get(&word.text).into_iter().flatten();
+            let found = entries.filter(move |entry| {
+                applies(entry, language, has_special_letters)
+                    && (entry.joined == word.text || matches_at(words, index, &entry.words))
+                    && (entry.matching != WordMatch::Whole || words.len() == entry.words.len())
+            });
+            let prefixes = lexicon
+                .prefix_entries
+                .iter()
+                .filter(move |entry| matches_prefix_at(words, index, &entry.words));
+            found.chain(prefixes).map(|entry| entry.effect)
         });
-        let prefixes =
-            lexicon.beginnings.iter().filter(move |entry| matches_prefix_at(words, index, &entry.words));
-        found.chain(prefixes).map(|entry| entry.effect)
-    });
     let compact = compact(folded, lexicon);
-    let infixes = lexicon.inside.iter().filter(|entry| match entry.matching {
+    let infixes = lexicon.infix_entries.iter().filter(|entry| match entry.matching {
         WordMatch::Whole => compact == entry.joined,
         WordMatch::Words | WordMatch::Beginning | WordMatch::Ambiguous => compact.contains(&entry.joined),
     });
-    of_words.chain(infixes.map(|entry| entry.effect)).min()
+    word_effects.chain(infixes.map(|entry| entry.effect)).min()
 }
 
-fn applies(entry: &LexiconEntry, language: Option<&str>, is_marked: bool) -> bool {
-    if entry.matching != WordMatch::Ambiguous || is_marked {
+fn applies(entry: &LexiconEntry, language: Option<&str>, has_special_letters: bool) -> bool {
+    if entry.matching != WordMatch::Ambiguous || has_special_letters {
         return true;
     }
     let primary = language.and_then(|language| language.split(['-', '_']).next()).unwrap_or_default();
-    let is_another = LEXICON.languages.iter().any(|listed| primary.eq_ignore_ascii_case(listed));
-    !is_another || primary.eq_ignore_ascii_case(entry.language)
+    let is_known_language = LEXICON.languages.iter().any(|listed| primary.eq_ignore_ascii_case(listed));
+    !is_known_language || primary.eq_ignore_ascii_case(entry.language)
 }
 
 fn matches_at(words: &[TextWord], index: usize, pattern: &[String]) -> bool {
@@ -211,27 +221,27 @@ fn matches_at(words: &[TextWord], index: usize, pattern: &[String]) -> bool {
         .is_some_and(|found| found.iter().zip(pattern).all(|(word, pattern)| word.text == *pattern))
 }
 
-/// As [`matches_at`], but the last word only needs to match as a prefix.
+/// Like [`matches_at`], but the last word only needs to match as a prefix.
 fn matches_prefix_at(words: &[TextWord], index: usize, pattern: &[String]) -> bool {
     let Some((last, before)) = pattern.split_last() else { return false };
     matches_at(words, index, before)
         && words
             .get(index + before.len())
-            .is_some_and(|word| !word.harmless && word.text.starts_with(last.as_str()))
+            .is_some_and(|word| !word.is_harmless && word.text.starts_with(last.as_str()))
 }
 
 /// Splits a folded text into words, marking those of harmless phrases. A row of single letters also counts as
 /// one word, as do words separated only by punctuation.
 fn parse_words(folded: &str, lexicon: &Lexicon) -> Vec<TextWord> {
     let mut words: Vec<TextWord> = Vec::new();
-    let mut glued = true;
+    let mut is_attached = true;
     for part in split_words(folded) {
         match part {
-            TextPart::Space => glued = false,
+            TextPart::Space => is_attached = false,
             TextPart::Sign => {}
             TextPart::Word(text) => {
-                words.push(TextWord { text, glued, harmless: false });
-                glued = true;
+                words.push(TextWord { text, is_attached, is_harmless: false });
+                is_attached = true;
             }
         }
     }
@@ -241,31 +251,31 @@ fn parse_words(folded: &str, lexicon: &Lexicon) -> Vec<TextWord> {
         };
         for phrase in phrases {
             if matches_at(&words, index, phrase) {
-                words.iter_mut().skip(index).take(phrase.len()).for_each(|word| word.harmless = true);
+                words.iter_mut().skip(index).take(phrase.len()).for_each(|word| word.is_harmless = true);
             }
         }
     }
-    let mut more: Vec<TextWord> = Vec::new();
-    for run in runs(&words, |_, next| next.glued) {
-        more.push(join(run));
+    let mut joined_words: Vec<TextWord> = Vec::new();
+    for run in runs(&words, |_, next| next.is_attached) {
+        joined_words.push(join(run));
     }
     for run in runs(&words, |word, next| is_single(word) && is_single(next)) {
-        more.push(join(run));
+        joined_words.push(join(run));
     }
     // Check these one by one, since no phrase continues after them.
-    for word in more {
-        words.push(TextWord { text: String::new(), glued: false, harmless: true });
+    for word in joined_words {
+        words.push(TextWord { text: String::new(), is_attached: false, is_harmless: true });
         words.push(word);
     }
     words
 }
 
 /// Returns runs of two or more words that belong together.
-fn runs(words: &[TextWord], together: impl Fn(&TextWord, &TextWord) -> bool) -> Vec<&[TextWord]> {
-    words.chunk_by(together).filter(|run| run.len() > 1).collect()
+fn runs(words: &[TextWord], belongs_together: impl Fn(&TextWord, &TextWord) -> bool) -> Vec<&[TextWord]> {
+    words.chunk_by(belongs_together).filter(|run| run.len() > 1).collect()
 }
 
-/// Returns whether a word is one letter. An m folds to two.
+/// Returns whether a word is one letter. An `m` folds to the two letters `rn`.
 fn is_single(word: &TextWord) -> bool {
     word.text == "rn" || word.text.chars().count() == 1
 }
@@ -273,8 +283,8 @@ fn is_single(word: &TextWord) -> bool {
 fn join(run: &[TextWord]) -> TextWord {
     TextWord {
         text: run.iter().map(|word| word.text.as_str()).collect(),
-        glued: false,
-        harmless: run.iter().all(|word| word.harmless),
+        is_attached: false,
+        is_harmless: run.iter().all(|word| word.is_harmless),
     }
 }
 
@@ -318,13 +328,14 @@ fn is_apostrophe(character: char) -> bool {
     matches!(character, '\'' | '`' | '\u{2018}' | '\u{2019}' | '\u{2bc}' | '\u{b4}')
 }
 
-/// Returns only the letters, with harmless phrases cut out.
+/// Returns only the letters, with harmless phrases cut out. The result is empty if all letters are ASCII, because
+/// words of such scripts are matched one by one.
 fn compact(folded: &str, lexicon: &Lexicon) -> String {
     let mut text: String = folded.chars().filter(|character| is_letter(*character)).collect();
     if text.is_ascii() {
         return String::new();
     }
-    for phrase in &lexicon.harmless_inside {
+    for phrase in &lexicon.harmless_infixes {
         if text.contains(phrase.as_str()) {
             text = text.replace(phrase.as_str(), "\n");
         }
@@ -333,15 +344,15 @@ fn compact(folded: &str, lexicon: &Lexicon) -> String {
 }
 
 /// Inserts a gap before each capital after a lower-case letter: `btnSendMail` becomes three words.
-fn part_capitals(text: &str) -> String {
-    let mut parted = String::with_capacity(text.len() + 8);
+fn space_before_capitals(text: &str) -> String {
+    let mut spaced = String::with_capacity(text.len() + 8);
     let mut follows_lowercase = false;
     for character in text.chars() {
         if follows_lowercase && character.is_uppercase() {
-            parted.push(' ');
+            spaced.push(' ');
         }
         follows_lowercase = character.is_lowercase();
-        parted.push(character);
+        spaced.push(character);
     }
-    parted
+    spaced
 }

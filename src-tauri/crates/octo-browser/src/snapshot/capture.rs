@@ -75,11 +75,11 @@ pub struct FrameOwner {
     /// Offset of the frame's corner from the element's, to the right and downwards: its border and padding, in
     /// CSS pixels.
     pub inset: (f64, f64),
-    /// How the element is shown.
+    /// The way in which the element is displayed.
     pub display: FrameDisplay,
 }
 
-/// How the element that embeds a frame is displayed on the page.
+/// The way in which the element that embeds a frame is displayed on the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameDisplay {
     /// Unscaled and upright: positions in the frame translate directly.

@@ -16,17 +16,17 @@ pub fn clean_text(text: &str) -> Cow<'_, str> {
     let mut chars = text.chars().peekable();
     while let Some(char) = chars.next() {
         let before = out.chars().next_back();
-        let replacement = match char {
+        let is_kept = match char {
             '\u{fe0e}' | '\u{fe0f}' => before.is_some_and(takes_selector),
             '\u{200d}' => {
                 let next = chars.peek().copied();
-                let emoji = before.is_some_and(|before| before == '\u{fe0f}' || is_emoji(before));
-                emoji && next.is_some_and(is_emoji) || joins(before, next)
+                let follows_emoji = before.is_some_and(|before| before == '\u{fe0f}' || is_emoji(before));
+                follows_emoji && next.is_some_and(is_emoji) || fits_joiner(before, next)
             }
-            '\u{200c}' => joins(before, chars.peek().copied()),
+            '\u{200c}' => fits_joiner(before, chars.peek().copied()),
             _ => !is_unseen(char),
         };
-        if replacement {
+        if is_kept {
             out.push(char);
         }
     }
@@ -35,16 +35,16 @@ pub fn clean_text(text: &str) -> Cow<'_, str> {
 
 /// Returns clean text as one line: white space is collapsed and trimmed, private characters of icon fonts are
 /// removed.
-pub(super) fn tidy(text: &str) -> String {
+pub(super) fn clean_line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    push_tidy(&mut out, text);
+    push_clean_line(&mut out, text);
     let end = out.trim_end().len();
     out.truncate(end);
     out
 }
 
 /// Appends clean text to a line: white space is collapsed, and dropped at the line's start.
-pub(super) fn push_tidy(out: &mut String, text: &str) {
+pub(super) fn push_clean_line(out: &mut String, text: &str) {
     for char in clean_text(text).chars() {
         if char.is_whitespace() {
             if !out.is_empty() && !out.ends_with(' ') {
@@ -57,7 +57,7 @@ pub(super) fn push_tidy(out: &mut String, text: &str) {
 }
 
 /// Truncates to a number of characters, with an ellipsis if something was cut.
-pub(super) fn cut(text: &str, chars: usize) -> Cow<'_, str> {
+pub(super) fn truncate(text: &str, chars: usize) -> Cow<'_, str> {
     if text.len() <= chars {
         return Cow::Borrowed(text);
     }
@@ -86,10 +86,10 @@ fn is_emoji(char: char) -> bool {
 
 /// Returns whether a joiner fits between these characters: scripts from Arabic to Malayalam, and neighbouring
 /// ones, use joiners between letters.
-fn joins(before: Option<char>, next: Option<char>) -> bool {
-    let script =
+fn fits_joiner(before: Option<char>, next: Option<char>) -> bool {
+    let uses_joiners =
         |char: char| matches!(char, '\u{600}'..='\u{7ff}' | '\u{8a0}'..='\u{dff}' | '\u{1000}'..='\u{109f}');
-    before.is_some_and(script) && next.is_some_and(script)
+    before.is_some_and(uses_joiners) && next.is_some_and(uses_joiners)
 }
 
 #[cfg(test)]
@@ -120,8 +120,8 @@ mod tests {
 
     #[test]
     fn lines_are_single_and_cut_between_characters() {
-        assert_eq!(tidy("  a\n\n b\u{a0}\u{f101} c "), "a b c");
-        assert_eq!(cut("héllo wörld", 5), "héllo…");
-        assert_eq!(cut("日本語", 3), "日本語");
+        assert_eq!(clean_line("  a\n\n b\u{a0}\u{f101} c "), "a b c");
+        assert_eq!(truncate("héllo wörld", 5), "héllo…");
+        assert_eq!(truncate("日本語", 3), "日本語");
     }
 }

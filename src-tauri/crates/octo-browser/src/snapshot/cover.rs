@@ -9,7 +9,7 @@ use super::paint::{HiddenReason, Rect};
 use super::refs::Refs;
 use super::role::RolePart;
 use super::tree::{Node, PageTree};
-use crate::Spot;
+use crate::ViewportRect;
 use crate::safety::{FieldFacts, Redactor};
 
 /// An area to cover in pictures of a page.
@@ -18,10 +18,10 @@ pub struct CoverArea {
     /// The node's identity, which matches across two captures even if it moved.
     pub node: (String, i64),
     /// The area in CSS pixels of the viewport.
-    pub spot: Spot,
+    pub rect: ViewportRect,
 }
 
-/// How much a letter may overhang its box, in CSS pixels.
+/// Maximum overhang of a letter over its box, in CSS pixels.
 const LETTER_OVERHANG: f64 = 2.0;
 /// Maximum width that border and padding of a frame's element may add to its content, in screen pixels per CSS
 /// pixel. A larger difference means that the frame is scaled or rotated, and positions in it are unreliable.
@@ -49,9 +49,9 @@ impl PageCapture {
                 found.push((node.frame, node.backend, node.rect));
             }
         }
-        positions.hidden_fields(&tree, &accessible, &mut found);
-        secret_texts(&tree, redactor, &mut found);
-        positions.inaccessible_fields(&tree, redactor, &mut found);
+        positions.find_hidden_fields(&tree, &accessible, &mut found);
+        find_secret_texts(&tree, redactor, &mut found);
+        positions.find_hidden_texts(&tree, redactor, &mut found);
         let scale = self.sessions.first().map_or(1.0, |session| session.scale);
         let scale = if scale > 0.0 { scale } else { 1.0 };
         found
@@ -63,7 +63,7 @@ impl PageCapture {
                 let rect = positions.cover_rect(frame, rect);
                 CoverArea {
                     node: (session.cloned().unwrap_or_default(), backend),
-                    spot: spot_of(rect, scale, LETTER_OVERHANG),
+                    rect: viewport_rect_of(rect, scale, LETTER_OVERHANG),
                 }
             })
             .collect()
@@ -71,8 +71,8 @@ impl PageCapture {
 }
 
 /// Returns an area of the window in CSS pixels, with a margin.
-pub(super) fn spot_of(rect: Rect, scale: f64, margin: f64) -> Spot {
-    Spot {
+pub(super) fn viewport_rect_of(rect: Rect, scale: f64, margin: f64) -> ViewportRect {
+    ViewportRect {
         left: rect.left / scale - margin,
         top: rect.top / scale - margin,
         width: rect.width() / scale + 2.0 * margin,
@@ -80,7 +80,7 @@ pub(super) fn spot_of(rect: Rect, scale: f64, margin: f64) -> Spot {
     }
 }
 
-/// Returns whether some of it may be visible: everything except nodes hidden by style. Clipping, transparency
+/// Returns whether a part of a node may be visible: true except for nodes hidden by style. Clipping, transparency
 /// and reachability are heuristics, and an extra cover does no harm.
 fn may_be_visible(hidden: Option<HiddenReason>) -> bool {
     hidden != Some(HiddenReason::Style)
@@ -89,13 +89,13 @@ fn may_be_visible(hidden: Option<HiddenReason>) -> bool {
 fn is_secret(tree: &PageTree<'_>, node: &Node, refs: &Refs) -> bool {
     let document = tree.frame(node).map(|frame| &frame.document);
     name::is_secret(tree, node)
-        || name::field(tree, node).sensitive().is_some()
+        || name::field_facts(tree, node).sensitive().is_some()
         || document.is_some_and(|document| refs.was_secret(document, node.backend))
 }
 
 /// Finds texts and values that contain a secret. Adjacent ones are read together, because a page may put each
 /// letter into its own element.
-fn secret_texts(tree: &PageTree<'_>, redactor: &Redactor, found: &mut Vec<(u32, i64, Rect)>) {
+fn find_secret_texts(tree: &PageTree<'_>, redactor: &Redactor, found: &mut Vec<(u32, i64, Rect)>) {
     if redactor.is_empty() {
         return;
     }
@@ -106,7 +106,7 @@ fn secret_texts(tree: &PageTree<'_>, redactor: &Redactor, found: &mut Vec<(u32, 
             found.push((node.frame, node.backend, node.rect));
         }
     }
-    // Values, image names and names of controls; a node with children is represented by them.
+    // Values, image names and names of controls. A node with children is found through them.
     let others = tree.nodes.iter().filter(|node| node.part != RolePart::Text && node.parent != NONE);
     for node in others {
         let is_secret = redactor.contains_secret(&node.value)
@@ -124,49 +124,50 @@ struct FramePositions {
     /// The frame of each document, by session and index.
     frames: HashMap<(usize, u32), u32>,
     /// By frame, the area covered in place of its content: the element of a scaled or rotated frame.
-    instead: HashMap<u32, Rect>,
+    replacement_areas: HashMap<u32, Rect>,
 }
 
 impl FramePositions {
     fn of(tree: &PageTree<'_>) -> Self {
-        let mut places = Self { offsets: HashMap::new(), frames: HashMap::new(), instead: HashMap::new() };
+        let mut positions =
+            Self { offsets: HashMap::new(), frames: HashMap::new(), replacement_areas: HashMap::new() };
         for node in &tree.nodes {
             let Some(frame) = tree.frame(node) else { continue };
             let Some(fact) = tree.layout(node.frame).and_then(|layout| layout.fact(node.fact)) else {
                 continue;
             };
-            places
+            positions
                 .offsets
                 .entry(node.frame)
                 .or_insert((node.rect.left - fact.rect.left, node.rect.top - fact.rect.top));
-            places.frames.entry((frame.session, fact.document)).or_insert(node.frame);
+            positions.frames.entry((frame.session, fact.document)).or_insert(node.frame);
         }
-        places.find_unreliable_frames(tree);
-        places
+        positions.find_unreliable_frames(tree);
+        positions
     }
 
     /// Finds the frames whose positions are unreliable, outer frames first.
     fn find_unreliable_frames(&mut self, tree: &PageTree<'_>) {
-        let by_name: HashMap<&str, u32> =
+        let by_id: HashMap<&str, u32> =
             tree.frames.iter().map(|frame| frame.frame.as_str()).zip(0..).collect();
         let mut parents: HashMap<u32, u32> = HashMap::new();
         for (frame, number) in tree.frames.iter().zip(0_u32..) {
             let Some(owner) = &frame.owner else { continue };
-            let holder = by_name.get(owner.frame.as_str()).copied();
-            parents.extend(holder.map(|holder| (number, holder)));
+            let parent = by_id.get(owner.frame.as_str()).copied();
+            parents.extend(parent.map(|parent| (number, parent)));
             let element = tree.nodes.iter().find(|node| {
-                Some(node.frame) == holder && node.backend == owner.node && !node.rect.is_empty()
+                Some(node.frame) == parent && node.backend == owner.node && !node.rect.is_empty()
             });
             match element {
                 Some(element)
                     if owner.display == FrameDisplay::Untransformed
                         && self.is_unscaled(tree, number, element.rect.width()) => {}
                 Some(element) => {
-                    self.instead.insert(number, element.rect);
+                    self.replacement_areas.insert(number, element.rect);
                 }
                 // Its position is unknown.
                 None => {
-                    self.instead.insert(number, tree.viewport);
+                    self.replacement_areas.insert(number, tree.viewport);
                 }
             }
         }
@@ -174,10 +175,10 @@ impl FramePositions {
             let mut outer = number;
             // The nesting depth is at most the number of frames.
             for _ in 0..tree.frames.len() {
-                let Some(holder) = parents.get(&outer).copied() else { break };
-                outer = holder;
-                if let Some(rect) = self.instead.get(&outer).copied() {
-                    self.instead.insert(number, rect);
+                let Some(parent) = parents.get(&outer).copied() else { break };
+                outer = parent;
+                if let Some(rect) = self.replacement_areas.get(&outer).copied() {
+                    self.replacement_areas.insert(number, rect);
                 }
             }
         }
@@ -195,7 +196,7 @@ impl FramePositions {
     }
 
     /// Finds fields that are hidden from assistive technology.
-    fn hidden_fields(
+    fn find_hidden_fields(
         &self,
         tree: &PageTree<'_>,
         accessible: &HashSet<(u32, u32)>,
@@ -226,12 +227,7 @@ impl FramePositions {
     }
 
     /// Finds visible texts that are hidden from assistive technology.
-    fn inaccessible_fields(
-        &self,
-        tree: &PageTree<'_>,
-        redactor: &Redactor,
-        found: &mut Vec<(u32, i64, Rect)>,
-    ) {
+    fn find_hidden_texts(&self, tree: &PageTree<'_>, redactor: &Redactor, found: &mut Vec<(u32, i64, Rect)>) {
         if redactor.is_empty() {
             return;
         }
@@ -267,6 +263,6 @@ impl FramePositions {
 
     /// Returns the area to cover for something in a frame.
     fn cover_rect(&self, frame: u32, rect: Rect) -> Rect {
-        self.instead.get(&frame).copied().unwrap_or(rect)
+        self.replacement_areas.get(&frame).copied().unwrap_or(rect)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::clean::cut;
+use super::clean::truncate;
 use super::lines::SnapshotLine;
 use super::render::{RenderFilter, push_line};
 use super::tokens::estimate_tokens;
@@ -39,20 +39,20 @@ impl Snapshot {
     /// Returns the changes since an earlier snapshot, in about `budget` estimated tokens: `+` is new, `-` is
     /// removed, `~` is the current text of a line with the same first ref. On-screen changes have priority if
     /// not everything fits.
-    pub fn diff(&self, before: &Self, budget: usize) -> Diff {
-        if self.document != before.document {
+    pub fn diff(&self, earlier: &Self, budget: usize) -> Diff {
+        if self.document != earlier.document {
             let text = self.render(budget, RenderFilter::default()).text;
             return Diff { change: ChangeExtent::Page, text: format!("another page:\n{text}") };
         }
-        let (added, removed) = self.changed(before);
+        let (added, removed) = self.changed_lines(earlier);
         let mut lines: Vec<(u8, String, bool)> = Vec::new();
-        if self.header() != before.header() {
+        if self.header() != earlier.header() {
             lines.push((0, format!("~ {}", self.header()), true));
         }
         let by_ref: HashMap<u32, usize> = removed
             .iter()
             .rev()
-            .filter_map(|index| Some((*before.line(*index)?.refs.first()?, *index)))
+            .filter_map(|index| Some((*earlier.line(*index)?.refs.first()?, *index)))
             .collect();
         let mut replaced = HashSet::new();
         for line in added.iter().filter_map(|index| self.line(*index)) {
@@ -62,14 +62,14 @@ impl Snapshot {
                 .and_then(|number| by_ref.get(number))
                 .filter(|previous| replaced.insert(**previous));
             let sign = if previous.is_some() { '~' } else { '+' };
-            lines.push((line.depth, format!("{sign} {}", cut(&line.text, MAX_LINE)), line.on_screen));
+            lines.push((line.depth, format!("{sign} {}", truncate(&line.text, MAX_LINE)), line.on_screen));
         }
         let remaining: Vec<&SnapshotLine> = removed
             .iter()
             .filter(|index| !replaced.contains(*index))
-            .filter_map(|index| before.line(*index))
+            .filter_map(|index| earlier.line(*index))
             .collect();
-        if let Some(focus) = self.moved_focus(before, &added) {
+        if let Some(focus) = self.moved_focus(earlier, &added) {
             lines.push((0, focus, true));
         }
         if lines.is_empty() && remaining.is_empty() {
@@ -80,9 +80,9 @@ impl Snapshot {
 
     /// Returns the lines that are new here, and those of the earlier snapshot that were removed; moved lines
     /// are neither.
-    fn changed(&self, before: &Self) -> (Vec<usize>, Vec<usize>) {
+    fn changed_lines(&self, earlier: &Self) -> (Vec<usize>, Vec<usize>) {
         let mut counts: HashMap<String, usize> = HashMap::new();
-        for line in &before.lines.lines {
+        for line in &earlier.lines.lines {
             *counts.entry(without_focus(line)).or_default() += 1;
         }
         let mut added = Vec::new();
@@ -93,7 +93,7 @@ impl Snapshot {
             }
         }
         let mut removed = Vec::new();
-        for (index, line) in before.lines.lines.iter().enumerate().rev() {
+        for (index, line) in earlier.lines.lines.iter().enumerate().rev() {
             if let Some(count) = counts.get_mut(&without_focus(line)).filter(|count| **count > 0) {
                 *count -= 1;
                 removed.push(index);
@@ -104,15 +104,15 @@ impl Snapshot {
     }
 
     /// Returns a note on the focus, if it moved and is in none of the new lines.
-    fn moved_focus(&self, before: &Self, added: &[usize]) -> Option<String> {
+    fn moved_focus(&self, earlier: &Self, added: &[usize]) -> Option<String> {
         let focused =
             |snapshot: &Self| snapshot.lines.lines.iter().position(|line| line.text != without_focus(line));
         let current = focused(self)?;
         let line = self.line(current)?;
-        let previous = focused(before).and_then(|index| before.line(index));
+        let previous = focused(earlier).and_then(|index| earlier.line(index));
         let unchanged = previous.is_some_and(|previous| previous.refs == line.refs);
         (!unchanged && !added.contains(&current))
-            .then(|| format!("focus: {}", cut(&without_focus(line), 120)))
+            .then(|| format!("focus: {}", truncate(&without_focus(line), 120)))
     }
 }
 
@@ -121,13 +121,13 @@ fn without_focus(line: &SnapshotLine) -> String {
 }
 
 fn write(lines: &[(u8, String, bool)], removed: &[&SnapshotLine], budget: usize) -> String {
-    let price = |text: &str| estimate_tokens(text) + 2;
+    let cost = |text: &str| estimate_tokens(text) + 2;
     let mut remaining = budget.saturating_sub(NOTES_BUDGET);
     let mut included = vec![false; lines.len()];
     for on_screen in [true, false] {
         for ((_, text, is_visible), included) in lines.iter().zip(&mut included) {
-            if *is_visible == on_screen && price(text) <= remaining {
-                remaining -= price(text);
+            if *is_visible == on_screen && cost(text) <= remaining {
+                remaining -= cost(text);
                 *included = true;
             }
         }
@@ -136,22 +136,22 @@ fn write(lines: &[(u8, String, bool)], removed: &[&SnapshotLine], budget: usize)
     for ((depth, text, _), _) in lines.iter().zip(&included).filter(|(_, included)| **included) {
         push_line(&mut out, *depth, text);
     }
-    let more = included.iter().filter(|included| !**included).count();
-    if more > 0 {
-        push_line(&mut out, 0, &format!("+ ... {more} more lines: find them, or take a snapshot"));
+    let omitted = included.iter().filter(|included| !**included).count();
+    if omitted > 0 {
+        push_line(&mut out, 0, &format!("+ ... {omitted} more lines: find them, or take a snapshot"));
     }
-    let mut omitted = 0;
+    let mut shown_removed = 0;
     for line in removed.iter().take(MAX_REMOVED_LINES) {
-        let text = format!("- {}", cut(&line.text, 80));
-        if price(&text) > remaining {
+        let text = format!("- {}", truncate(&line.text, 80));
+        if cost(&text) > remaining {
             break;
         }
-        remaining -= price(&text);
-        omitted += 1;
+        remaining -= cost(&text);
+        shown_removed += 1;
         push_line(&mut out, 0, &text);
     }
-    if omitted < removed.len() {
-        push_line(&mut out, 0, &format!("- ... {} more lines are gone", removed.len() - omitted));
+    if shown_removed < removed.len() {
+        push_line(&mut out, 0, &format!("- ... {} more lines are gone", removed.len() - shown_removed));
     }
     out
 }

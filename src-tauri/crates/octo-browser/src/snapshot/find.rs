@@ -1,6 +1,6 @@
 //! Searches a page, including folded and omitted parts.
 
-use super::clean::tidy;
+use super::clean::clean_line;
 use super::lines::{LineKind, SnapshotLine};
 use super::render::push_line;
 use super::tokens::estimate_tokens;
@@ -34,12 +34,12 @@ const CONTEXT_BEFORE: usize = 80;
 impl Snapshot {
     /// Returns the matching lines, each under its headings, in at most `budget` estimated tokens.
     pub fn find(&self, query: &FindQuery, budget: usize) -> FindMatches {
-        let phrase = tidy(&query.text).to_lowercase();
+        let phrase = clean_line(&query.text).to_lowercase();
         let role = query.role.trim().to_lowercase();
-        let mut matches = self.matching(|text| text.contains(&phrase), &role);
+        let mut matches = self.matching_lines(|text| text.contains(&phrase), &role);
         if matches.is_empty() {
             let words: Vec<&str> = phrase.split(' ').collect();
-            matches = self.matching(|text| words.iter().all(|word| text.contains(word)), &role);
+            matches = self.matching_lines(|text| words.iter().all(|word| text.contains(word)), &role);
         }
         let mut text = String::new();
         let mut tokens = 30;
@@ -47,21 +47,21 @@ impl Snapshot {
         let mut headings: Vec<usize> = Vec::new();
         for line in &matches {
             let Some(found) = self.line(*line) else { continue };
-            let above = self.headings_above(*line);
-            let mut part = String::new();
-            for heading in above.iter().filter(|heading| !headings.contains(heading)) {
+            let headings_above_line = self.headings_above(*line);
+            let mut block = String::new();
+            for heading in headings_above_line.iter().filter(|heading| !headings.contains(heading)) {
                 if let Some(heading) = self.line(*heading) {
-                    push_line(&mut part, heading.depth, &excerpt(&heading.text, "").0);
+                    push_line(&mut block, heading.depth, &excerpt(&heading.text, "").0);
                 }
             }
             let excerpt = excerpt(&found.text, &phrase);
-            push_line(&mut part, found.depth, &excerpt.0);
-            let price = estimate_tokens(&part) + 2;
-            if tokens + price > budget && count > 0 {
+            push_line(&mut block, found.depth, &excerpt.0);
+            let cost = estimate_tokens(&block) + 2;
+            if tokens + cost > budget && count > 0 {
                 break;
             }
-            (tokens, count, headings) = (tokens + price, count + 1, above);
-            push_line(&mut text, 0, &part);
+            (tokens, count, headings) = (tokens + cost, count + 1, headings_above_line);
+            push_line(&mut text, 0, &block);
         }
         if count < matches.len() {
             push_line(
@@ -73,7 +73,7 @@ impl Snapshot {
         FindMatches { text, matches: matches.len(), shown_count: count }
     }
 
-    fn matching(&self, matches: impl Fn(&str) -> bool, role: &str) -> Vec<usize> {
+    fn matching_lines(&self, matches: impl Fn(&str) -> bool, role: &str) -> Vec<usize> {
         let mut is_hit = vec![false; self.lines.lines.len()];
         if role.is_empty() {
             for (flag, line) in is_hit.iter_mut().zip(&self.lines.lines) {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::paint::{HiddenReason, InheritedPaint, Rect};
 use super::wire::{ComputedStyle, LayoutDocument, LayoutReply};
 
-/// No node.
+/// Index that stands for no node.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The laid-out documents of one session, parsed from the browser's reply.
@@ -47,7 +47,7 @@ pub(super) enum NodeKind {
     Other,
 }
 
-/// How a box is laid out in its line.
+/// The way in which a box is laid out in its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BoxDisplay {
     /// Not rendered, or without its own box.
@@ -64,8 +64,8 @@ impl<'a> Layout<'a> {
             facts: Vec::new(),
             by_backend: HashMap::new(),
         };
-        for (number, document) in reply.documents.iter().enumerate() {
-            layout.add(u32::try_from(number).unwrap_or(NONE), document);
+        for (index, document) in reply.documents.iter().enumerate() {
+            layout.add(u32::try_from(index).unwrap_or(NONE), document);
         }
         layout
     }
@@ -120,7 +120,7 @@ impl<'a> Layout<'a> {
         index.and_then(|index| self.strings.get(index)).map_or("", String::as_str)
     }
 
-    fn add(&mut self, number: u32, document: &'a LayoutDocument) {
+    fn add(&mut self, document_index: u32, document: &'a LayoutDocument) {
         let nodes = &document.nodes;
         let count = nodes.backend_node_id.len();
         let flags_of = |indices: &[i64]| {
@@ -143,12 +143,12 @@ impl<'a> Layout<'a> {
         }
         let base = self.facts.len();
         let root = InheritedPaint::root(document.content_width);
-        let mut flows: Vec<InheritedPaint> = Vec::with_capacity(count);
+        let mut states: Vec<InheritedPaint> = Vec::with_capacity(count);
         for index in 0..count {
             // Parents precede their children; ignoring any other parent makes cycles impossible.
             let parent = nodes.parent_index.get(index).and_then(|parent| usize::try_from(*parent).ok());
             let parent = parent.filter(|parent| *parent < index);
-            let outer = parent.and_then(|parent| flows.get(parent)).unwrap_or(&root);
+            let parent_state = parent.and_then(|parent| states.get(parent)).unwrap_or(&root);
             let row = boxes.get(index).copied().filter(|row| *row != NONE).map(|row| row as usize);
             let styles = row.and_then(|row| document.layout.styles.get(row));
             let bounds = row.and_then(|row| document.layout.bounds.get(row)).map(|bounds| Rect::of(bounds));
@@ -161,25 +161,25 @@ impl<'a> Layout<'a> {
             let style = |style: ComputedStyle| {
                 self.string(styles.and_then(|styles| styles.get(style as usize)).copied())
             };
-            let painted = outer.step(kind, tag, bounds, &style);
+            let painted = parent_state.paint_child(kind, tag, bounds, &style);
             let backend = nodes.backend_node_id.get(index).copied().unwrap_or_default();
             let slot = u32::try_from(base + index).unwrap_or(NONE);
             self.by_backend.entry(backend).or_insert(slot);
             self.facts.push(NodeFact {
                 parent: parent.and_then(|parent| u32::try_from(base + parent).ok()).unwrap_or(NONE),
                 backend,
-                document: number,
+                document: document_index,
                 index: u32::try_from(index).unwrap_or(NONE),
                 kind,
                 display: painted.display,
                 clickable: clickable.get(index).copied().unwrap_or_default(),
-                pointer: painted.flow.pointer && !outer.pointer && kind == NodeKind::Element,
+                pointer: painted.state.pointer && !parent_state.pointer && kind == NodeKind::Element,
                 checked: checked.get(index).copied().unwrap_or_default(),
                 rect: painted.rect,
                 view: painted.view,
                 hidden: painted.hidden,
             });
-            flows.push(painted.flow);
+            states.push(painted.state);
         }
     }
 }

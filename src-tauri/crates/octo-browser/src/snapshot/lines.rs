@@ -3,7 +3,7 @@
 mod parts;
 mod text;
 
-use super::clean::push_tidy;
+use super::clean::push_clean_line;
 use super::layout::NONE;
 use super::marks::{NodeMarks, TargetMark};
 use super::name::{self, NameQuotes};
@@ -21,7 +21,8 @@ const MAX_RUN_DEPTH: u8 = 6;
 const MIN_READABLE_RUN: u32 = 12;
 /// Maximum indentation depth.
 const MAX_INDENT: u8 = 12;
-/// Name length above which a target shows its content below itself instead.
+/// Maximum length of a target's name in its line, in characters. The content of a target with a longer name is
+/// shown below it.
 const MAX_INLINE_NAME: usize = 160;
 
 /// Assigns numbers to nodes, by (frame, backend node id), and stores the data that a ref keeps.
@@ -33,7 +34,9 @@ pub(super) trait RefNumbers {
 }
 
 enum LineStep {
+    /// Enters the node with this index, as a part of the run member with the second index, or `NONE`.
     Enter(u32, u32),
+    /// Leaves a node.
     Leave(LineUndo),
 }
 
@@ -43,9 +46,9 @@ enum LineUndo {
     Nothing,
     Inline { quiet: bool },
     Row,
-    Container { line: usize, keep: bool },
+    Container { line: usize, keep_if_empty: bool },
     Heading { name: String, quiet: bool },
-    Deeper,
+    NestedList,
 }
 
 pub(super) struct LineWriter<'t, 'a, N> {
@@ -57,8 +60,11 @@ pub(super) struct LineWriter<'t, 'a, N> {
     depth: u8,
     /// Depth of rows, headings and targets, in which nothing breaks the line.
     inline: u32,
+    /// Depth of headings and targets whose name stands for their text.
     quiet: u32,
+    /// Depth of rows.
     rows: u32,
+    /// Number of cells written in the current row.
     cells: u32,
     /// The name of the preceding control, until other text follows.
     last_name: String,
@@ -102,28 +108,27 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
             return;
         }
         let mut steps = vec![LineStep::Enter(0, NONE)];
-        let mut depths: Vec<u8> = Vec::new();
+        let mut member_depths: Vec<u8> = Vec::new();
         while let Some(step) = steps.pop() {
             match step {
                 LineStep::Enter(index, member) => {
                     let Some(node) = self.tree.node(index) else { continue };
-                    let text = node.part == RolePart::Text;
-                    if text {
-                        self.text(index, node, member);
+                    if node.part == RolePart::Text {
+                        self.write_text(index, node, member);
                         continue;
                     }
                     if !self.marks.is_visible(index)
                         && !self.marks.is_target(index)
-                        && self.marks.targets_under(index) == 0
+                        && self.marks.target_count_below(index) == 0
                     {
-                        self.out.hidden += usize::from(has_text(self.tree, node));
+                        self.out.hidden_texts += usize::from(has_text(self.tree, node));
                         continue;
                     }
                     let Some(undo) = self.enter(index, node, member) else { continue };
                     steps.push(LineStep::Leave(undo));
-                    let first = steps.len();
-                    self.children(node, member, &mut depths, &mut steps);
-                    if let Some(added) = steps.get_mut(first..) {
+                    let first_added = steps.len();
+                    self.push_children(node, member, &mut member_depths, &mut steps);
+                    if let Some(added) = steps.get_mut(first_added..) {
                         added.reverse();
                     }
                 }
@@ -132,24 +137,27 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
         }
     }
 
-    /// Returns the children to enter, those of a run as its members.
-    fn children(&mut self, node: &Node, member: u32, depths: &mut Vec<u8>, steps: &mut Vec<LineStep>) {
+    /// Adds the steps that enter the children of a node, those of a run as its members.
+    fn push_children(
+        &mut self,
+        node: &Node,
+        member: u32,
+        member_depths: &mut Vec<u8>,
+        steps: &mut Vec<LineStep>,
+    ) {
         let shape_of = |child: u32| {
             let visible = self.marks.is_visible(child) || self.marks.is_target(child);
-            visible.then(|| self.marks.shape.get(child as usize).copied().unwrap_or_default())
+            visible.then(|| self.marks.shapes.get(child as usize).copied().unwrap_or_default())
         };
-        let depth = depths.get(member as usize).copied().unwrap_or_default();
-        let visible: Vec<(u32, u64)> = node
-            .children
-            .iter()
-            .filter_map(|child| shape_of(*child).map(|shape_of| (*child, shape_of)))
-            .collect();
+        let depth = member_depths.get(member as usize).copied().unwrap_or_default();
+        let visible: Vec<(u32, u64)> =
+            node.children.iter().filter_map(|child| shape_of(*child).map(|shape| (*child, shape))).collect();
         if visible.len() < MIN_RUN || depth >= MAX_RUN_DEPTH {
             steps.extend(node.children.iter().map(|child| LineStep::Enter(*child, member)));
             return;
         }
         let mut in_run = std::collections::HashMap::new();
-        for group in visible.chunk_by(|a, second| a.1 == second.1) {
+        for group in visible.chunk_by(|one, next| one.1 == next.1) {
             let Some((first, _)) = group.first() else { continue };
             if group.len() < MIN_RUN || !self.can_fold(*first) {
                 continue;
@@ -165,10 +173,10 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
                 on_screen.and_then(|on_screen| u32::try_from(on_screen).ok()).unwrap_or_default();
             self.out.runs.push(SiblingRun { size, first_on_screen, container });
             for ((child, _), ordinal) in group.iter().zip(0..) {
-                let group_index = u32::try_from(self.out.members.len()).unwrap_or(NONE);
+                let member_index = u32::try_from(self.out.members.len()).unwrap_or(NONE);
                 self.out.members.push(RunMember { run, ordinal, outer: member });
-                depths.push(depth + 1);
-                in_run.insert(*child, group_index);
+                member_depths.push(depth + 1);
+                in_run.insert(*child, member_index);
             }
         }
         steps.extend(
@@ -180,16 +188,16 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
 
     /// Returns whether siblings may be folded: never prose, only listed or usable items.
     fn can_fold(&self, node: u32) -> bool {
-        let listed =
+        let is_listed =
             self.tree.node(node).is_some_and(|node| matches!(node.part, RolePart::Row | RolePart::Item));
-        listed || self.marks.is_target(node) || self.marks.targets_under(node) > 0
+        is_listed || self.marks.is_target(node) || self.marks.target_count_below(node) > 0
     }
 
-    fn text(&mut self, index: u32, node: &Node, member: u32) {
+    fn write_text(&mut self, index: u32, node: &Node, member: u32) {
         match node.hidden {
             None | Some(HiddenReason::SameColour) => {}
             Some(_) => {
-                self.out.hidden += usize::from(!node.name.trim().is_empty());
+                self.out.hidden_texts += usize::from(!node.name.trim().is_empty());
                 return;
             }
         }
@@ -208,18 +216,18 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
             self.last_name.clear();
         }
         match self.rows {
-            0 => push_tidy(&mut self.line.text, &node.name),
-            _ => push_tidy(&mut self.line.text, &node.name.replace('|', "¦")),
+            0 => push_clean_line(&mut self.line.text, &node.name),
+            _ => push_clean_line(&mut self.line.text, &node.name.replace('|', "¦")),
         }
     }
 
     /// Begins a node. Returns the state to restore at its end, or `None` if it is already complete.
     fn enter(&mut self, index: u32, node: &Node, member: u32) -> Option<LineUndo> {
         if self.marks.is_target(index) {
-            return self.target(index, node, member);
+            return self.write_target(index, node, member);
         }
         match node.part {
-            RolePart::Nothing | RolePart::Text | RolePart::Field => None,
+            RolePart::Hidden | RolePart::Text | RolePart::Field => None,
             RolePart::Break => {
                 self.end_block();
                 None
@@ -231,20 +239,23 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
                 self.mark_node(index, node, member);
                 Some(LineUndo::Heading { name: node.name.clone(), quiet: false })
             }
-            RolePart::NamedContainer if node.name.is_empty() => Some(self.block()),
+            RolePart::NamedContainer if node.name.is_empty() => Some(self.begin_block()),
             RolePart::Container | RolePart::NamedContainer | RolePart::Frame if self.inline == 0 => {
                 let mut text = node.role.to_string();
                 if !node.name.is_empty() {
-                    text.push_str(&format!(" {}", name::label(self.tree, node, &node.name, NameQuotes::Put)));
+                    text.push_str(&format!(
+                        " {}",
+                        name::label(self.tree, node, &node.name, NameQuotes::Quoted)
+                    ));
                 }
                 text.push_str(&node.states);
                 if node.part == RolePart::Frame {
-                    text.push_str(&self.other_origin(node));
+                    text.push_str(&self.foreign_origin(node));
                 }
                 text.push(':');
-                Some(self.container(index, node, member, &text))
+                Some(self.write_container(index, node, member, &text))
             }
-            RolePart::Row if self.inline == 0 && self.marks.rows.get(index as usize) == Some(&0) => {
+            RolePart::Row if self.inline == 0 && self.marks.rows_below.get(index as usize) == Some(&0) => {
                 self.flush();
                 (self.inline, self.rows, self.cells) = (self.inline + 1, self.rows + 1, 0);
                 self.mark_node(index, node, member);
@@ -260,7 +271,7 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
             RolePart::List if self.inline == 0 && self.in_item(node) => {
                 self.flush();
                 self.depth = (self.depth + 1).min(MAX_INDENT);
-                Some(LineUndo::Deeper)
+                Some(LineUndo::NestedList)
             }
             RolePart::Picture => {
                 if node.hidden.is_none()
@@ -271,30 +282,30 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
                     let label = format!(
                         "{} {}",
                         node.role,
-                        name::label(self.tree, node, &node.name, NameQuotes::Put)
+                        name::label(self.tree, node, &node.name, NameQuotes::Quoted)
                     );
-                    self.word(label.trim());
+                    self.push_word(label.trim());
                     if !node.value.is_empty() {
-                        self.word(&node.value.clone());
+                        self.push_word(&node.value.clone());
                     }
                     self.line.text.push(' ');
                 }
                 self.inline += 1;
                 Some(LineUndo::Inline { quiet: false })
             }
-            RolePart::Through | RolePart::Code if !node.block => Some(LineUndo::Nothing),
-            _ => Some(self.block()),
+            RolePart::Transparent | RolePart::Code if !node.block => Some(LineUndo::Nothing),
+            _ => Some(self.begin_block()),
         }
     }
 
-    fn target(&mut self, index: u32, node: &Node, member: u32) -> Option<LineUndo> {
-        let mark = self.marks.mark.get(index as usize).copied().unwrap_or(TargetMark::Not);
-        let word = name::word(node, mark);
+    fn write_target(&mut self, index: u32, node: &Node, member: u32) -> Option<LineUndo> {
+        let mark = self.marks.target_marks.get(index as usize).copied().unwrap_or(TargetMark::Not);
+        let word = name::role_word(node, mark);
         if node.part == RolePart::Row && self.inline == 0 {
-            let number = self.number(node, word, &node.name);
+            let number = self.assign_number(node, word, &node.name);
             self.flush();
             (self.inline, self.rows, self.cells) = (self.inline + 1, self.rows + 1, 0);
-            self.add_piece(index, node, member, &format!("{word} [{number}]{}", node.states), number);
+            self.push_target(index, node, member, &format!("{word} [{number}]{}", node.states), number);
             return Some(LineUndo::Row);
         }
         if node.part == RolePart::Heading {
@@ -309,36 +320,41 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
             self.flush();
         }
         let name = name::name(self.tree, node);
-        let number = self.number(node, word, &name);
-        let secret =
+        let number = self.assign_number(node, word, &name);
+        let is_secret =
             (node.part == RolePart::Field || node.editable) && self.numbers.is_secret(self.tree, node);
-        let states = name::state(self.tree, node, secret);
-        let field = node.part == RolePart::Field || matches!(&*node.role, "canvas" | "video" | "audio");
-        if !field && name.chars().count() > MAX_INLINE_NAME && self.inline == 0 && !node.children.is_empty() {
+        let states = name::states_and_value(self.tree, node, is_secret);
+        let is_field = node.part == RolePart::Field || matches!(&*node.role, "canvas" | "video" | "audio");
+        if !is_field
+            && name.chars().count() > MAX_INLINE_NAME
+            && self.inline == 0
+            && !node.children.is_empty()
+        {
             let hint = name::hint(self.tree, node);
             let text = format!("{word} {hint} [{number}]{states}:");
-            let undo = self.container(index, node, member, &text);
+            let undo = self.write_container(index, node, member, &text);
             if let Some(line) = self.out.lines.last_mut() {
                 (line.targets, line.refs) = (line.text.clone(), vec![number]);
             }
             return Some(match undo {
-                LineUndo::Container { line, .. } => LineUndo::Container { line, keep: true },
+                LineUndo::Container { line, .. } => LineUndo::Container { line, keep_if_empty: true },
                 other => other,
             });
         }
-        let quotes = if self.rows > 0 { NameQuotes::Left } else { NameQuotes::Put };
+        let quotes = if self.rows > 0 { NameQuotes::Bare } else { NameQuotes::Quoted };
         let label = name::label(self.tree, node, &name, quotes);
         let mut text = format!("{word} {label} [{number}]{states}");
         if let Some(content) = name::differing_text(self.tree.layout(node.frame), node) {
             text.push_str(&format!(" shows {}", name::label(self.tree, node, &content, quotes)));
         }
-        let is_on_own_line = node.block && self.inline == 0 && self.marks.targets_under(index) == 0;
-        let labelled = node.part == RolePart::Field || matches!(&*node.role, "checkbox" | "radio" | "switch");
+        let is_on_own_line = node.block && self.inline == 0 && self.marks.target_count_below(index) == 0;
+        let is_form_control =
+            node.part == RolePart::Field || matches!(&*node.role, "checkbox" | "radio" | "switch");
         if mark == TargetMark::Role && !name.is_empty() {
             self.drop_label(&name);
         }
-        self.add_piece(index, node, member, &text, number);
-        if labelled {
+        self.push_target(index, node, member, &text, number);
+        if is_form_control {
             self.last_name.clone_from(&name);
         }
         if node.part == RolePart::Field {
@@ -352,13 +368,13 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
             self.quiet += 1;
             return Some(LineUndo::Heading { name, quiet: true });
         }
-        let is_labelled = !node.editable || !node.name.is_empty();
+        let replaces_text = !node.editable || !node.name.is_empty();
         self.inline += 1;
-        self.quiet += u32::from(is_labelled);
-        Some(LineUndo::Inline { quiet: is_labelled })
+        self.quiet += u32::from(replaces_text);
+        Some(LineUndo::Inline { quiet: replaces_text })
     }
 
-    fn number(&mut self, node: &Node, word: &str, name: &str) -> u32 {
+    fn assign_number(&mut self, node: &Node, word: &str, name: &str) -> u32 {
         let number = self.numbers.number(self.tree, node);
         let name = if name.is_empty() { name::hint(self.tree, node) } else { name.to_owned() };
         self.out.targets.push(LineTarget {
@@ -384,10 +400,10 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
                 (self.inline, self.rows) = (self.inline.saturating_sub(1), self.rows.saturating_sub(1));
                 self.flush();
             }
-            LineUndo::Container { line, keep } => {
+            LineUndo::Container { line, keep_if_empty } => {
                 self.flush();
                 self.depth = self.out.lines.get(line).map_or(0, |line| line.depth);
-                if !keep && self.out.lines.len() == line + 1 {
+                if !keep_if_empty && self.out.lines.len() == line + 1 {
                     self.out.lines.pop();
                 }
                 self.line.depth = self.depth;
@@ -396,12 +412,12 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
                 self.inline = self.inline.saturating_sub(1);
                 self.quiet = self.quiet.saturating_sub(u32::from(quiet));
                 if self.line.text.trim().is_empty() {
-                    push_tidy(&mut self.line.text, &name);
+                    push_clean_line(&mut self.line.text, &name);
                 }
                 self.out.headings.push(name);
                 self.end_block();
             }
-            LineUndo::Deeper => {
+            LineUndo::NestedList => {
                 self.flush();
                 self.depth = self.depth.saturating_sub(1);
                 self.line.depth = self.depth;
@@ -409,7 +425,7 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
         }
     }
 
-    fn block(&mut self) -> LineUndo {
+    fn begin_block(&mut self) -> LineUndo {
         self.end_block();
         LineUndo::Block
     }
@@ -423,21 +439,21 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
         }
     }
 
-    fn container(&mut self, index: u32, node: &Node, member: u32, text: &str) -> LineUndo {
+    fn write_container(&mut self, index: u32, node: &Node, member: u32, text: &str) -> LineUndo {
         self.flush();
         self.mark_node(index, node, member);
         self.line.kind = LineKind::Container;
         self.line.text.push_str(text);
         let line = self.out.lines.len();
         self.flush();
-        // A legend or title inside repeats the name.
+        // A legend or title inside that repeats the name is left out.
         self.last_name.clone_from(&node.name);
         self.depth = (self.depth + 1).min(MAX_INDENT);
         self.line.depth = self.depth;
-        LineUndo::Container { line, keep: false }
+        LineUndo::Container { line, keep_if_empty: false }
     }
 
-    fn other_origin(&self, node: &Node) -> String {
+    fn foreign_origin(&self, node: &Node) -> String {
         let owned_frame = node.children.first().and_then(|child| self.tree.node(*child));
         let inner = owned_frame
             .and_then(|owned_frame| self.tree.frame(owned_frame))
@@ -447,7 +463,7 @@ impl<'t, 'a, N: RefNumbers> LineWriter<'t, 'a, N> {
         if inner.is_empty() || inner.ends_with("://") || inner == outer {
             String::new()
         } else {
-            format!(" {}", super::clean::cut(inner, 80))
+            format!(" {}", super::clean::truncate(inner, 80))
         }
     }
 }

@@ -11,6 +11,7 @@ use super::tree::{Node, PageTree};
 /// The reason why a node is usable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum TargetMark {
+    /// It is not usable.
     Not,
     /// By its role.
     Role,
@@ -20,17 +21,17 @@ pub(super) enum TargetMark {
     Drag,
 }
 
-/// The findings by node.
+/// Properties of the nodes, by their index in the tree.
 pub(super) struct NodeMarks {
-    pub mark: Vec<TargetMark>,
+    pub target_marks: Vec<TargetMark>,
     /// Whether it or a descendant is visible.
     pub visible: Vec<bool>,
     /// Number of targets below the node, excluding itself.
-    pub under: Vec<u32>,
+    pub targets_below: Vec<u32>,
     /// Number of rows below the node, excluding itself.
-    pub rows: Vec<u32>,
+    pub rows_below: Vec<u32>,
     /// Shape hash; nodes with equal shapes look alike.
-    pub shape: Vec<u64>,
+    pub shapes: Vec<u64>,
 }
 
 /// Number of contained targets from which a container is assumed to be a framework's delegated listener and not
@@ -43,30 +44,30 @@ impl NodeMarks {
     pub fn of(tree: &PageTree<'_>) -> Self {
         let count = tree.nodes.len();
         let mut marks = Self {
-            mark: vec![TargetMark::Not; count],
+            target_marks: vec![TargetMark::Not; count],
             visible: vec![false; count],
-            under: vec![0; count],
-            rows: vec![0; count],
-            shape: vec![0; count],
+            targets_below: vec![0; count],
+            rows_below: vec![0; count],
+            shapes: vec![0; count],
         };
         let in_field = marks.inside_fields(tree);
         marks.mark_visible(tree);
-        marks.find(tree, &in_field);
+        marks.find_targets(tree, &in_field);
         marks.drop_repeated(tree);
-        marks.shapes(tree);
+        marks.compute_shapes(tree);
         marks
     }
 
     pub fn is_target(&self, node: u32) -> bool {
-        self.mark.get(node as usize).is_some_and(|mark| *mark != TargetMark::Not)
+        self.target_marks.get(node as usize).is_some_and(|mark| *mark != TargetMark::Not)
     }
 
     pub fn is_visible(&self, node: u32) -> bool {
         self.visible.get(node as usize).copied().unwrap_or_default()
     }
 
-    pub fn targets_under(&self, node: u32) -> u32 {
-        self.under.get(node as usize).copied().unwrap_or_default()
+    pub fn target_count_below(&self, node: u32) -> u32 {
+        self.targets_below.get(node as usize).copied().unwrap_or_default()
     }
 
     fn inside_fields(&self, tree: &PageTree<'_>) -> Vec<bool> {
@@ -83,12 +84,12 @@ impl NodeMarks {
 
     fn mark_visible(&mut self, tree: &PageTree<'_>) {
         for (index, node) in tree.nodes.iter().enumerate().rev() {
-            let shows = match node.part {
+            let shows_content = match node.part {
                 RolePart::Text => !node.name.trim().is_empty(),
                 RolePart::Field | RolePart::Control | RolePart::Picture | RolePart::Frame => true,
                 _ => false,
             };
-            let is_painted = shows && matches!(node.hidden, None | Some(HiddenReason::SameColour));
+            let is_painted = shows_content && matches!(node.hidden, None | Some(HiddenReason::SameColour));
             let is_visible = self.is_visible(u32::try_from(index).unwrap_or(NONE)) || is_painted;
             if let Some(slot) = self.visible.get_mut(index) {
                 *slot = is_visible;
@@ -99,62 +100,69 @@ impl NodeMarks {
         }
     }
 
-    /// Processes from the leaves up, so that a container knows its content.
-    fn find(&mut self, tree: &PageTree<'_>, in_field: &[bool]) {
-        let labelled = labelled(tree, self);
-        // The single target below a node, while it is the only one.
-        let mut sole = vec![NONE; tree.nodes.len()];
+    /// Finds the targets, from the leaves up, so that the targets in a container are known before it is classified.
+    fn find_targets(&mut self, tree: &PageTree<'_>, in_field: &[bool]) {
+        let control_ids = control_ids(tree, self);
+        // By node, the target below it that was found last: the only one, where there is one.
+        let mut sole_targets = vec![NONE; tree.nodes.len()];
         for (index, node) in tree.nodes.iter().enumerate().rev() {
-            let number = u32::try_from(index).unwrap_or(NONE);
-            let targets = self.targets_under(number);
-            let only_target =
-                sole.get(index).copied().filter(|_| targets == 1).and_then(|sole| tree.node(sole));
+            let node_index = u32::try_from(index).unwrap_or(NONE);
+            let targets = self.target_count_below(node_index);
+            let only_target = sole_targets
+                .get(index)
+                .copied()
+                .filter(|_| targets == 1)
+                .and_then(|target| tree.node(target));
             let mark = match in_field.get(index) {
-                Some(false) => self.judge(tree, number, node, targets, only_target, &labelled),
+                Some(false) => self.classify(tree, node_index, node, targets, only_target, &control_ids),
                 _ => TargetMark::Not,
             };
-            if let Some(index) = self.mark.get_mut(index) {
-                *index = mark;
+            if let Some(slot) = self.target_marks.get_mut(index) {
+                *slot = mark;
             }
             let is_row = u32::from(node.part == RolePart::Row);
-            let rows = self.rows.get(index).copied().unwrap_or_default() + is_row;
-            if let Some(parent) = self.rows.get_mut(node.parent as usize) {
+            let rows = self.rows_below.get(index).copied().unwrap_or_default() + is_row;
+            if let Some(parent) = self.rows_below.get_mut(node.parent as usize) {
                 *parent = parent.saturating_add(rows);
             }
             let total = targets.saturating_add(u32::from(mark != TargetMark::Not));
-            if let Some(parent) = self.under.get_mut(node.parent as usize) {
+            if let Some(parent) = self.targets_below.get_mut(node.parent as usize) {
                 *parent = parent.saturating_add(total);
             }
-            let inner =
-                if mark == TargetMark::Not { sole.get(index).copied().unwrap_or(NONE) } else { number };
+            let sole_target = if mark == TargetMark::Not {
+                sole_targets.get(index).copied().unwrap_or(NONE)
+            } else {
+                node_index
+            };
             if total > 0
-                && let Some(parent) = sole.get_mut(node.parent as usize)
+                && let Some(parent) = sole_targets.get_mut(node.parent as usize)
             {
-                *parent = inner;
+                *parent = sole_target;
             }
         }
     }
 
-    fn judge(
+    fn classify(
         &self,
         tree: &PageTree<'_>,
         index: u32,
         node: &Node,
         targets: u32,
         only_target: Option<&Node>,
-        labelled: &HashSet<(u32, &str)>,
+        control_ids: &HashSet<(u32, &str)>,
     ) -> TargetMark {
         let fact = tree.layout(node.frame).and_then(|layout| layout.fact(node.fact));
         let is_accessible = matches!(node.part, RolePart::Field | RolePart::Control) && !node.role.is_empty();
         if is_accessible {
-            let replaced = matches!(&*node.role, "checkbox" | "radio" | "switch")
+            let is_often_restyled = matches!(&*node.role, "checkbox" | "radio" | "switch")
                 || tree.attribute(node, "type").is_some_and(|kind| kind.eq_ignore_ascii_case("file"));
             // Terminals and editors take input in an invisible field.
-            let typing = node.states.contains(" focused");
-            let is_candidate = self.is_visible(index)
-                || typing
-                || replaced && matches!(node.hidden, Some(HiddenReason::Transparent | HiddenReason::Empty));
-            return if is_candidate { TargetMark::Role } else { TargetMark::Not };
+            let has_focus = node.states.contains(" focused");
+            let is_usable = self.is_visible(index)
+                || has_focus
+                || is_often_restyled
+                    && matches!(node.hidden, Some(HiddenReason::Transparent | HiddenReason::Empty));
+            return if is_usable { TargetMark::Role } else { TargetMark::Not };
         }
         let Some(fact) = fact else { return TargetMark::Not };
         if node.part == RolePart::Text || node.part == RolePart::Frame || !self.can_be_hit(index, node) {
@@ -164,14 +172,14 @@ impl NodeMarks {
         if matches!(tag, "#document" | "HTML" | "BODY" | "OPTION" | "OPTGROUP" | "SELECT") {
             return TargetMark::Not;
         }
-        let drags = tree.attribute(node, "draggable") == Some("true");
+        let is_draggable = tree.attribute(node, "draggable") == Some("true");
         if !fact.clickable && !fact.pointer {
-            return if drags { TargetMark::Drag } else { TargetMark::Not };
+            return if is_draggable { TargetMark::Drag } else { TargetMark::Not };
         }
-        let label = tag == "LABEL";
-        if label
+        let is_label = tag == "LABEL";
+        if is_label
             && (targets > 0
-                || tree.attribute(node, "for").is_some_and(|id| labelled.contains(&(node.frame, id))))
+                || tree.attribute(node, "for").is_some_and(|id| control_ids.contains(&(node.frame, id))))
         {
             return TargetMark::Not;
         }
@@ -180,9 +188,9 @@ impl NodeMarks {
         } else {
             DELEGATION_LIMIT
         };
-        let covered =
+        let is_filled_by_target =
             only_target.is_some_and(|only_target| only_target.rect.area() >= 0.8 * node.rect.area());
-        if targets >= limit || covered || (!fact.clickable && targets > 0) {
+        if targets >= limit || is_filled_by_target || (!fact.clickable && targets > 0) {
             return TargetMark::Not;
         }
         TargetMark::Click
@@ -196,28 +204,28 @@ impl NodeMarks {
     /// Drops nodes inside a target that only show the hand pointer or fill the same area, since they are the
     /// same target.
     fn drop_repeated(&mut self, tree: &PageTree<'_>) {
-        let mut nearest = vec![NONE; tree.nodes.len()];
+        let mut nearest_targets = vec![NONE; tree.nodes.len()];
         for (index, node) in tree.nodes.iter().enumerate() {
-            let number = u32::try_from(index).unwrap_or(NONE);
+            let node_index = u32::try_from(index).unwrap_or(NONE);
             let ancestor = match self.is_target(node.parent) {
                 true => node.parent,
-                false => nearest.get(node.parent as usize).copied().unwrap_or(NONE),
+                false => nearest_targets.get(node.parent as usize).copied().unwrap_or(NONE),
             };
-            if let Some(nearest) = nearest.get_mut(index) {
-                *nearest = ancestor;
+            if let Some(slot) = nearest_targets.get_mut(index) {
+                *slot = ancestor;
             }
             let Some(outer) = tree.node(ancestor) else { continue };
-            if self.mark.get(index) != Some(&TargetMark::Click) {
+            if self.target_marks.get(index) != Some(&TargetMark::Click) {
                 continue;
             }
             let fact = tree.layout(node.frame).and_then(|layout| layout.fact(node.fact));
             let listens = fact.is_some_and(|fact| fact.clickable);
             let same_area = outer.frame == node.frame && node.rect.area() >= 0.9 * outer.rect.area();
             if !listens || same_area {
-                if let Some(mark) = self.mark.get_mut(index) {
+                if let Some(mark) = self.target_marks.get_mut(index) {
                     *mark = TargetMark::Not;
                 }
-                self.decrement_ancestors(tree, number);
+                self.decrement_ancestors(tree, node_index);
             }
         }
     }
@@ -226,53 +234,53 @@ impl NodeMarks {
         // Only the nearest ancestors affect the output, and a hostile depth must not be slow.
         let mut ancestor = tree.node(node).map_or(NONE, |node| node.parent);
         for _ in 0..32 {
-            let Some(count) = self.under.get_mut(ancestor as usize) else { return };
+            let Some(count) = self.targets_below.get_mut(ancestor as usize) else { return };
             *count = count.saturating_sub(1);
             ancestor = tree.node(ancestor).map_or(NONE, |node| node.parent);
         }
     }
 
-    fn shapes(&mut self, tree: &PageTree<'_>) {
-        let mut level: Vec<u64> = Vec::with_capacity(tree.nodes.len());
-        for (node, mark) in tree.nodes.iter().zip(&self.mark) {
+    fn compute_shapes(&mut self, tree: &PageTree<'_>) {
+        let mut shapes: Vec<u64> = Vec::with_capacity(tree.nodes.len());
+        for (node, mark) in tree.nodes.iter().zip(&self.target_marks) {
             let tag = tree.layout(node.frame).map_or("", |layout| layout.tag(node.fact));
             let mut hasher = DefaultHasher::new();
             (tag, node.part, &node.role, mark).hash(&mut hasher);
-            level.push(hasher.finish());
+            shapes.push(hasher.finish());
         }
-        let previous = level.clone();
+        let base_shapes = shapes.clone();
         for _ in 0..2 {
-            let mut next_level = Vec::with_capacity(level.len());
-            for (node, previous) in tree.nodes.iter().zip(&previous) {
+            let mut next_shapes = Vec::with_capacity(shapes.len());
+            for (node, base_shape) in tree.nodes.iter().zip(&base_shapes) {
                 let mut hasher = DefaultHasher::new();
-                previous.hash(&mut hasher);
-                let mut index = 0;
+                base_shape.hash(&mut hasher);
+                let mut previous_shape = 0;
                 // Equal neighbours count once, so a list of three matches a list of five.
                 for child in node.children.iter().take(64) {
-                    let shape = level.get(*child as usize).copied().unwrap_or_default();
-                    if shape != index {
+                    let shape = shapes.get(*child as usize).copied().unwrap_or_default();
+                    if shape != previous_shape {
                         shape.hash(&mut hasher);
                     }
-                    index = shape;
+                    previous_shape = shape;
                 }
-                next_level.push(hasher.finish());
+                next_shapes.push(hasher.finish());
             }
-            level = next_level;
+            shapes = next_shapes;
         }
         // A node whose role already marks it as a list item needs no matching content.
-        for ((node, shape), previous) in tree.nodes.iter().zip(&mut level).zip(previous) {
+        for ((node, shape), base_shape) in tree.nodes.iter().zip(&mut shapes).zip(base_shapes) {
             if matches!(node.part, RolePart::Row | RolePart::Item)
                 || matches!(&*node.role, "option" | "treeitem" | "article")
             {
-                *shape = previous;
+                *shape = base_shape;
             }
         }
-        self.shape = level;
+        self.shapes = shapes;
     }
 }
 
 /// Returns the ids of the visible controls: a label for one of them is not a separate target.
-fn labelled<'a>(tree: &PageTree<'a>, marks: &NodeMarks) -> HashSet<(u32, &'a str)> {
+fn control_ids<'a>(tree: &PageTree<'a>, marks: &NodeMarks) -> HashSet<(u32, &'a str)> {
     let mut ids = HashSet::new();
     for (node, index) in tree.nodes.iter().zip(0..) {
         let control = matches!(node.part, RolePart::Field | RolePart::Control) && !node.role.is_empty();

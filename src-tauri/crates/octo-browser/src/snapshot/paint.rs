@@ -63,13 +63,13 @@ impl Rect {
         !(self.right - self.left > 1.5 && self.bottom - self.top > 1.5)
     }
 
-    /// Returns the rectangle, unbounded on each axis that does not clip.
-    fn limited_to_axes(&self, x: bool, y: bool) -> Self {
+    /// Returns the rectangle, without bounds on each axis that does not clip.
+    fn limited_to_axes(&self, clips_x: bool, clips_y: bool) -> Self {
         Self {
-            left: if x { self.left } else { f64::NEG_INFINITY },
-            top: if y { self.top } else { f64::NEG_INFINITY },
-            right: if x { self.right } else { f64::INFINITY },
-            bottom: if y { self.bottom } else { f64::INFINITY },
+            left: if clips_x { self.left } else { f64::NEG_INFINITY },
+            top: if clips_y { self.top } else { f64::NEG_INFINITY },
+            right: if clips_x { self.right } else { f64::INFINITY },
+            bottom: if clips_y { self.bottom } else { f64::INFINITY },
         }
     }
 }
@@ -94,14 +94,16 @@ pub(super) enum HiddenReason {
 pub(super) struct InheritedPaint {
     opacity: f64,
     clipped_away: bool,
-    /// Clip of boxes that do not scroll, for in-flow and for absolutely positioned children.
+    /// Clip of boxes that do not scroll, for children in the flow.
     fixed_clip: Rect,
-    hard_absolute: Rect,
-    /// Additional clip of scroll areas.
+    /// The same for absolutely positioned children.
+    absolute_fixed_clip: Rect,
+    /// Additional clip of scroll areas, for children in the flow.
     scroll_clip: Rect,
-    view_absolute: Rect,
-    /// Whether it is in a scroll area, or in an unknown one, so no position is out of reach.
-    scrolls: bool,
+    /// The same for absolutely positioned children.
+    absolute_scroll_clip: Rect,
+    /// True inside a scroll area, where no position is out of reach.
+    can_scroll: bool,
     width: f64,
     /// The background colour; `None` if unknown.
     background: Option<Colour>,
@@ -137,9 +139,9 @@ impl TextFill {
     }
 }
 
-/// A node as painted.
+/// The appearance of a node, and the state for its children.
 pub(super) struct PaintedNode {
-    pub flow: InheritedPaint,
+    pub state: InheritedPaint,
     pub display: BoxDisplay,
     pub rect: Rect,
     pub view: Rect,
@@ -152,10 +154,10 @@ impl InheritedPaint {
             opacity: 1.0,
             clipped_away: false,
             fixed_clip: Rect::ALL,
-            hard_absolute: Rect::ALL,
+            absolute_fixed_clip: Rect::ALL,
             scroll_clip: Rect::ALL,
-            view_absolute: Rect::ALL,
-            scrolls: false,
+            absolute_scroll_clip: Rect::ALL,
+            can_scroll: false,
             width,
             background: Some(Colour::WHITE),
             text_fill: TextFill::Background,
@@ -164,7 +166,7 @@ impl InheritedPaint {
     }
 
     /// Derives the state of a child node.
-    pub fn step<'a>(
+    pub fn paint_child<'a>(
         &self,
         kind: NodeKind,
         tag: &str,
@@ -174,7 +176,7 @@ impl InheritedPaint {
         let Some(rect) = bounds else {
             let hidden = (kind != NodeKind::Other).then_some(HiddenReason::Style);
             return PaintedNode {
-                flow: *self,
+                state: *self,
                 display: BoxDisplay::Absent,
                 rect: Rect::EMPTY,
                 view: Rect::EMPTY,
@@ -182,44 +184,48 @@ impl InheritedPaint {
             };
         };
         if kind == NodeKind::Text {
-            let hidden = self.hides(&rect).or_else(|| self.hides_text(&rect, style));
+            let hidden = self.hidden_reason(&rect).or_else(|| self.text_hidden_reason(&rect, style));
             let view = rect.intersection(&self.scroll_clip);
-            return PaintedNode { flow: *self, display: BoxDisplay::Inline, rect, view, hidden };
+            return PaintedNode { state: *self, display: BoxDisplay::Inline, rect, view, hidden };
         }
         let [display, visibility] = [style(ComputedStyle::Display), style(ComputedStyle::Visibility)];
         let position = style(ComputedStyle::Position);
-        let mut flow = *self;
+        let mut state = *self;
         match position {
-            "fixed" => (flow.fixed_clip, flow.scroll_clip, flow.scrolls) = (Rect::ALL, Rect::ALL, false),
-            "absolute" => (flow.fixed_clip, flow.scroll_clip) = (self.hard_absolute, self.view_absolute),
+            "fixed" => {
+                (state.fixed_clip, state.scroll_clip, state.can_scroll) = (Rect::ALL, Rect::ALL, false)
+            }
+            "absolute" => {
+                (state.fixed_clip, state.scroll_clip) = (self.absolute_fixed_clip, self.absolute_scroll_clip)
+            }
             _ => {}
         }
-        flow.opacity *= style(ComputedStyle::Opacity).parse().unwrap_or(1.0)
+        state.opacity *= style(ComputedStyle::Opacity).parse().unwrap_or(1.0)
             * filter_opacity(style(ComputedStyle::Filter));
-        flow.clipped_away |= clips_everything(style(ComputedStyle::ClipPath), style(ComputedStyle::Clip))
-            || masks_all(style(ComputedStyle::MaskImage), style(ComputedStyle::MaskSize));
-        flow.pointer =
+        state.clipped_away |= clips_everything(style(ComputedStyle::ClipPath), style(ComputedStyle::Clip))
+            || masks_everything(style(ComputedStyle::MaskImage), style(ComputedStyle::MaskSize));
+        state.pointer =
             style(ComputedStyle::Cursor) == "pointer" && style(ComputedStyle::PointerEvents) != "none";
         let background = (style(ComputedStyle::BackgroundColor), style(ComputedStyle::BackgroundImage));
         if style(ComputedStyle::BackgroundClip).contains("text") {
-            flow.text_fill = TextFill::of(background);
+            state.text_fill = TextFill::of(background);
         } else {
-            flow.paint(background);
+            state.paint(background);
         }
         if style(ComputedStyle::ColorScheme).contains("dark") && matches!(tag, "HTML" | "BODY" | "#document")
         {
-            flow.background = None;
+            state.background = None;
         }
-        let hidden = flow
-            .hides(&rect)
+        let hidden = state
+            .hidden_reason(&rect)
             .or((visibility != "visible" && !visibility.is_empty()).then_some(HiddenReason::Style));
-        let view = rect.intersection(&flow.scroll_clip);
+        let view = rect.intersection(&state.scroll_clip);
         // Content clipped by the root and body is clipped by the window, which scrolls.
         if kind == NodeKind::Element && !matches!(tag, "HTML" | "BODY") {
-            flow.clip(&rect, style(ComputedStyle::OverflowX), style(ComputedStyle::OverflowY));
+            state.clip(&rect, style(ComputedStyle::OverflowX), style(ComputedStyle::OverflowY));
         }
         if position != "static" && !position.is_empty() {
-            (flow.hard_absolute, flow.view_absolute) = (flow.fixed_clip, flow.scroll_clip);
+            (state.absolute_fixed_clip, state.absolute_scroll_clip) = (state.fixed_clip, state.scroll_clip);
         }
         let display = match display {
             "none" => BoxDisplay::Absent,
@@ -227,32 +233,33 @@ impl InheritedPaint {
             display if display.starts_with("inline") || display.starts_with("ruby") => BoxDisplay::Inline,
             _ => BoxDisplay::Block,
         };
-        PaintedNode { flow, display, rect, view, hidden }
+        PaintedNode { state, display, rect, view, hidden }
     }
 
     fn paint(&mut self, (colour, image): (&str, &str)) {
         if is_image_set(image) {
             self.background = None;
         } else if !colour.is_empty() {
-            // An unparsable colour is still painted.
+            // A colour that cannot be parsed is painted too, so the background is then unknown.
             self.background = Colour::parse(colour).and_then(|colour| colour.over(self.background));
         }
     }
 
     fn clip(&mut self, rect: &Rect, x: &str, y: &str) {
-        let hard = |overflow: &str| matches!(overflow, "hidden" | "clip");
-        let soft = |overflow: &str| matches!(overflow, "auto" | "scroll" | "overlay");
-        if soft(x) || soft(y) {
-            self.scrolls = true;
+        let clips = |overflow: &str| matches!(overflow, "hidden" | "clip");
+        let scrolls = |overflow: &str| matches!(overflow, "auto" | "scroll" | "overlay");
+        if scrolls(x) || scrolls(y) {
+            self.can_scroll = true;
             let is_visible = !rect.intersection(&self.fixed_clip).is_empty();
             self.fixed_clip = if is_visible { Rect::ALL } else { Rect::EMPTY };
         }
-        self.fixed_clip = self.fixed_clip.intersection(&rect.limited_to_axes(hard(x), hard(y)));
-        self.scroll_clip =
-            self.scroll_clip.intersection(&rect.limited_to_axes(hard(x) || soft(x), hard(y) || soft(y)));
+        self.fixed_clip = self.fixed_clip.intersection(&rect.limited_to_axes(clips(x), clips(y)));
+        self.scroll_clip = self
+            .scroll_clip
+            .intersection(&rect.limited_to_axes(clips(x) || scrolls(x), clips(y) || scrolls(y)));
     }
 
-    fn hides(&self, rect: &Rect) -> Option<HiddenReason> {
+    fn hidden_reason(&self, rect: &Rect) -> Option<HiddenReason> {
         if self.opacity < 0.05 || self.clipped_away {
             return Some(HiddenReason::Transparent);
         }
@@ -261,10 +268,14 @@ impl InheritedPaint {
         }
         let outside =
             rect.right <= 0.0 || rect.bottom <= 0.0 || (self.width > 0.0 && rect.left >= self.width);
-        (outside && !self.scrolls).then_some(HiddenReason::OutOfReach)
+        (outside && !self.can_scroll).then_some(HiddenReason::OutOfReach)
     }
 
-    fn hides_text<'a>(&self, rect: &Rect, style: &dyn Fn(ComputedStyle) -> &'a str) -> Option<HiddenReason> {
+    fn text_hidden_reason<'a>(
+        &self,
+        rect: &Rect,
+        style: &dyn Fn(ComputedStyle) -> &'a str,
+    ) -> Option<HiddenReason> {
         let [visibility, size] = [style(ComputedStyle::Visibility), style(ComputedStyle::FontSize)];
         if visibility != "visible" && !visibility.is_empty() {
             return Some(HiddenReason::Style);
@@ -273,21 +284,21 @@ impl InheritedPaint {
         if size < 3.0 || rect.intersection(&self.fixed_clip).is_unreadable() {
             return Some(HiddenReason::Empty);
         }
-        let filled = match style(ComputedStyle::TextFill) {
+        let fill_colour = match style(ComputedStyle::TextFill) {
             "" => style(ComputedStyle::Color),
             fill => fill,
         };
-        let hidden = self.hides_colour(filled)?;
+        let hidden = self.colour_hidden_reason(fill_colour)?;
         let is_drawn = !matches!(style(ComputedStyle::TextStrokeWidth), "" | "0px");
         // An outline makes letters visible too.
-        if is_drawn { self.hides_colour(style(ComputedStyle::TextStroke)) } else { Some(hidden) }
+        if is_drawn { self.colour_hidden_reason(style(ComputedStyle::TextStroke)) } else { Some(hidden) }
     }
 
     /// Returns the reason why text of this colour is invisible.
-    fn hides_colour(&self, colour: &str) -> Option<HiddenReason> {
+    fn colour_hidden_reason(&self, colour: &str) -> Option<HiddenReason> {
         let colour = Colour::parse(colour)?;
         let colour = match self.text_fill {
-            _ if !colour.is_clear() => colour,
+            _ if !colour.is_transparent() => colour,
             TextFill::Background => return Some(HiddenReason::Transparent),
             TextFill::Solid(colour) => colour,
             TextFill::Picture => return None,
@@ -329,13 +340,14 @@ fn is_image_set(image: &str) -> bool {
 }
 
 /// Returns whether a mask lets nothing through: a gradient of only transparent colours, or a mask of zero size.
-fn masks_all(image: &str, size: &str) -> bool {
+fn masks_everything(image: &str, size: &str) -> bool {
     if !is_image_set(image) {
         return false;
     }
     let has_no_size = !size.is_empty()
         && size.split(',').all(|layer| layer.split(' ').any(|side| matches!(side, "0px" | "0%")));
     let colours = colours_in(image);
-    let is_clear = !image.contains("url(") && !colours.is_empty() && colours.iter().all(Colour::is_clear);
+    let is_clear =
+        !image.contains("url(") && !colours.is_empty() && colours.iter().all(Colour::is_transparent);
     has_no_size || is_clear
 }

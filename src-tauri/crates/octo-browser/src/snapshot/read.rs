@@ -1,6 +1,6 @@
 //! Converts a part of a page to Markdown.
 
-use super::clean::{cut, push_tidy, tidy};
+use super::clean::{clean_line, push_clean_line, truncate};
 use super::layout::NONE;
 use super::lines::LineKind;
 use super::paint::HiddenReason;
@@ -45,7 +45,7 @@ pub enum PartError {
     },
 }
 
-/// Maximum length of an address; longer ones are cut, because they carry data.
+/// Maximum length of an address; longer ones are truncate, because they carry data.
 const MAX_ADDRESS: usize = 200;
 /// Maximum indentation depth of lists and quotes.
 const MAX_INDENT: usize = 8;
@@ -54,12 +54,12 @@ impl Snapshot {
     /// Returns a part as Markdown, from an offset on (0, or [`MarkdownPage::next`]), in at most `budget` estimated
     /// tokens. `None` if the ref or heading is not in this snapshot.
     pub fn read(&self, part: &PagePart, start: usize, budget: usize) -> Option<MarkdownPage> {
-        Some(page(&self.markdown(part)?, start, budget))
+        Some(page_from(&self.markdown(part)?, start, budget))
     }
 
     /// Returns the part with this number, counted from 1, where each part has at most `budget` estimated
-    /// tokens. The text is generated only once, whatever its length; a piece missing from the snapshot is a
-    /// different error from a missing part.
+    /// tokens. The text is generated only once. A ref or heading that the snapshot does not have is another error
+    /// than a part that the text does not have.
     ///
     /// # Errors
     ///
@@ -67,10 +67,10 @@ impl Snapshot {
     pub fn part(&self, part_of: &PagePart, number: usize, budget: usize) -> Result<MarkdownPage, PartError> {
         let markdown = self.markdown(part_of).ok_or(PartError::NotThere)?;
         let mut parts = 1;
-        let mut part = page(&markdown, 0, budget);
+        let mut part = page_from(&markdown, 0, budget);
         while parts < number {
             let next = part.next.ok_or(PartError::OutOfRange { parts })?;
-            part = page(&markdown, next, budget);
+            part = page_from(&markdown, next, budget);
             parts += 1;
         }
         Ok(part)
@@ -84,14 +84,14 @@ impl Snapshot {
                 let top = self.nodes.iter().position(|node| (node.frame, node.backend) == *key)?;
                 (u32::try_from(top).ok()?, NONE)
             }
-            PagePart::Under(text) => self.under(text)?,
+            PagePart::Under(text) => self.section(text)?,
         };
         Some(MarkdownWriter::of(self, start, end, matches!(part, PagePart::Under(_))))
     }
 
-    /// Returns the heading with this text, and the next heading of its level or above.
-    fn under(&self, text: &str) -> Option<(u32, u32)> {
-        let heading = tidy(text).to_lowercase();
+    /// Returns the nodes of the heading with this text and of the next heading of its level or above, or `NONE`.
+    fn section(&self, text: &str) -> Option<(u32, u32)> {
+        let heading = clean_line(text).to_lowercase();
         let heading = heading.trim_start_matches('#').trim_start();
         let headings = || {
             self.lines.lines.iter().filter_map(|line| match line.kind {
@@ -112,7 +112,7 @@ impl Snapshot {
 }
 
 /// Returns as much text from an offset on as fits, cut at a line end if possible.
-fn page(markdown: &str, offset: usize, budget: usize) -> MarkdownPage {
+fn page_from(markdown: &str, offset: usize, budget: usize) -> MarkdownPage {
     let length = markdown.len();
     let mut start = offset.min(length);
     while !markdown.is_char_boundary(start) {
@@ -145,11 +145,12 @@ struct MarkdownWriter<'s> {
     /// List and quote marks before every line.
     prefix: Vec<&'static str>,
     bullet: Option<String>,
-    /// The item counter of each open list.
-    counts: Vec<Option<u32>>,
+    /// One entry for each open list.
+    open_lists: Vec<Option<u32>>,
     inline: u32,
     code: u32,
-    table: Vec<u32>,
+    /// Number of rows written of each open table.
+    table_rows: Vec<u32>,
 }
 
 enum MarkdownStep {
@@ -162,7 +163,7 @@ enum MarkdownUndo {
     Block,
     /// Closes a link with its address.
     Link {
-        at: usize,
+        start: usize,
         url: String,
         name: String,
     },
@@ -178,30 +179,30 @@ enum MarkdownUndo {
 }
 
 impl<'s> MarkdownWriter<'s> {
-    fn of(snapshot: &'s Snapshot, start: u32, end: u32, onwards: bool) -> String {
+    fn of(snapshot: &'s Snapshot, start: u32, end: u32, is_section: bool) -> String {
         let mut writer = Self {
             snapshot,
             out: String::new(),
             line: String::new(),
             prefix: Vec::new(),
             bullet: None,
-            counts: Vec::new(),
+            open_lists: Vec::new(),
             inline: 0,
             code: 0,
-            table: Vec::new(),
+            table_rows: Vec::new(),
         };
-        let root = if onwards { 0 } else { start };
-        let mut started = !onwards;
+        let root = if is_section { 0 } else { start };
+        let mut started = !is_section;
         let mut steps = vec![MarkdownStep::Enter(root)];
         while let Some(step) = steps.pop() {
             match step {
                 MarkdownStep::Enter(index) => {
-                    if onwards && index == end {
+                    if is_section && index == end {
                         break;
                     }
                     started |= index == start;
                     let Some(node) = snapshot.nodes.get(index as usize) else { continue };
-                    if !snapshot.seen.get(index as usize).copied().unwrap_or_default() {
+                    if !snapshot.visible.get(index as usize).copied().unwrap_or_default() {
                         continue;
                     }
                     // Until the part begins, nodes are traversed without output.
@@ -221,27 +222,27 @@ impl<'s> MarkdownWriter<'s> {
         match node.part {
             RolePart::Text => {
                 if matches!(node.hidden, None | Some(HiddenReason::SameColour)) {
-                    self.text(&node.name);
+                    self.write_text(&node.name);
                 }
                 None
             }
-            RolePart::Nothing => None,
+            RolePart::Hidden => None,
             RolePart::Break => {
                 if self.code > 0 {
                     self.line.push('\n')
                 } else {
-                    self.block()
+                    self.end_block()
                 }
                 None
             }
             RolePart::Heading => {
-                self.block();
+                self.end_block();
                 self.line = format!("{} ", "#".repeat(usize::from(node.level.clamp(1, 6))));
                 self.inline += 1;
                 Some(MarkdownUndo::Heading)
             }
             RolePart::Field => {
-                let mut text = self.control(node);
+                let mut text = self.control_text(node);
                 // The full value, since a line of the snapshot shows only its beginning. Secret values are not
                 // stored.
                 if !node.value.is_empty() {
@@ -254,48 +255,48 @@ impl<'s> MarkdownWriter<'s> {
             RolePart::Control if &*node.role == "link" => {
                 let start = self.line.len();
                 Some(MarkdownUndo::Link {
-                    at: start,
-                    url: cut(&node.url, MAX_ADDRESS).into_owned(),
+                    start,
+                    url: truncate(&node.url, MAX_ADDRESS).into_owned(),
                     name: node.name.clone(),
                 })
             }
             RolePart::Control if node.role.is_empty() => Some(if node.block {
-                self.block();
+                self.end_block();
                 MarkdownUndo::Block
             } else {
                 MarkdownUndo::Nothing
             }),
             RolePart::Control => {
-                self.write_word(&self.control(node));
+                self.write_word(&self.control_text(node));
                 (node.name.is_empty() || matches!(&*node.role, "treeitem" | "canvas"))
                     .then_some(MarkdownUndo::Nothing)
             }
             RolePart::Picture => {
                 if !node.name.is_empty() {
-                    self.write_word(&format!("![{}]", cut(&node.name, 200)));
+                    self.write_word(&format!("![{}]", truncate(&node.name, 200)));
                 }
                 None
             }
             RolePart::List => {
-                self.block();
-                self.counts.push(None);
+                self.end_block();
+                self.open_lists.push(None);
                 Some(MarkdownUndo::List)
             }
             RolePart::Item => {
-                self.block();
-                let depth = self.counts.len().clamp(1, MAX_INDENT) - 1;
+                self.end_block();
+                let depth = self.open_lists.len().clamp(1, MAX_INDENT) - 1;
                 self.bullet = Some(format!("{}- ", "  ".repeat(depth)));
                 Some(MarkdownUndo::Item)
             }
             RolePart::Quote => {
-                self.block();
+                self.end_block();
                 if self.prefix.len() < MAX_INDENT {
                     self.prefix.push("> ");
                 }
                 Some(MarkdownUndo::Quote)
             }
             RolePart::Code if node.block => {
-                self.block();
+                self.end_block();
                 self.code += 1;
                 Some(MarkdownUndo::Code)
             }
@@ -304,11 +305,11 @@ impl<'s> MarkdownWriter<'s> {
                 Some(MarkdownUndo::Mark("`".to_owned()))
             }
             RolePart::Table => {
-                self.block();
-                self.table.push(0);
+                self.end_block();
+                self.table_rows.push(0);
                 Some(MarkdownUndo::Table)
             }
-            RolePart::Row if !self.table.is_empty() && self.inline == 0 => {
+            RolePart::Row if !self.table_rows.is_empty() && self.inline == 0 => {
                 self.flush();
                 self.inline += 1;
                 self.line.push('|');
@@ -316,7 +317,7 @@ impl<'s> MarkdownWriter<'s> {
             }
             RolePart::Cell if self.inline > 0 => Some(MarkdownUndo::Cell),
             _ if node.block => {
-                self.block();
+                self.end_block();
                 Some(MarkdownUndo::Block)
             }
             _ => Some(MarkdownUndo::Nothing),
@@ -326,22 +327,22 @@ impl<'s> MarkdownWriter<'s> {
     fn leave(&mut self, undo: MarkdownUndo) {
         match undo {
             MarkdownUndo::Nothing => {}
-            MarkdownUndo::Block => self.block(),
+            MarkdownUndo::Block => self.end_block(),
             MarkdownUndo::Mark(markup) => {
                 self.line.truncate(self.line.trim_end().len());
                 self.line.push_str(&markup);
                 self.line.push(' ');
             }
-            MarkdownUndo::Link { at: start, url, name } => self.link(start, &url, &name),
+            MarkdownUndo::Link { start, url, name } => self.link(start, &url, &name),
             MarkdownUndo::Heading => {
                 self.inline = self.inline.saturating_sub(1);
-                self.block();
+                self.end_block();
             }
             MarkdownUndo::List => {
                 self.flush();
-                self.counts.pop();
-                if self.counts.is_empty() {
-                    self.paragraph();
+                self.open_lists.pop();
+                if self.open_lists.is_empty() {
+                    self.end_paragraph();
                 }
             }
             MarkdownUndo::Item => {
@@ -349,14 +350,14 @@ impl<'s> MarkdownWriter<'s> {
                 self.bullet = None;
             }
             MarkdownUndo::Quote => {
-                self.block();
+                self.end_block();
                 self.prefix.pop();
             }
             MarkdownUndo::Code => {
                 let code = std::mem::take(&mut self.line);
                 self.code = self.code.saturating_sub(1);
                 if self.code == 0 {
-                    self.paragraph();
+                    self.end_paragraph();
                     self.out.push_str(&format!(
                         "```\n{}\n```\n\n",
                         code.trim_matches('\n').replace("```", "'''")
@@ -373,7 +374,7 @@ impl<'s> MarkdownWriter<'s> {
                 self.inline = self.inline.saturating_sub(1);
                 let cells = self.line.matches(" |").count();
                 self.flush();
-                if let Some(rows) = self.table.last_mut() {
+                if let Some(rows) = self.table_rows.last_mut() {
                     *rows += 1;
                     if *rows == 1 {
                         self.out.push_str(&format!("|{}\n", " --- |".repeat(cells.max(1))));
@@ -381,22 +382,22 @@ impl<'s> MarkdownWriter<'s> {
                 }
             }
             MarkdownUndo::Table => {
-                self.table.pop();
-                self.paragraph();
+                self.table_rows.pop();
+                self.end_paragraph();
             }
         }
     }
 
-    fn text(&mut self, text: &str) {
+    fn write_text(&mut self, text: &str) {
         if self.code > 0 {
             self.line.push_str(&super::clean::clean_text(text));
-        } else if self.inline > 0 && !self.table.is_empty() {
+        } else if self.inline > 0 && !self.table_rows.is_empty() {
             if self.line.ends_with('|') {
                 self.line.push(' ');
             }
-            push_tidy(&mut self.line, &text.replace('|', "\\|"));
+            push_clean_line(&mut self.line, &text.replace('|', "\\|"));
         } else {
-            push_tidy(&mut self.line, text);
+            push_clean_line(&mut self.line, text);
         }
     }
 
@@ -414,14 +415,14 @@ impl<'s> MarkdownWriter<'s> {
     fn link(&mut self, start: usize, url: &str, name: &str) {
         let start =
             if self.line.is_char_boundary(start) { start.min(self.line.len()) } else { self.line.len() };
-        let inner = tidy(self.line.get(start..).unwrap_or_default());
+        let inner = clean_line(self.line.get(start..).unwrap_or_default());
         let inner = if inner.is_empty() { name.to_owned() } else { inner };
         if inner.is_empty() {
             return;
         }
-        let space = self.line.get(start..).is_some_and(|text| text.starts_with(' '));
+        let starts_with_space = self.line.get(start..).is_some_and(|text| text.starts_with(' '));
         self.line.truncate(start);
-        if space || self.line.ends_with('|') {
+        if starts_with_space || self.line.ends_with('|') {
             self.line.push(' ');
         }
         let address = url.split(['(', ')', ' ']).next().unwrap_or_default();
@@ -431,14 +432,14 @@ impl<'s> MarkdownWriter<'s> {
         }
     }
 
-    fn control(&self, node: &Node) -> String {
+    fn control_text(&self, node: &Node) -> String {
         let number = self.snapshot.numbers.get(&(node.frame, node.backend));
         let number = number.map(|number| format!(" [{number}]")).unwrap_or_default();
-        format!("{} \"{}\"{number}", node.role, cut(&node.name, 120))
+        format!("{} \"{}\"{number}", node.role, truncate(&node.name, 120))
     }
 
     /// Ends a block: ends the line and, outside lists and tables, the paragraph.
-    fn block(&mut self) {
+    fn end_block(&mut self) {
         if self.code > 0 {
             if !self.line.is_empty() && !self.line.ends_with('\n') {
                 self.line.push('\n');
@@ -449,13 +450,13 @@ impl<'s> MarkdownWriter<'s> {
             }
         } else {
             let flushed = self.flush();
-            if flushed && self.counts.is_empty() {
-                self.paragraph();
+            if flushed && self.open_lists.is_empty() {
+                self.end_paragraph();
             }
         }
     }
 
-    fn paragraph(&mut self) {
+    fn end_paragraph(&mut self) {
         self.flush();
         if !self.out.is_empty() && !self.out.ends_with("\n\n") {
             self.out.push('\n');

@@ -13,8 +13,8 @@ use super::view::Snapshot;
 /// A tab's refs. A node of a document keeps its number while the tab is open, and no number is reused.
 #[derive(Debug, Default)]
 pub struct Refs {
-    last: u32,
-    /// Number of documents seen so far. It never decreases, so no document is mistaken for a gone one.
+    last_number: u32,
+    /// Number of documents seen so far. It never decreases, so no document gets the number of one that is gone.
     documents_seen: u32,
     documents: HashMap<DocumentId, u32>,
     numbers: HashMap<(u32, i64), u32>,
@@ -23,10 +23,11 @@ pub struct Refs {
     expired: VecDeque<u32>,
     /// Fields that contained a secret at some time: a page that reveals its password on demand turns them into
     /// plain ones.
-    secrets: HashSet<(u32, i64)>,
+    secret_nodes: HashSet<(u32, i64)>,
     /// The documents of the newest snapshot.
-    present: HashSet<u32>,
-    round: u64,
+    present_documents: HashSet<u32>,
+    /// Number of snapshots so far.
+    snapshot_count: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -34,7 +35,8 @@ struct RefEntry {
     document: u32,
     node_ref: NodeRef,
     identity: NodeIdentity,
-    round: u64,
+    /// Value of [`Refs::snapshot_count`] when the node was last seen.
+    last_seen: u64,
 }
 
 /// The location of a ref's node.
@@ -126,16 +128,16 @@ impl Refs {
     /// See [`RefError`].
     pub fn lookup(&self, number: u32) -> Result<&NodeRef, RefError> {
         let Some(entry) = self.entries.get(&number) else {
-            let was_given = number != 0 && number <= self.last;
+            let was_given = number != 0 && number <= self.last_number;
             return Err(match was_given {
                 true => RefError::DocumentGone { number, known: None },
                 false => RefError::NeverGiven { number },
             });
         };
-        if !self.present.contains(&entry.document) {
+        if !self.present_documents.contains(&entry.document) {
             return Err(RefError::DocumentGone { number, known: Some(entry.identity.clone()) });
         }
-        if entry.round != self.round {
+        if entry.last_seen != self.snapshot_count {
             return Err(RefError::NodeGone { number, known: entry.identity.clone() });
         }
         Ok(&entry.node_ref)
@@ -143,7 +145,7 @@ impl Refs {
 
     /// Returns whether a node ever was a field with a secret, however it looks now.
     pub(super) fn was_secret(&self, document: &DocumentId, node: i64) -> bool {
-        self.documents.get(document).is_some_and(|document| self.secrets.contains(&(*document, node)))
+        self.documents.get(document).is_some_and(|document| self.secret_nodes.contains(&(*document, node)))
     }
 
     /// Returns the description of a ref's node from when it was last seen.
@@ -160,8 +162,8 @@ impl Refs {
     pub fn refind(&self, number: u32, snapshot: &Snapshot) -> Result<u32, RefindError> {
         let entry = self.entries.get(&number).filter(|entry| !entry.identity.role.is_empty());
         let entry = entry.ok_or(RefindError::Unknown { number })?;
-        let alike: Vec<u32> = snapshot.similar_targets(&entry.identity, &entry.node_ref.origin).collect();
-        match alike.as_slice() {
+        let similar: Vec<u32> = snapshot.similar_targets(&entry.identity, &entry.node_ref.origin).collect();
+        match similar.as_slice() {
             [] => Err(RefindError::Nothing { number }),
             [one] => Ok(*one),
             several => Err(RefindError::Several { number, count: several.len() }),
@@ -170,37 +172,37 @@ impl Refs {
 
     /// Returns the numbering for another snapshot.
     pub(super) fn numbering<'t>(&'t mut self, tree: &PageTree<'_>) -> Numbering<'t> {
-        self.round += 1;
-        self.present.clear();
+        self.snapshot_count += 1;
+        self.present_documents.clear();
         let mut documents = Vec::with_capacity(tree.frames.len());
         for frame in tree.frames {
             let document = *self.documents.entry(frame.document.clone()).or_insert_with(|| {
                 self.documents_seen += 1;
                 self.documents_seen
             });
-            self.present.insert(document);
+            self.present_documents.insert(document);
             documents.push(document);
         }
         Numbering { refs: self, documents, assigned: HashMap::new() }
     }
 
-    /// Stores the descriptions of the snapshot's targets, and forgets old gone ones.
-    pub(super) fn learn(&mut self, targets: impl Iterator<Item = (u32, NodeIdentity)>) {
-        for (number, targets) in targets {
+    /// Stores the descriptions of the snapshot's targets, and forgets the oldest refs of gone documents.
+    pub(super) fn store_identities(&mut self, identities: impl Iterator<Item = (u32, NodeIdentity)>) {
+        for (number, identity) in identities {
             if let Some(entry) = self.entries.get_mut(&number) {
-                entry.identity = targets;
+                entry.identity = identity;
             }
         }
         let mut expired: Vec<u32> = self
             .numbers
             .iter()
-            .filter(|((document, _), _)| !self.present.contains(document))
+            .filter(|((document, _), _)| !self.present_documents.contains(document))
             .map(|(_, number)| *number)
             .collect();
         expired.sort_unstable();
-        self.numbers.retain(|(document, _), _| self.present.contains(document));
-        self.secrets.retain(|(document, _)| self.present.contains(document));
-        self.documents.retain(|_, document| self.present.contains(document));
+        self.numbers.retain(|(document, _), _| self.present_documents.contains(document));
+        self.secret_nodes.retain(|(document, _)| self.present_documents.contains(document));
+        self.documents.retain(|_, document| self.present_documents.contains(document));
         self.expired.extend(expired);
         while self.expired.len() > MAX_EXPIRED_REFS {
             if let Some(oldest) = self.expired.pop_front() {
@@ -234,10 +236,10 @@ impl RefNumbers for Numbering<'_> {
         let key = self.key(node);
         let refs = &mut *self.refs;
         let number = *refs.numbers.entry(key).or_insert_with(|| {
-            refs.last += 1;
-            refs.last
+            refs.last_number += 1;
+            refs.last_number
         });
-        let round = refs.round;
+        let snapshot_count = refs.snapshot_count;
         let frame = tree.frame(node);
         let node_ref = NodeRef {
             session: frame.and_then(|frame| tree.sessions.get(frame.session)).cloned().unwrap_or_default(),
@@ -255,9 +257,9 @@ impl RefNumbers for Numbering<'_> {
                 document: key.0,
                 node_ref,
                 identity: NodeIdentity::default(),
-                round,
+                last_seen: snapshot_count,
             });
-        entry.round = round;
+        entry.last_seen = snapshot_count;
         self.assigned.insert((node.frame, node.backend), number);
         number
     }
@@ -265,8 +267,8 @@ impl RefNumbers for Numbering<'_> {
     fn is_secret(&mut self, tree: &PageTree<'_>, node: &Node) -> bool {
         let key = self.key(node);
         if name::is_secret(tree, node) {
-            self.refs.secrets.insert(key);
+            self.refs.secret_nodes.insert(key);
         }
-        self.refs.secrets.contains(&key)
+        self.refs.secret_nodes.contains(&key)
     }
 }

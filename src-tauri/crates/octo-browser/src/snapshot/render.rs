@@ -1,6 +1,6 @@
 //! Renders a snapshot within a budget: folds long runs first, then drops off-screen content.
 
-use super::clean::cut;
+use super::clean::truncate;
 use super::layout::NONE;
 use super::lines::{LineKind, SnapshotLine};
 use super::tokens::estimate_tokens;
@@ -71,7 +71,7 @@ const NOTE_BUDGET: usize = 22;
 #[derive(Clone, Copy)]
 enum RenderItem {
     Line(usize),
-    Fold { depth: u8, left: OmittedLines, run: u32 },
+    Fold { depth: u8, omitted: OmittedLines, run: u32 },
 }
 
 impl Snapshot {
@@ -80,42 +80,42 @@ impl Snapshot {
     /// fit, on-screen content is included first, then headings, then the rest in order.
     pub fn render(&self, budget: usize, filter: RenderFilter) -> RenderedSnapshot {
         let budget = budget.max(MIN_BUDGET);
-        let chosen: Vec<usize> =
-            (0..self.lines.lines.len()).filter(|line| self.passes(*line, filter)).collect();
-        let mut items: Vec<RenderItem> = chosen.iter().map(|line| RenderItem::Line(*line)).collect();
-        let mut cost = self.cost(&items, filter, budget);
+        let selected: Vec<usize> =
+            (0..self.lines.lines.len()).filter(|line| self.is_selected(*line, filter)).collect();
+        let mut items: Vec<RenderItem> = selected.iter().map(|line| RenderItem::Line(*line)).collect();
+        let mut cost = self.total_cost(&items, filter, budget);
         if cost > budget / 2 {
             for run_length in RUN_LENGTHS {
-                items = self.fold(&chosen, run_length);
-                cost = self.cost(&items, filter, budget);
+                items = self.fold_runs(&selected, run_length);
+                cost = self.total_cost(&items, filter, budget);
                 if cost <= budget {
                     break;
                 }
             }
         }
-        let run_length =
+        let included =
             if cost <= budget { vec![true; items.len()] } else { self.choose(&items, filter, budget) };
-        self.compose(&items, &run_length, filter, budget)
+        self.compose(&items, &included, filter, budget)
     }
 
-    fn passes(&self, line: usize, filter: RenderFilter) -> bool {
+    fn is_selected(&self, line: usize, filter: RenderFilter) -> bool {
         let Some(line) = self.line(line) else { return false };
         (filter.content == LineSelection::All || !line.refs.is_empty())
             && (filter.area == SnapshotArea::Page || line.on_screen)
     }
 
     /// Returns the token cost of all items.
-    fn cost(&self, items: &[RenderItem], filter: RenderFilter, budget: usize) -> usize {
-        let lines: usize = items.iter().map(|item| self.price(item, filter, budget)).sum();
+    fn total_cost(&self, items: &[RenderItem], filter: RenderFilter, budget: usize) -> usize {
+        let lines: usize = items.iter().map(|item| self.item_cost(item, filter, budget)).sum();
         lines + estimate_tokens(&self.header()) + NOTE_BUDGET
     }
 
-    fn price(&self, item: &RenderItem, filter: RenderFilter, budget: usize) -> usize {
+    fn item_cost(&self, item: &RenderItem, filter: RenderFilter, budget: usize) -> usize {
         match item {
             RenderItem::Fold { .. } => NOTE_BUDGET,
             RenderItem::Line(line) => self.line(*line).map_or(0, |line| {
                 let is_whole = filter.content == LineSelection::All && line.text.len() <= MAX_LINE;
-                // One more for the prefix.
+                // One token more for the prefix.
                 if is_whole {
                     line.tokens as usize + 1
                 } else {
@@ -126,22 +126,21 @@ impl Snapshot {
     }
 
     /// Returns the lines with runs shortened to `run_length` members, from the first one on the screen.
-    fn fold(&self, chosen: &[usize], run_length: u32) -> Vec<RenderItem> {
-        let mut items: Vec<RenderItem> = Vec::with_capacity(chosen.len());
-        for index in chosen {
+    fn fold_runs(&self, selected: &[usize], run_length: u32) -> Vec<RenderItem> {
+        let mut items: Vec<RenderItem> = Vec::with_capacity(selected.len());
+        for index in selected {
             let Some(line) = self.line(*index) else { continue };
-            match self.folded_in(line.member, run_length) {
+            match self.omitting_run(line.member, run_length) {
                 None => items.push(RenderItem::Line(*index)),
                 Some(run) => match items.last_mut() {
-                    Some(RenderItem::Fold { run: last, left: omitted, .. }) if *last == run => {
+                    Some(RenderItem::Fold { run: last, omitted, .. }) if *last == run => {
                         omitted.lines += 1;
                         omitted.targets += line.refs.len();
                     }
                     _ => {
-                        let read = self.lines.runs.get(run as usize).and_then(|run| run.container);
-                        let omitted =
-                            OmittedLines { lines: 1, targets: line.refs.len(), container_ref: read };
-                        items.push(RenderItem::Fold { depth: line.depth, left: omitted, run });
+                        let container_ref = self.lines.runs.get(run as usize).and_then(|run| run.container);
+                        let omitted = OmittedLines { lines: 1, targets: line.refs.len(), container_ref };
+                        items.push(RenderItem::Fold { depth: line.depth, omitted, run });
                     }
                 },
             }
@@ -149,8 +148,8 @@ impl Snapshot {
         items
     }
 
-    /// Returns the outermost run that leaves a member out.
-    fn folded_in(&self, member: u32, run_length: u32) -> Option<u32> {
+    /// Returns the outermost run from which the given member is left out.
+    fn omitting_run(&self, member: u32, run_length: u32) -> Option<u32> {
         let mut found = None;
         let mut next = member;
         while next != NONE {
@@ -159,8 +158,8 @@ impl Snapshot {
                 && run.size > run_length.saturating_add(2)
             {
                 let first = run.first_on_screen.min(run.size - run_length);
-                let visible = first..first.saturating_add(run_length);
-                if !visible.contains(&member.ordinal) {
+                let shown = first..first.saturating_add(run_length);
+                if !shown.contains(&member.ordinal) {
                     found = Some(member.run);
                 }
             }
@@ -175,21 +174,22 @@ impl Snapshot {
         let mut remaining = budget.saturating_sub(estimate_tokens(&self.header()) + 2 * NOTE_BUDGET);
         let on_screen = |item: &RenderItem| matches!(item, RenderItem::Line(line) if self.line(*line).is_some_and(|line| line.on_screen));
         let heading = |item: &RenderItem| matches!(item, RenderItem::Line(line) if self.line(*line).is_some_and(|line| matches!(line.kind, LineKind::Heading(1..=3))));
-        let passes: [&dyn Fn(&RenderItem) -> bool; 3] = [&on_screen, &heading, &|_| true];
-        for (pass, passes_filter) in passes.into_iter().enumerate() {
+        let priorities: [&dyn Fn(&RenderItem) -> bool; 3] = [&on_screen, &heading, &|_| true];
+        for (pass, has_priority) in priorities.into_iter().enumerate() {
             // Headings are an outline: they may use half of the remaining budget.
-            let spare = if pass == 1 { remaining / 2 } else { 0 };
+            let reserve = if pass == 1 { remaining / 2 } else { 0 };
             for (index, item) in items.iter().enumerate() {
-                if !passes_filter(item) || included.get(index) == Some(&true) {
+                if !has_priority(item) || included.get(index) == Some(&true) {
                     continue;
                 }
                 let follows_included =
                     index.checked_sub(1).is_some_and(|before| included.get(before) == Some(&true));
-                let price = self.price(item, filter, budget) + if follows_included { 0 } else { NOTE_BUDGET };
-                if price + spare > remaining {
+                let cost =
+                    self.item_cost(item, filter, budget) + if follows_included { 0 } else { NOTE_BUDGET };
+                if cost + reserve > remaining {
                     break;
                 }
-                remaining -= price;
+                remaining -= cost;
                 if let Some(included) = included.get_mut(index) {
                     *included = true;
                 }
@@ -206,40 +206,40 @@ impl Snapshot {
         budget: usize,
     ) -> RenderedSnapshot {
         let mut text = self.header();
-        let mut left_out = Vec::new();
-        let mut missing: Option<(u8, OmittedLines)> = None;
-        let mut add_note = |text: &mut String, missing: &mut Option<(u8, OmittedLines)>| {
-            if let Some((depth, omitted)) = missing.take() {
+        let mut all_omitted = Vec::new();
+        let mut pending_omission: Option<(u8, OmittedLines)> = None;
+        let mut add_note = |text: &mut String, pending_omission: &mut Option<(u8, OmittedLines)>| {
+            if let Some((depth, omitted)) = pending_omission.take() {
                 push_line(text, depth, &omitted.omission_note());
-                left_out.push(omitted);
+                all_omitted.push(omitted);
             }
         };
         for (item, included) in items.iter().zip(included) {
             match (item, included) {
                 (RenderItem::Line(line), true) => {
                     let Some(line) = self.line(*line) else { continue };
-                    add_note(&mut text, &mut missing);
+                    add_note(&mut text, &mut pending_omission);
                     push_line(&mut text, line.depth, &print_line(line, filter, budget));
                 }
-                (RenderItem::Fold { depth, left: omitted, .. }, true) => {
-                    add_note(&mut text, &mut missing);
-                    missing = Some((*depth, *omitted));
-                    add_note(&mut text, &mut missing);
+                (RenderItem::Fold { depth, omitted, .. }, true) => {
+                    add_note(&mut text, &mut pending_omission);
+                    pending_omission = Some((*depth, *omitted));
+                    add_note(&mut text, &mut pending_omission);
                 }
                 (item, false) => {
-                    let more = match item {
-                        RenderItem::Fold { left: omitted, .. } => (omitted.lines, omitted.targets),
+                    let (lines, targets) = match item {
+                        RenderItem::Fold { omitted, .. } => (omitted.lines, omitted.targets),
                         RenderItem::Line(line) => (1, self.line(*line).map_or(0, |line| line.refs.len())),
                     };
-                    let (_, omitted) = missing
+                    let (_, omitted) = pending_omission
                         .get_or_insert((0, OmittedLines { lines: 0, targets: 0, container_ref: None }));
-                    omitted.lines += more.0;
-                    omitted.targets += more.1;
+                    omitted.lines += lines;
+                    omitted.targets += targets;
                 }
             }
         }
-        add_note(&mut text, &mut missing);
-        RenderedSnapshot { tokens: estimate_tokens(&text), text, omitted: left_out }
+        add_note(&mut text, &mut pending_omission);
+        RenderedSnapshot { tokens: estimate_tokens(&text), text, omitted: all_omitted }
     }
 }
 
@@ -264,7 +264,7 @@ impl OmittedLines {
 fn print_line(line: &SnapshotLine, filter: RenderFilter, budget: usize) -> String {
     let text = if filter.content == LineSelection::Targets { &line.targets } else { &line.text };
     let limit = if line.refs.is_empty() { MAX_LINE } else { 4 * MAX_LINE };
-    if budget == WHOLE { text.clone() } else { cut(text, limit).into_owned() }
+    if budget == WHOLE { text.clone() } else { truncate(text, limit).into_owned() }
 }
 
 pub(super) fn push_line(text: &mut String, depth: u8, line: &str) {

@@ -6,13 +6,13 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum RolePart {
     /// Shows only its children.
-    Through,
+    Transparent,
     /// Text.
     Text,
     /// A line break.
     Break,
     /// Hidden, including its descendants.
-    Nothing,
+    Hidden,
     /// A heading.
     Heading,
     /// A line with its children below it.
@@ -41,7 +41,7 @@ pub(super) fn part_of(role: &str) -> (RolePart, Cow<'static, str>) {
         "StaticText" => (RolePart::Text, ""),
         "LineBreak" => (RolePart::Break, ""),
         "InlineTextBox" | "ListMarker" | "ScrollBar" | "scrollbar" | "Ruby" | "RubyAnnotation" => {
-            (RolePart::Nothing, "")
+            (RolePart::Hidden, "")
         }
         "heading" => (RolePart::Heading, "heading"),
         "navigation" => (RolePart::Container, "nav"),
@@ -104,7 +104,7 @@ pub(super) fn part_of(role: &str) -> (RolePart, Cow<'static, str>) {
         "image" | "img" | "SvgRoot" | "graphics-symbol" | "ImageMap" => (RolePart::Picture, "img"),
         "meter" | "progressbar" | "ProgressIndicator" | "math" => (RolePart::Picture, ""),
         "Iframe" | "IframePresentational" => (RolePart::Frame, "iframe"),
-        _ => (RolePart::Through, ""),
+        _ => (RolePart::Transparent, ""),
     };
     let word = if word.is_empty() && part == RolePart::Picture {
         Cow::Owned(role.to_lowercase())

@@ -23,8 +23,8 @@ enum CharKind {
     Line,
     Word,
     Digits,
-    Signs,
-    Other,
+    Punctuation,
+    OtherLetter,
     Ideograph,
     Symbol,
 }
@@ -35,24 +35,24 @@ impl CharKind {
             '\n' => Self::Line,
             'a'..='z' | 'A'..='Z' => Self::Word,
             '0'..='9' => Self::Digits,
-            '\0'..='\u{7f}' if char.is_ascii_punctuation() => Self::Signs,
+            '\0'..='\u{7f}' if char.is_ascii_punctuation() => Self::Punctuation,
             _ if char.is_whitespace() => Self::Space,
             '\u{1100}'..='\u{11ff}'
             | '\u{2e80}'..='\u{d7ff}'
             | '\u{f900}'..='\u{faff}'
             | '\u{ff00}'..='\u{ffef}'
             | '\u{20000}'..='\u{3ffff}' => Self::Ideograph,
-            _ if char.is_alphabetic() => Self::Other,
+            _ if char.is_alphabetic() => Self::OtherLetter,
             _ => Self::Symbol,
         }
     }
 
     /// Returns the number of characters of a run that make one token.
-    fn span(self) -> usize {
+    fn chars_per_token(self) -> usize {
         match self {
             Self::Word => 6,
-            Self::Digits | Self::Other => 3,
-            Self::Signs => 2,
+            Self::Digits | Self::OtherLetter => 3,
+            Self::Punctuation => 2,
             Self::Space => 16,
             Self::Line | Self::Ideograph | Self::Symbol => 1,
         }
@@ -66,8 +66,8 @@ impl TokenCount {
             (self.kind, self.length) = (kind, 0);
         }
         // The first space of a run belongs to the following word.
-        let initial = if kind == CharKind::Space { 1 } else { 0 };
-        if self.length % kind.span() == initial {
+        let token_start = if kind == CharKind::Space { 1 } else { 0 };
+        if self.length % kind.chars_per_token() == token_start {
             self.tokens += 1;
         }
         self.length += 1;

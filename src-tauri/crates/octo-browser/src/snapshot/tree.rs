@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::capture::{CapturedFrame, PageCapture};
-use super::clean::{push_tidy, tidy};
+use super::clean::{clean_line, push_clean_line};
 use super::layout::{BoxDisplay, Layout, NONE, NodeKind};
 use super::paint::{HiddenReason, Rect};
 use super::role::{RolePart, part_of};
@@ -28,7 +28,7 @@ pub(super) struct PageTree<'a> {
 #[derive(Clone)]
 pub(super) struct Node {
     pub frame: u32,
-    /// 0 if absent.
+    /// Backend node id, or 0 if the node has none.
     pub backend: i64,
     /// The node's index in the layout of its frame's session.
     pub fact: u32,
@@ -57,7 +57,7 @@ impl Node {
             frame,
             backend,
             fact,
-            part: RolePart::Through,
+            part: RolePart::Transparent,
             role: Cow::Borrowed(""),
             name: String::new(),
             value: String::new(),
@@ -87,9 +87,9 @@ struct FrameOffset {
 struct TreeJoiner<'a> {
     tree: PageTree<'a>,
     placements: Vec<Option<FrameOffset>>,
-    by_owner: HashMap<(u32, i64), Vec<u32>>,
-    ids: Vec<HashMap<&'a str, u32>>,
-    joined: Vec<Vec<bool>>,
+    frames_by_owner: HashMap<(u32, i64), Vec<u32>>,
+    indices_by_id: Vec<HashMap<&'a str, u32>>,
+    is_joined: Vec<Vec<bool>>,
     /// Screen pixels per CSS pixel.
     scale: f64,
 }
@@ -107,23 +107,23 @@ impl<'a> PageTree<'a> {
         };
         let sessions = capture.sessions.iter().map(|session| session.session.clone()).collect();
         let tree = Self { nodes: Vec::new(), layouts, frames: &capture.frames, sessions, viewport };
-        let frame_of = first_places(capture.frames.iter().map(|frame| frame.frame.as_str()));
-        let mut by_owner: HashMap<(u32, i64), Vec<u32>> = HashMap::new();
+        let frame_indices = first_indices(capture.frames.iter().map(|frame| frame.frame.as_str()));
+        let mut frames_by_owner: HashMap<(u32, i64), Vec<u32>> = HashMap::new();
         for (frame, index) in capture.frames.iter().zip(0..) {
             if let Some(owner) = &frame.owner
-                && let Some(owner_frame) = frame_of.get(owner.frame.as_str())
+                && let Some(owner_frame) = frame_indices.get(owner.frame.as_str())
             {
-                by_owner.entry((*owner_frame, owner.node)).or_default().push(index);
+                frames_by_owner.entry((*owner_frame, owner.node)).or_default().push(index);
             }
         }
         let ids = capture.frames.iter();
-        let ids = ids.map(|frame| first_places(frame.tree.nodes.iter().map(|node| node.node_id.as_str())));
+        let ids = ids.map(|frame| first_indices(frame.tree.nodes.iter().map(|node| node.node_id.as_str())));
         let mut joiner = TreeJoiner {
             tree,
             placements: vec![None; capture.frames.len()],
-            by_owner,
-            ids: ids.collect(),
-            joined: capture.frames.iter().map(|frame| vec![false; frame.tree.nodes.len()]).collect(),
+            frames_by_owner,
+            indices_by_id: ids.collect(),
+            is_joined: capture.frames.iter().map(|frame| vec![false; frame.tree.nodes.len()]).collect(),
             scale,
         };
         if !capture.frames.is_empty() {
@@ -156,8 +156,8 @@ impl<'a> PageTree<'a> {
     }
 }
 
-/// Returns the indices of names; the first counts among duplicates.
-fn first_places<'n>(names: impl Iterator<Item = &'n str>) -> HashMap<&'n str, u32> {
+/// Returns the index of each name, the first one if a name occurs several times.
+fn first_indices<'n>(names: impl Iterator<Item = &'n str>) -> HashMap<&'n str, u32> {
     let mut indices = HashMap::new();
     for (name, index) in names.zip(0..) {
         indices.entry(name).or_insert(index);
@@ -176,13 +176,13 @@ impl<'a> TreeJoiner<'a> {
 
     /// Returns the scroll offset of a frame's document.
     fn scroll_of(&self, frame: u32) -> (f64, f64) {
-        let found = || {
+        let offset = || {
             let layout = self.tree.layout(frame)?;
             let nodes = &self.tree.frames.get(frame as usize)?.tree.nodes;
             let fact = nodes.iter().find_map(|node| layout.find(node.backend?))?;
             Some(layout.scroll(fact))
         };
-        found().unwrap_or_default()
+        offset().unwrap_or_default()
     }
 
     fn walk(&mut self) {
@@ -191,41 +191,44 @@ impl<'a> TreeJoiner<'a> {
             pending.push((NONE, 0, root));
         }
         loop {
-            self.take_pending(&mut pending);
+            self.join_pending(&mut pending);
             if !self.add_inaccessible_frame(&mut pending) {
                 return;
             }
         }
     }
 
-    /// Adds a visible frame whose element is in no accessibility tree, at the page's end.
+    /// Adds a visible frame whose element is in no accessibility tree, at the page's end. Returns whether there was
+    /// one.
     fn add_inaccessible_frame(&mut self, pending: &mut Vec<(u32, u32, u32)>) -> bool {
-        while let Some(owner) = self.by_owner.keys().min().copied() {
-            let frames = self.by_owner.remove(&owner).unwrap_or_default();
-            let (holder, backend) = owner;
-            let Some(layout) = self.tree.layout(holder) else { continue };
+        while let Some(owner) = self.frames_by_owner.keys().min().copied() {
+            let frames = self.frames_by_owner.remove(&owner).unwrap_or_default();
+            let (owner_frame, backend) = owner;
+            let Some(layout) = self.tree.layout(owner_frame) else { continue };
             let Some(fact) = layout.find(backend) else { continue };
             let Some(visible_fact) = layout.fact(fact).filter(|fact| fact.hidden.is_none()) else { continue };
-            let outer = self.placements.get(holder as usize).copied().flatten();
+            let outer = self.placements.get(owner_frame as usize).copied().flatten();
             let rect =
                 outer.map_or(visible_fact.rect, |outer| visible_fact.rect.translated(outer.x, outer.y));
-            for frames in frames {
-                self.place_frame(frames, holder, fact, rect);
-                pending.extend(self.root_of(frames).map(|root| (0, frames, root)));
+            for frame in frames {
+                self.place_frame(frame, owner_frame, fact, rect);
+                pending.extend(self.root_of(frame).map(|root| (0, frame, root)));
             }
             return true;
         }
         false
     }
 
-    fn take_pending(&mut self, pending: &mut Vec<(u32, u32, u32)>) {
+    fn join_pending(&mut self, pending: &mut Vec<(u32, u32, u32)>) {
         while let Some((parent, frame, index)) = pending.pop() {
-            let Some(is_taken) =
-                self.joined.get_mut(frame as usize).and_then(|is_taken| is_taken.get_mut(index as usize))
+            let Some(is_joined) = self
+                .is_joined
+                .get_mut(frame as usize)
+                .and_then(|is_joined| is_joined.get_mut(index as usize))
             else {
                 continue;
             };
-            if std::mem::replace(is_taken, true) {
+            if std::mem::replace(is_joined, true) {
                 continue;
             }
             let frames = self.tree.frames;
@@ -236,13 +239,13 @@ impl<'a> TreeJoiner<'a> {
             };
             let node = self.accessible_node(source, frame, parent);
             let (backend, fact, rect) = (node.backend, node.fact, node.rect);
-            let is_rendered = node.part != RolePart::Nothing;
+            let is_rendered = node.part != RolePart::Hidden;
             let number = self.push(node);
-            if is_rendered && let Some(ids) = self.ids.get(frame as usize) {
+            if is_rendered && let Some(ids) = self.indices_by_id.get(frame as usize) {
                 let children = source.child_ids.iter().rev().filter_map(|id| ids.get(id.as_str()));
                 pending.extend(children.map(|child| (number, frame, *child)));
             }
-            for child_frame in self.by_owner.remove(&(frame, backend)).unwrap_or_default() {
+            for child_frame in self.frames_by_owner.remove(&(frame, backend)).unwrap_or_default() {
                 self.place_frame(child_frame, frame, fact, rect);
                 if let Some(root) = self.root_of(child_frame) {
                     pending.push((number, child_frame, root));
@@ -251,7 +254,7 @@ impl<'a> TreeJoiner<'a> {
         }
     }
 
-    /// Returns the node of a frame's tree that has no parent, else the first.
+    /// Returns the index of the node of a frame's tree that has no parent, or else of the first node.
     fn root_of(&self, frame: u32) -> Option<u32> {
         let nodes = &self.tree.frames.get(frame as usize)?.tree.nodes;
         let root = nodes.iter().position(|node| node.parent_id.is_none()).unwrap_or_default();
@@ -259,21 +262,21 @@ impl<'a> TreeJoiner<'a> {
     }
 
     /// Places a frame at its element's box, clipped to the visible part.
-    fn place_frame(&mut self, child_frame: u32, holder: u32, fact: u32, rect: Rect) {
+    fn place_frame(&mut self, child_frame: u32, owner_frame: u32, fact: u32, rect: Rect) {
         let (x, y) = self.scroll_of(child_frame);
-        let outer = self.placements.get(holder as usize).copied().flatten();
+        let outer = self.placements.get(owner_frame as usize).copied().flatten();
         let outer = outer.unwrap_or(FrameOffset { x: 0.0, y: 0.0, clip: self.tree.viewport });
         let view = self
             .tree
-            .layout(holder)
+            .layout(owner_frame)
             .and_then(|layout| layout.fact(fact))
             .map_or(Rect::EMPTY, |fact| fact.view);
         let clip = outer.clip.intersection(&view.translated(outer.x, outer.y));
         let owner = self.tree.frames.get(child_frame as usize).and_then(|frame| frame.owner.as_ref());
-        let (right, down) = owner.map_or((0.0, 0.0), |owner| owner.inset);
-        let (right, down) = (right * self.scale, down * self.scale);
+        let (inset_x, inset_y) = owner.map_or((0.0, 0.0), |owner| owner.inset);
+        let (inset_x, inset_y) = (inset_x * self.scale, inset_y * self.scale);
         if let Some(placement) = self.placements.get_mut(child_frame as usize) {
-            *placement = Some(FrameOffset { x: rect.left + right - x, y: rect.top + down - y, clip });
+            *placement = Some(FrameOffset { x: rect.left + inset_x - x, y: rect.top + inset_y - y, clip });
         }
     }
 
@@ -289,35 +292,36 @@ impl<'a> TreeJoiner<'a> {
     fn accessible_node(&self, source: &TreeNode, frame: u32, parent: u32) -> Node {
         let role = source.role.as_ref().and_then(|role| role.text()).unwrap_or_default();
         let (mut part, word) =
-            if source.ignored { (RolePart::Through, Cow::Borrowed("")) } else { part_of(role) };
+            if source.ignored { (RolePart::Transparent, Cow::Borrowed("")) } else { part_of(role) };
         let backend = source.backend.unwrap_or_default();
         let layout = self.tree.layout(frame);
         let fact = layout.and_then(|layout| layout.find(backend)).unwrap_or(NONE);
         if layout.is_some_and(|layout| layout.tag(fact) == "BR") {
             part = RolePart::Break;
         }
-        if part == RolePart::Through && layout.is_some_and(|layout| layout.tag(fact) == "PRE") {
+        if part == RolePart::Transparent && layout.is_some_and(|layout| layout.tag(fact) == "PRE") {
             part = RolePart::Code;
         }
         let name = source.name.as_ref().and_then(|name| name.text()).unwrap_or_default();
         // Text keeps its spaces, which separate it from its neighbours.
-        let name = if part == RolePart::Text { name.to_owned() } else { tidy(name) };
+        let name = if part == RolePart::Text { name.to_owned() } else { clean_line(name) };
         let mut node = Node { part, role: word, name, ..Node::positioned((frame, parent), (fact, backend)) };
         self.apply_layout(&mut node);
         read_properties(&mut node, source);
         if let Some(value) = &source.value {
             node.value = match &value.value {
-                ScalarValue::Text(text) => tidy(text),
+                ScalarValue::Text(text) => clean_line(text),
                 ScalarValue::Whole(number) => number.to_string(),
                 ScalarValue::Number(number) => number.to_string(),
                 ScalarValue::Nothing | ScalarValue::Flag(_) => String::new(),
             };
         }
-        // An unreadable frame is still shown as a frame; a grouping node shows its children.
-        if part == RolePart::Through && node.editable && !source.ignored && self.starts_editing(&node) {
+        // An editable area without a role is shown as a text box.
+        if part == RolePart::Transparent && node.editable && !source.ignored && self.is_editing_root(&node) {
             part = RolePart::Field;
             (node.part, node.role) = (part, Cow::Borrowed("textbox"));
         }
+        // A field that is no native element shows its content, as a control does.
         if part == RolePart::Field
             && !matches!(layout.map(|layout| layout.tag(fact)), Some("INPUT" | "SELECT" | "TEXTAREA") | None)
         {
@@ -327,7 +331,7 @@ impl<'a> TreeJoiner<'a> {
     }
 
     /// Returns whether an editable node is the outermost of its area.
-    fn starts_editing(&self, node: &Node) -> bool {
+    fn is_editing_root(&self, node: &Node) -> bool {
         self.tree.node(node.parent).is_none_or(|parent| !parent.editable)
     }
 
@@ -377,8 +381,8 @@ pub(super) fn text_under(layout: &Layout<'_>, top: u32) -> String {
                 field = index
             }
             NodeKind::Text if fact.hidden.is_none() => {
-                push_tidy(&mut text, layout.text(index));
-                push_tidy(&mut text, " ");
+                push_clean_line(&mut text, layout.text(index));
+                push_clean_line(&mut text, " ");
             }
             NodeKind::Element | NodeKind::Text | NodeKind::Other => {}
         }

@@ -38,7 +38,7 @@ pub(super) enum ComputedStyle {
     Clip,
 }
 
-/// Their names, in the order of [`ComputedStyle`], which is also that of the layout reply.
+/// The names of the styles, in the order of [`ComputedStyle`], which is also that of the layout reply.
 pub(super) const STYLES: [&str; 22] = [
     "display",
     "visibility",
@@ -249,9 +249,9 @@ fn without_line_boxes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<
             f.write_str("nodes")
         }
 
-        fn visit_seq<A: SeqAccess<'de>>(self, mut given: A) -> Result<Vec<TreeNode>, A::Error> {
+        fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Vec<TreeNode>, A::Error> {
             let mut nodes = Vec::new();
-            while let Some(node) = given.next_element::<TreeNode>()? {
+            while let Some(node) = elements.next_element::<TreeNode>()? {
                 if node.role.as_ref().and_then(Scalar::text) != Some("InlineTextBox") {
                     nodes.push(node);
                 }

@@ -27,7 +27,7 @@ pub(crate) struct TabNumbers(Arc<Mutex<AssignedNumbers>>);
 struct AssignedNumbers {
     numbers: HashMap<TargetId, TabNumber>,
     own_tabs: HashSet<TargetId>,
-    last: u32,
+    last_number: u32,
 }
 
 impl TabNumbers {
@@ -36,7 +36,7 @@ impl TabNumbers {
     }
 
     /// Returns the numbers of all given targets, in the same order.
-    pub(crate) fn of<'a>(&self, targets: impl Iterator<Item = &'a TargetId>) -> Vec<TabNumber> {
+    pub(crate) fn assign<'a>(&self, targets: impl Iterator<Item = &'a TargetId>) -> Vec<TabNumber> {
         let mut numbers = self.lock();
         targets.map(|target| numbers.number(target)).collect()
     }
@@ -60,8 +60,8 @@ impl AssignedNumbers {
         if let Some(number) = self.numbers.get(target) {
             return *number;
         }
-        self.last += 1;
-        let number = TabNumber(self.last);
+        self.last_number += 1;
+        let number = TabNumber(self.last_number);
         self.numbers.insert(target.clone(), number);
         number
     }

@@ -28,7 +28,7 @@ impl Transport for ForgetfulBrowser {
             _ => json!({ "id": self.calls, "error": { "code": -32000, "message": "not now" } }),
         };
         self.answers.push_back(reply.to_string());
-        self.sent.lock().expect("whole").push((method.into_owned(), params));
+        self.sent.lock().expect("not poisoned").push((method.into_owned(), params));
         CallId::new(self.calls)
     }
 
@@ -50,7 +50,7 @@ async fn a_tab_that_cannot_be_listed_is_closed_again() {
     assert!(tabs.list().await.is_err());
     let closed: Vec<Value> = sent
         .lock()
-        .expect("whole")
+        .expect("not poisoned")
         .iter()
         .filter(|(method, _)| method == "Target.closeTarget")
         .map(|(_, params)| params["targetId"].clone())

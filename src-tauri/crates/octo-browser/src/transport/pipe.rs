@@ -15,7 +15,7 @@ use std::{
 };
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Read size.
+/// Number of bytes read at once.
 const READ_BYTES: usize = 64 * 1024;
 
 /// The protocol over two byte streams.
@@ -27,11 +27,11 @@ pub struct Pipe<R, W> {
     received: Vec<u8>,
     searched: usize,
     /// Complete messages not yet taken.
-    ready: VecDeque<BrowserMessage>,
+    parsed: VecDeque<BrowserMessage>,
     /// Bytes to be written.
     queued: VecDeque<u8>,
-    next: usize,
-    ended: Option<LinkEnd>,
+    next_id: usize,
+    end_reason: Option<LinkEnd>,
 }
 
 impl<R, W> Pipe<R, W> {
@@ -42,10 +42,10 @@ impl<R, W> Pipe<R, W> {
             writer,
             received: Vec::new(),
             searched: 0,
-            ready: VecDeque::new(),
+            parsed: VecDeque::new(),
             queued: VecDeque::new(),
-            next: 0,
-            ended: None,
+            next_id: 0,
+            end_reason: None,
         }
     }
 }
@@ -68,7 +68,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Pipe<R, W> {
         }
     }
 
-    /// Reads once; `false` if no data is available now.
+    /// Reads once. Returns `false` if no data is available now.
     fn poll_read(&mut self, context: &mut Context<'_>) -> Result<bool, LinkEnd> {
         let mut chunk = vec![0; READ_BYTES];
         let mut buffer = ReadBuf::new(&mut chunk);
@@ -82,7 +82,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Pipe<R, W> {
             let mut message: Vec<u8> = self.received.drain(..=self.searched + end).collect();
             message.pop();
             self.searched = 0;
-            self.ready.push_back(message::parse(text_of(message)));
+            self.parsed.push_back(message::parse(text_of(message)));
         }
         self.searched = self.received.len();
         Ok(true)
@@ -102,8 +102,8 @@ where
     W: AsyncWrite + Unpin + Send + 'static,
 {
     fn submit(&mut self, method: MethodId, session: Option<SessionId>, params: Value) -> CallId {
-        let id = CallId::new(self.next);
-        self.next += 1;
+        let id = CallId::new(self.next_id);
+        self.next_id += 1;
         let call = MethodCall { id, method, session_id: session.map(Into::into), params };
         // Serialising a value with string keys cannot fail.
         self.queued.extend(serde_json::to_vec(&call).unwrap_or_default());
@@ -112,33 +112,33 @@ where
     }
 
     fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<BrowserMessage, LinkEnd>> {
-        if let Some(message) = self.ready.pop_front() {
+        if let Some(message) = self.parsed.pop_front() {
             return Poll::Ready(Ok(message));
         }
-        if let Some(ending) = &self.ended {
-            return Poll::Ready(Err(ending.clone()));
+        if let Some(reason) = &self.end_reason {
+            return Poll::Ready(Err(reason.clone()));
         }
         // Read the browser's last messages even if it no longer accepts input.
-        let unwritten = self.poll_write(context).err();
+        let write_error = self.poll_write(context).err();
         loop {
             match self.poll_read(context) {
                 Ok(true) => {
-                    if let Some(message) = self.ready.pop_front() {
+                    if let Some(message) = self.parsed.pop_front() {
                         return Poll::Ready(Ok(message));
                     }
                 }
-                Ok(false) if unwritten.is_none() => return Poll::Pending,
+                Ok(false) if write_error.is_none() => return Poll::Pending,
                 Ok(false) => {
-                    let ending = unwritten.map_or(LinkEnd::ByBrowser, |error| match error.kind() {
+                    let reason = write_error.map_or(LinkEnd::ByBrowser, |error| match error.kind() {
                         io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => LinkEnd::ByBrowser,
                         _ => LinkEnd::Broken(error.to_string()),
                     });
-                    self.ended = Some(ending.clone());
-                    return Poll::Ready(Err(ending));
+                    self.end_reason = Some(reason.clone());
+                    return Poll::Ready(Err(reason));
                 }
-                Err(ending) => {
-                    self.ended = Some(ending.clone());
-                    return Poll::Ready(Err(ending));
+                Err(reason) => {
+                    self.end_reason = Some(reason.clone());
+                    return Poll::Ready(Err(reason));
                 }
             }
         }

@@ -32,7 +32,7 @@ pub enum DialError {
     /// The person pressed Cancel, or the browser's administrator forbids it.
     #[error("the connection was declined in the browser")]
     Declined,
-    /// Nothing listens there (any more).
+    /// Nothing listens there any more.
     #[error("no browser listens there: {0}")]
     Unreachable(String),
     /// The listener is not a browser, or not the expected one.
@@ -42,11 +42,12 @@ pub enum DialError {
 
 struct WebSocket {
     socket: WebSocketStream<TokioAdapter<TcpStream>>,
-    /// Messages to be written, and whether the written ones were flushed.
+    /// Messages to be written.
     queued: VecDeque<String>,
+    /// True if written messages were not flushed yet.
     unflushed: bool,
-    next: usize,
-    ended: Option<LinkEnd>,
+    next_id: usize,
+    end_reason: Option<LinkEnd>,
 }
 
 /// Opens the single websocket. If the browser asks the person first, this takes as long as they do: it has no
@@ -73,7 +74,7 @@ pub async fn dial(address: &str) -> Result<impl Transport + use<>, DialError> {
     let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
     match client_async_with_config(request, stream, Some(config)).await {
         Ok((socket, _)) => {
-            Ok(WebSocket { socket, queued: VecDeque::new(), unflushed: false, next: 0, ended: None })
+            Ok(WebSocket { socket, queued: VecDeque::new(), unflushed: false, next_id: 0, end_reason: None })
         }
         Err(tungstenite::Error::Http(response)) => Err(match response.status().as_u16() {
             403 => DialError::Declined,
@@ -85,7 +86,7 @@ pub async fn dial(address: &str) -> Result<impl Transport + use<>, DialError> {
 }
 
 impl WebSocket {
-    /// Writes queued messages as space permits; the waker triggers the rest.
+    /// Writes queued messages as far as the socket accepts them. The waker triggers the rest.
     fn poll_write(&mut self, context: &mut Context<'_>) -> Result<(), tungstenite::Error> {
         while !self.queued.is_empty() {
             match Pin::new(&mut self.socket).poll_ready(context) {
@@ -106,12 +107,12 @@ impl WebSocket {
     }
 
     fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Result<BrowserMessage, LinkEnd>> {
-        let unwritten = self.poll_write(context).err();
+        let write_error = self.poll_write(context).err();
         loop {
             // Read the browser's last messages even if it no longer accepts input.
             return match Pin::new(&mut self.socket).poll_next(context) {
-                Poll::Pending => match unwritten {
-                    Some(error) => Poll::Ready(Err(ending_of(error))),
+                Poll::Pending => match write_error {
+                    Some(error) => Poll::Ready(Err(end_reason_of(error))),
                     None => Poll::Pending,
                 },
                 Poll::Ready(Some(Ok(Message::Text(text)))) => Poll::Ready(Ok(message::parse(text))),
@@ -121,7 +122,7 @@ impl WebSocket {
                     Poll::Ready(Ok(BrowserMessage::Unreadable))
                 }
                 Poll::Ready(Some(Ok(Message::Close(_))) | None) => Poll::Ready(Err(LinkEnd::ByBrowser)),
-                Poll::Ready(Some(Err(error))) => Poll::Ready(Err(ending_of(error))),
+                Poll::Ready(Some(Err(error))) => Poll::Ready(Err(end_reason_of(error))),
             };
         }
     }
@@ -129,8 +130,8 @@ impl WebSocket {
 
 impl Transport for WebSocket {
     fn submit(&mut self, method: MethodId, session: Option<SessionId>, params: Value) -> CallId {
-        let id = CallId::new(self.next);
-        self.next += 1;
+        let id = CallId::new(self.next_id);
+        self.next_id += 1;
         let call = MethodCall { id, method, session_id: session.map(Into::into), params };
         // Serialising a value with string keys cannot fail.
         self.queued.push_back(serde_json::to_string(&call).unwrap_or_default());
@@ -138,18 +139,18 @@ impl Transport for WebSocket {
     }
 
     fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<BrowserMessage, LinkEnd>> {
-        if let Some(ending) = &self.ended {
-            return Poll::Ready(Err(ending.clone()));
+        if let Some(reason) = &self.end_reason {
+            return Poll::Ready(Err(reason.clone()));
         }
-        let polled = self.poll_message(context);
-        if let Poll::Ready(Err(ending)) = &polled {
-            self.ended = Some(ending.clone());
+        let result = self.poll_message(context);
+        if let Poll::Ready(Err(reason)) = &result {
+            self.end_reason = Some(reason.clone());
         }
-        polled
+        result
     }
 }
 
-fn ending_of(error: tungstenite::Error) -> LinkEnd {
+fn end_reason_of(error: tungstenite::Error) -> LinkEnd {
     match error {
         tungstenite::Error::ConnectionClosed
         | tungstenite::Error::AlreadyClosed

@@ -5,7 +5,7 @@
 
 use super::{TabView, draw::Canvas};
 use crate::{
-    BringToFront, Page, PageError, PagePicture, PictureArea, PictureFormat, Spot,
+    BringToFront, Page, PageError, PagePicture, PictureArea, PictureFormat, ViewportRect,
     page::MeasuredArea,
     safety::Redactor,
     snapshot::{CoverArea, PageCapture, Snapshot},
@@ -19,7 +19,7 @@ use std::collections::HashMap;
 /// Number of attempts if the page is scrolled during a picture.
 const MAX_ATTEMPTS: u32 = 3;
 
-/// Whether usable elements are numbered in a picture.
+/// The labels of usable elements in a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElementLabels {
     /// Each visible target has a frame with its number, which is the same as in snapshots.
@@ -70,7 +70,7 @@ impl TabView {
             BringToFront::First => page.bring_to_front().await?,
             BringToFront::IfNeeded => page.begin_focus_emulation().await?,
         }
-        let (framed, before, picture, after) = capture_unchanged(page, &area, bring_to_front).await?;
+        let (measured, before, picture, after) = capture_unscrolled(page, &area, bring_to_front).await?;
         let boxes = match numbers {
             // Do not store this as the newest snapshot: the model does not read it, and later changes are
             // reported against the one it did read.
@@ -78,77 +78,84 @@ impl TabView {
             ElementLabels::None => Vec::new(),
         };
         let covers = self.covers(&[&before, &after], redactor);
-        let boxes: Vec<(u32, Spot)> =
-            boxes.into_iter().filter(|(_, spot)| spot.overlaps(framed.viewport_spot)).collect();
-        let drawn =
-            PictureOverlay { covers, boxes, viewport_spot: framed.viewport_spot, density: framed.density };
-        if drawn.covers.is_empty() && drawn.boxes.is_empty() {
+        let boxes: Vec<(u32, ViewportRect)> =
+            boxes.into_iter().filter(|(_, rect)| rect.overlaps(measured.viewport_rect)).collect();
+        let overlay = PictureOverlay {
+            covers,
+            boxes,
+            viewport_rect: measured.viewport_rect,
+            density: measured.density,
+        };
+        if overlay.covers.is_empty() && overlay.boxes.is_empty() {
             return Ok(ModelPicture { picture, covered: 0, numbered: 0 });
         }
         let unreadable = |error: &dyn std::fmt::Display| ModelPictureError::Unreadable(error.to_string());
         // A picture has about a million pixels.
-        tokio::task::spawn_blocking(move || drawn.draw_on(&picture))
+        tokio::task::spawn_blocking(move || overlay.draw_on(&picture))
             .await
             .map_err(|error| unreadable(&error))?
             .map_err(|error| unreadable(&error))
     }
 
     /// Returns the areas to cover in a picture taken between these captures.
-    fn covers(&self, captures: &[&PageCapture], redactor: &Redactor) -> Vec<Spot> {
-        let mut spots: HashMap<(String, i64), Spot> = HashMap::new();
-        let mut disjoint = Vec::new();
-        for CoverArea { node, spot } in
+    fn covers(&self, captures: &[&PageCapture], redactor: &Redactor) -> Vec<ViewportRect> {
+        let mut rects_by_node: HashMap<(String, i64), ViewportRect> = HashMap::new();
+        let mut unidentified = Vec::new();
+        for CoverArea { node, rect } in
             captures.iter().flat_map(|capture| capture.covers(&self.refs, redactor))
         {
             if node.1 == 0 {
                 // Generated text has no identity to match it by.
-                disjoint.push(spot);
+                unidentified.push(rect);
             } else {
-                spots.entry(node).and_modify(|existing| *existing = existing.union(spot)).or_insert(spot);
+                rects_by_node
+                    .entry(node)
+                    .and_modify(|existing| *existing = existing.union(rect))
+                    .or_insert(rect);
             }
         }
-        spots.into_values().chain(disjoint).collect()
+        rects_by_node.into_values().chain(unidentified).collect()
     }
 }
 
 /// Takes a picture during which the page was not scrolled, with the captures before and after it. Captured
 /// positions are relative to the window, the picture's area to the page; after a scroll in between, the covers
 /// would be misplaced.
-async fn capture_unchanged(
+async fn capture_unscrolled(
     page: &Page,
     area: &PictureArea,
     bring_to_front: BringToFront,
 ) -> Result<(MeasuredArea, PageCapture, PagePicture, PageCapture), PageError> {
     for _ in 0..MAX_ATTEMPTS {
-        let framed = page.frame(area).await?;
+        let measured = page.measure(area).await?;
         let before = page.capture().await?;
-        let picture = page.picture_in(&framed, PictureFormat::Png, bring_to_front).await?;
+        let picture = page.picture_of(&measured, PictureFormat::Png, bring_to_front).await?;
         let after = page.capture().await?;
-        if page.is_scrolled_as(&framed).await? {
-            return Ok((framed, before, picture, after));
+        if page.is_scroll_unchanged_since(&measured).await? {
+            return Ok((measured, before, picture, after));
         }
     }
-    Err(PageError::Moving)
+    Err(PageError::KeepsNavigating)
 }
 
 /// The overlay drawn on a picture.
 struct PictureOverlay {
-    covers: Vec<Spot>,
-    boxes: Vec<(u32, Spot)>,
-    viewport_spot: Spot,
+    covers: Vec<ViewportRect>,
+    boxes: Vec<(u32, ViewportRect)>,
+    viewport_rect: ViewportRect,
     density: Option<f64>,
 }
 
 impl PictureOverlay {
     fn draw_on(self, picture: &PagePicture) -> Result<ModelPicture, image::ImageError> {
         let image = image::load_from_memory_with_format(&picture.bytes, ImageFormat::Png)?.into_rgba8();
-        let mut canvas = Canvas::new(image, self.viewport_spot, self.density);
-        for (number, spot) in &self.boxes {
-            canvas.number(*spot, *number);
+        let mut canvas = Canvas::new(image, self.viewport_rect, self.density);
+        for (number, rect) in &self.boxes {
+            canvas.draw_number(*rect, *number);
         }
         // Draw covers last, so that no frame or number reveals anything under them.
-        let covered = self.covers.iter().filter(|spot| spot.overlaps(self.viewport_spot)).count();
-        self.covers.into_iter().for_each(|spot| canvas.cover(spot));
+        let covered = self.covers.iter().filter(|rect| rect.overlaps(self.viewport_rect)).count();
+        self.covers.into_iter().for_each(|rect| canvas.cover(rect));
         let image = canvas.into_image();
         let (width, height) = image.dimensions();
         let mut bytes = Vec::new();

@@ -5,20 +5,19 @@ mod pages;
 mod timing;
 
 use crate::kit::{
-    DebuggingMode, PATIENCE, RealChromium, Recording, Site, TestDisplay, WindowFrames, chromium, other_tabs,
-    script_result, tab, until,
+    DebuggingMode, RealChromium, Recording, Site, TEST_TIMEOUT, TestDisplay, WindowFrames, chromium,
+    other_tabs, script_result, tab, until,
 };
 use octo_browser::{
     ActError, ActMethod, ActOutcome, Audience, BrowserAct, DialogReply, DownloadEvent, Downloads,
-    LoadProgress, LocateError, LocateMethod, Page, PageReaction, ScrollTarget, TabView, UnsupportedAct,
-    WaitCondition,
+    LoadProgress, Page, PageReaction, ScrollTarget, TabView, UnsupportedAct, WaitCondition,
     snapshot::{ChangeExtent, FindQuery, WHOLE},
 };
 use pages::PAGES;
 use std::time::{Duration, Instant};
 
-/// Every command ever sent to a browser to read a page and act on it.
-const SENT: &[&str] = &[
+/// Every command that may be sent to a browser to read a page and act on it.
+const ALLOWED_COMMANDS: &[&str] = &[
     "Accessibility.enable",
     "Accessibility.getFullAXTree",
     "Browser.getVersion",
@@ -68,11 +67,11 @@ pub(crate) struct Scene {
     display: TestDisplay,
     _chromium: RealChromium,
     recording: Recording,
-    connected: octo_browser::BrowserConnection,
+    connection: octo_browser::BrowserConnection,
     pub(crate) page: Page,
     view: TabView,
-    start: octo_browser::Tab,
-    before: Vec<(String, String, String)>,
+    tab: octo_browser::Tab,
+    other_tabs_before: Vec<(String, String, String)>,
 }
 
 impl Scene {
@@ -80,20 +79,21 @@ impl Scene {
         Self::start_with(path, title, &[]).await
     }
 
-    pub(crate) async fn start_with(path: &str, title: &str, more: &[&str]) -> Self {
+    pub(crate) async fn start_with(path: &str, title: &str, extra_arguments: &[&str]) -> Self {
         let site = Site::start(PAGES).await;
         let display = TestDisplay::start(WindowFrames::None).await;
         let urls = [site.url(path), site.url("/other")];
         let arguments = ["--site-per-process", urls[0].as_str(), urls[1].as_str()];
-        let arguments: Vec<&str> = more.iter().copied().chain(arguments).collect();
+        let arguments: Vec<&str> = extra_arguments.iter().copied().chain(arguments).collect();
         let chromium = RealChromium::start(&display, DebuggingMode::Flag, &arguments).await;
         let recording = Recording::default();
-        let connected = RealChromium::watched(&display, recording.wrap()).connect().await.expect("connected");
-        tab(&connected.tabs, "Other").await;
-        let start = tab(&connected.tabs, title).await;
-        let before = other_tabs(&connected.tabs, &start).await;
+        let connection =
+            RealChromium::recorded(&display, recording.wrap()).connect().await.expect("connected");
+        tab(&connection.tabs, "Other").await;
+        let scene_tab = tab(&connection.tabs, title).await;
+        let other_tabs_before = other_tabs(&connection.tabs, &scene_tab).await;
         // On an overloaded machine, a page that is still being laid out is silent for longer than a tab may be.
-        let attach = async || Page::attach(&connected.link, &start.target).await.ok();
+        let attach = async || Page::attach(&connection.link, &scene_tab.target).await.ok();
         let page = until("the page's answer", attach).await;
         page.begin_focus_emulation().await.expect("acting");
         let mut scene = Self {
@@ -101,38 +101,38 @@ impl Scene {
             display,
             _chromium: chromium,
             recording,
-            connected,
+            connection,
             page,
             view: TabView::default(),
-            start,
-            before,
+            tab: scene_tab,
+            other_tabs_before,
         };
-        scene.view.refresh(&scene.page).await.expect("a look");
+        scene.view.refresh(&scene.page).await.expect("a snapshot");
         scene
     }
 
     /// Returns the number of the first target of this role whose line contains the name.
-    async fn number(&mut self, role: &str, name: &str) -> u32 {
-        self.view.refresh(&self.page).await.expect("a look");
+    async fn current_number(&mut self, role: &str, name: &str) -> u32 {
+        self.view.refresh(&self.page).await.expect("a snapshot");
         self.known_number(role, name)
     }
 
     fn known_number(&self, role: &str, name: &str) -> u32 {
         let query = FindQuery { text: name.to_owned(), role: role.to_owned() };
-        let found = self.view.last().expect("a look").find(&query, WHOLE).text;
+        let found = self.view.last_snapshot().expect("a snapshot").find(&query, WHOLE).text;
         let prefix = format!("{role} \"{name}\"");
         let after = found.split_once(prefix.as_str()).unwrap_or_else(|| panic!("{prefix}: {found}")).1;
         let after = after.split_once('[').expect("a number").1;
-        after.split_once(']').expect("its end").0.parse().expect("a number")
+        after.split_once(']').expect("a closing bracket").0.parse().expect("a number")
     }
 
-    pub(crate) async fn place(&mut self, role: &str, name: &str) -> octo_browser::snapshot::NodeRef {
-        let number = self.number(role, name).await;
-        self.view.locate(&self.page, number).await.expect("located").node_ref
+    pub(crate) async fn node_ref(&mut self, role: &str, name: &str) -> octo_browser::snapshot::NodeRef {
+        let current_number = self.current_number(role, name).await;
+        self.view.locate(&self.page, current_number).await.expect("located").node_ref
     }
 
     async fn click(&mut self, role: &str, name: &str) -> Result<ActOutcome, ActError> {
-        let node_ref = self.place(role, name).await;
+        let node_ref = self.node_ref(role, name).await;
         self.page.perform(&BrowserAct::Click(node_ref), Audience::Person).await
     }
 
@@ -144,13 +144,13 @@ impl Scene {
         script_result(&self.page, "said.textContent").await.as_str().unwrap_or_default().to_owned()
     }
 
-    /// The windows that are on the screen.
+    /// Returns the ids of the windows on the screen.
     pub(crate) fn windows(&self) -> String {
         self.display.run_xdotool(&["search", "--onlyvisible", "--name", "."])
     }
 
     /// Clicks a point of the screen with the person's own mouse.
-    pub(crate) fn press_as_the_person(&self, [x, y]: [i32; 2]) {
+    pub(crate) fn click_as_person(&self, [x, y]: [i32; 2]) {
         self.display.run_xdotool(&[
             "mousemove",
             &x.to_string(),
@@ -164,8 +164,8 @@ impl Scene {
 
     /// Checks that the person's other tabs are unchanged and nothing was sent to them.
     pub(crate) async fn assert_other_tabs_unchanged(self) {
-        assert_eq!(other_tabs(&self.connected.tabs, &self.start).await, self.before);
-        self.recording.assert_only(SENT, self.start.target.inner());
+        assert_eq!(other_tabs(&self.connection.tabs, &self.tab).await, self.other_tabs_before);
+        self.recording.assert_only(ALLOWED_COMMANDS, self.tab.target.inner());
         drop(self.page);
         let _ = &self.display;
     }
@@ -177,16 +177,16 @@ async fn every_kind_of_field_is_filled_and_the_form_submitted() {
         return;
     }
     let mut scene = Scene::start("/form", "Form").await;
-    let name = scene.place("textbox", "Name").await;
+    let name = scene.node_ref("textbox", "Name").await;
     let outcome = scene.act(BrowserAct::Type(name.clone(), "Ada".to_owned())).await.expect("typed");
-    assert_eq!((outcome.method, outcome.reaction), (ActMethod::Input, PageReaction::Stayed));
-    let diff = scene.view.changes(&scene.page, 500).await.expect("a look");
+    assert_eq!((outcome.method, outcome.reaction), (ActMethod::Input, PageReaction::Unchanged));
+    let diff = scene.view.changes(&scene.page, 500).await.expect("a snapshot");
     assert!(diff.change == ChangeExtent::Lines && diff.text.contains("Ada"), "{}", diff.text);
     scene.act(BrowserAct::Type(name.clone(), " é中".to_owned())).await.expect("typed");
     let keys = script_result(&scene.page, "keys.textContent").await;
     assert_eq!(
         keys, "keydown:A input keydown:d input keydown:a input input ",
-        "keys where there are some, never Enter"
+        "characters with a key are typed, and Enter never"
     );
     assert_eq!(script_result(&scene.page, "document.querySelector('[name=name]').value").await, "Ada é中");
     let fills: &[(&str, &str, &str, ActMethod)] = &[
@@ -203,31 +203,35 @@ async fn every_kind_of_field_is_filled_and_the_form_submitted() {
         ("combobox", "List", "two", ActMethod::Set),
     ];
     for (role, name, text, method) in fills {
-        let node_ref = scene.place(role, name).await;
+        let node_ref = scene.node_ref(role, name).await;
         let outcome = scene.act(BrowserAct::Fill(node_ref, (*text).to_owned())).await;
         assert_eq!(outcome.as_ref().map(|outcome| outcome.method), Ok(*method), "{name}: {outcome:?}");
     }
-    let option = scene.place("option", "Red").await;
+    let option = scene.node_ref("option", "Red").await;
     scene.act(BrowserAct::Select(option, vec!["Red".to_owned(), "blue".to_owned()])).await.expect("chosen");
-    for (role, name, text, unfit) in [
-        ("date", "Day", "22.11.2026", UnsupportedAct::NotAccepted),
-        ("slider", "Size", "70", UnsupportedAct::NotAccepted),
-        ("color", "Paint", "red", UnsupportedAct::NotAccepted),
+    for (role, name, text, expected) in [
+        ("date", "Day", "22.11.2026", UnsupportedAct::ValueRejected),
+        ("slider", "Size", "70", UnsupportedAct::ValueRejected),
+        ("color", "Paint", "red", UnsupportedAct::ValueRejected),
         ("textbox", "Shut", "x", UnsupportedAct::Disabled),
-        ("button", "Send", "x", UnsupportedAct::NoText),
+        ("button", "Send", "x", UnsupportedAct::NotATextField),
     ] {
-        let node_ref = scene.place(role, name).await;
-        assert_eq!(scene.act(BrowserAct::Fill(node_ref, text.to_owned())).await, Err(unfit.into()), "{name}");
+        let node_ref = scene.node_ref(role, name).await;
+        assert_eq!(
+            scene.act(BrowserAct::Fill(node_ref, text.to_owned())).await,
+            Err(expected.into()),
+            "{name}"
+        );
     }
-    let list = scene.place("combobox", "List").await;
-    for (unfit_value, unfit) in [
+    let list = scene.node_ref("combobox", "List").await;
+    for (values, expected) in [
         (
             vec!["Three".to_owned()],
             UnsupportedAct::NoSuchOption(["One", "Two", "Three"].map(str::to_owned).to_vec()),
         ),
-        (vec!["One".to_owned(), "Two".to_owned()], UnsupportedAct::OneOption),
+        (vec!["One".to_owned(), "Two".to_owned()], UnsupportedAct::SingleChoice),
     ] {
-        assert_eq!(scene.act(BrowserAct::Select(list.clone(), unfit_value)).await, Err(unfit.into()));
+        assert_eq!(scene.act(BrowserAct::Select(list.clone(), values)).await, Err(expected.into()));
     }
     assert_eq!(script_result(&scene.page, "rich.textContent").await, "plain");
     assert_eq!(
@@ -252,7 +256,7 @@ async fn every_kind_of_field_is_filled_and_the_form_submitted() {
 }
 
 #[tokio::test]
-async fn a_covered_element_is_not_clicked_and_its_cover_is_named() {
+async fn a_covered_element_is_not_clicked_and_its_cover_is_reported() {
     if chromium().is_none() {
         return;
     }
@@ -270,17 +274,21 @@ async fn a_covered_element_is_not_clicked_and_its_cover_is_named() {
     // Scrolling is smooth; a position read after it has stopped no longer changes.
     scene.act(BrowserAct::Scroll(ScrollTarget::By(None, 0.0, -100_000.0))).await.expect("scrolled");
     scene.act(BrowserAct::Scroll(ScrollTarget::By(None, 0.0, 2_000.0))).await.expect("scrolled");
-    const LEFT: &str = "function() { const e = this.scrollingElement; return Math.min(2000, e.scrollHeight - e.clientHeight) - e.scrollTop }";
+    const REMAINING_SCROLL_SCRIPT: &str = "function() { const e = this.scrollingElement; return Math.min(2000, e.scrollHeight - e.clientHeight) - e.scrollTop }";
     let document = scene.page.element_at(5.0, 5.0).await.expect("a place");
-    let scroll_left = scene
+    let remaining_scroll = scene
         .page
-        .call_function_on_node(&document, &LEFT.replace("this", "this.ownerDocument"), Vec::new())
+        .call_function_on_node(
+            &document,
+            &REMAINING_SCROLL_SCRIPT.replace("this", "this.ownerDocument"),
+            Vec::new(),
+        )
         .await;
     assert!(
-        scroll_left
-            .as_ref()
-            .is_ok_and(|scroll_left| scroll_left.as_f64().is_some_and(|scroll_left| scroll_left.abs() < 1.0)),
-        "{scroll_left:?}"
+        remaining_scroll.as_ref().is_ok_and(|remaining_scroll| remaining_scroll
+            .as_f64()
+            .is_some_and(|remaining_scroll| remaining_scroll.abs() < 1.0)),
+        "{remaining_scroll:?}"
     );
     scene.click("button", "Far").await.expect("from below");
     scene.act(BrowserAct::Scroll(ScrollTarget::ToText("head".to_owned()))).await.expect("there");
@@ -301,7 +309,7 @@ async fn actions_work_in_closed_shadow_roots_and_frames_of_other_sites() {
     let mut scene = Scene::start("/shadow", "Shadow").await;
     scene.click("button", "Hidden deep").await.expect("pressed");
     assert_eq!(scene.status_text().await, "deep true");
-    let deep_field = scene.place("textbox", "Deep").await;
+    let deep_field = scene.node_ref("textbox", "Deep").await;
     scene.act(BrowserAct::Fill(deep_field, "well".to_owned())).await.expect("filled");
     assert_eq!(scene.status_text().await, "well");
 
@@ -314,7 +322,7 @@ async fn actions_work_in_closed_shadow_roots_and_frames_of_other_sites() {
             .then_some(())
     })
     .await;
-    let inside_button = scene.place("button", "Inside").await;
+    let inside_button = scene.node_ref("button", "Inside").await;
     assert_ne!(inside_button.session, *scene.page.session().inner());
     scene.act(BrowserAct::Click(inside_button.clone())).await.expect("pressed");
     let said_text = async |scene: &Scene| {
@@ -328,7 +336,7 @@ async fn actions_work_in_closed_shadow_roots_and_frames_of_other_sites() {
             .await
     };
     assert_eq!(said_text(&scene).await, Ok("in true".into()));
-    let within = scene.place("textbox", "Within").await;
+    let within = scene.node_ref("textbox", "Within").await;
     scene.act(BrowserAct::Fill(within, "across".to_owned())).await.expect("filled");
     assert_eq!(said_text(&scene).await, Ok("across".into()));
     // An element over the frame covers the frame's content too.
@@ -352,7 +360,7 @@ async fn transformed_elements_are_hit_on_a_high_density_screen() {
         scene.click("button", name).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
     }
     assert_eq!(scene.status_text().await, "Zoomed Turned Framed ");
-    let inside_button = scene.place("button", "Inside").await;
+    let inside_button = scene.node_ref("button", "Inside").await;
     scene
         .act(BrowserAct::Click(inside_button.clone()))
         .await
@@ -371,10 +379,10 @@ async fn elements_are_dragged_by_mouse_and_by_native_drag_and_drop() {
         return;
     }
     let mut scene = Scene::start("/drag", "Drag").await;
-    let (parcel, target) = (scene.place("button", "Parcel").await, scene.place("button", "Box").await);
+    let (parcel, target) = (scene.node_ref("button", "Parcel").await, scene.node_ref("button", "Box").await);
     scene.act(BrowserAct::Drag(parcel.clone(), target.clone())).await.expect("dragged");
     assert_eq!(scene.status_text().await, "dropped parcel");
-    let slider = scene.place("button", "Slider").await;
+    let slider = scene.node_ref("button", "Slider").await;
     scene.act(BrowserAct::Drag(slider, parcel)).await.expect("dragged");
     assert_eq!(scene.status_text().await, "moved true");
     scene.assert_other_tabs_unchanged().await;
@@ -390,27 +398,31 @@ async fn files_are_uploaded_and_downloaded() {
     for file in &files {
         std::fs::write(file, "hello").expect("written");
     }
-    let field = scene.place("button", "One file").await;
+    let field = scene.node_ref("button", "One file").await;
     scene.act(BrowserAct::Upload(field.clone(), files[..1].to_vec())).await.expect("given");
     assert_eq!(scene.status_text().await, "a.txt5");
     assert_eq!(
         scene.act(BrowserAct::Upload(field, files.clone())).await,
-        Err(UnsupportedAct::OneFile.into())
+        Err(UnsupportedAct::SingleFile.into())
     );
-    let choose = scene.place("button", "Choose").await;
+    let choose = scene.node_ref("button", "Choose").await;
     scene.act(BrowserAct::Upload(choose, files)).await.expect("given");
     assert_eq!(scene.status_text().await, "through 2");
-    let link = scene.place("link", "Get it").await;
-    assert_eq!(scene.act(BrowserAct::Upload(link, Vec::new())).await, Err(UnsupportedAct::NoFiles.into()));
+    let link = scene.node_ref("link", "Get it").await;
+    assert_eq!(
+        scene.act(BrowserAct::Upload(link, Vec::new())).await,
+        Err(UnsupportedAct::NotAFileField.into())
+    );
 
-    let mut downloads = Downloads::watch(&scene.connected.link).await.expect("watching");
+    let mut downloads = Downloads::watch(&scene.connection.link).await.expect("watching");
     let outcome = scene.click("link", "Get it").await.expect("pressed");
-    assert_eq!(outcome.reaction, PageReaction::Stayed, "a download is no navigation");
-    let begun_download =
-        tokio::time::timeout(PATIENCE, downloads.next()).await.expect("told").expect("connected");
-    let DownloadEvent::Began { name, frame, guid, .. } = begun_download else { panic!("{begun_download:?}") };
+    assert_eq!(outcome.reaction, PageReaction::Unchanged, "a download is no navigation");
+    let download =
+        tokio::time::timeout(TEST_TIMEOUT, downloads.next()).await.expect("an event").expect("connected");
+    let DownloadEvent::Began { name, frame, guid, .. } = download else { panic!("{download:?}") };
     assert_eq!((name.as_str(), &frame), ("report.txt", scene.page.main_frame()));
-    let outcome = tokio::time::timeout(PATIENCE, downloads.next()).await.expect("told").expect("connected");
+    let outcome =
+        tokio::time::timeout(TEST_TIMEOUT, downloads.next()).await.expect("an event").expect("connected");
     assert!(matches!(&outcome, DownloadEvent::Done { guid: it, bytes: 5, .. } if *it == guid), "{outcome:?}");
     scene.assert_other_tabs_unchanged().await;
 }
@@ -421,7 +433,7 @@ async fn an_action_reports_pages_dialogs_and_other_tabs() {
         return;
     }
     let mut scene = Scene::start("/go", "Go").await;
-    assert_eq!(scene.click("link", "Part").await.expect("pressed").reaction, PageReaction::Moved);
+    assert_eq!(scene.click("link", "Part").await.expect("pressed").reaction, PageReaction::AddressChanged);
     let outcome = scene.click("button", "Ask").await.expect("pressed");
     assert!(
         matches!(&outcome.reaction, PageReaction::Dialog(dialog) if dialog.message == "Sure?"),
@@ -431,7 +443,7 @@ async fn an_action_reports_pages_dialogs_and_other_tabs() {
     assert!(matches!(result, Err(ActError::Page(octo_browser::PageError::Dialog(_)))), "{result:?}");
     let reaction = scene.page.observe_reaction();
     scene.page.answer(DialogReply::Accept).await.expect("answered");
-    assert_eq!(reaction.wait().await, Ok(PageReaction::Stayed));
+    assert_eq!(reaction.wait().await, Ok(PageReaction::Unchanged));
     assert_eq!(scene.status_text().await, "true");
     scene.click("button", "Later").await.expect("pressed");
     scene.act(BrowserAct::Wait(WaitCondition::Text("late".to_owned()))).await.expect("came");
@@ -440,12 +452,16 @@ async fn an_action_reports_pages_dialogs_and_other_tabs() {
     scene.act(BrowserAct::Wait(WaitCondition::Time(Duration::from_millis(50)))).await.expect("waited");
     assert!(started.elapsed() < Duration::from_secs(5));
 
-    let mut opened = scene.connected.tabs.watch().await.expect("watching");
-    assert_eq!(scene.click("link", "New tab").await.expect("pressed").reaction, PageReaction::Stayed);
-    let popup = opened.next().await.expect("told");
+    let mut opened = scene.connection.tabs.watch().await.expect("watching");
+    assert_eq!(scene.click("link", "New tab").await.expect("pressed").reaction, PageReaction::Unchanged);
+    let popup = opened.next().await.expect("an event");
     assert_eq!(popup.opener.as_ref(), Some(scene.page.target()));
-    scene.before.push((popup.target.inner().clone(), "There".to_owned(), scene.site.url("/there")));
-    scene.before.sort();
+    scene.other_tabs_before.push((
+        popup.target.inner().clone(),
+        "There".to_owned(),
+        scene.site.url("/there"),
+    ));
+    scene.other_tabs_before.sort();
 
     let before = scene.page.document();
     assert_eq!(
@@ -453,35 +469,11 @@ async fn an_action_reports_pages_dialogs_and_other_tabs() {
         PageReaction::Navigated(LoadProgress::Done)
     );
     assert_ne!(scene.page.document(), before);
-    let diff = scene.view.changes(&scene.page, 500).await.expect("a look");
+    let diff = scene.view.changes(&scene.page, 500).await.expect("a snapshot");
     assert!(diff.change == ChangeExtent::Page && diff.text.contains("# There"), "{}", diff.text);
-    let mut after = other_tabs(&scene.connected.tabs, &scene.start).await;
+    let mut after = other_tabs(&scene.connection.tabs, &scene.tab).await;
     after.sort();
-    // The order of a list is the browser's.
-    assert_eq!(after, scene.before);
-    scene.recording.assert_only(SENT, scene.start.target.inner());
-}
-
-#[tokio::test]
-async fn a_reference_is_refound_only_if_one_similar_element_exists() {
-    if chromium().is_none() {
-        return;
-    }
-    let mut scene = Scene::start("/stale", "Stale").await;
-    let (apple, pear) = (scene.number("button", "Apple").await, scene.known_number("button", "Pear"));
-    let former = scene.view.locate(&scene.page, apple).await.expect("there").node_ref;
-    let redraw = scene.known_number("button", "Redraw");
-    let node_ref = scene.view.locate(&scene.page, redraw).await.expect("there").node_ref;
-    scene.act(BrowserAct::Click(node_ref)).await.expect("pressed");
-    assert_eq!(scene.act(BrowserAct::Click(former)).await, Err(ActError::Gone), "the old element is no more");
-    let refound = scene.view.locate(&scene.page, apple).await.expect("again");
-    assert_eq!((refound.method, refound.identity.name.as_str()), (LocateMethod::Similar, "Apple"));
-    assert_ne!(refound.number, apple);
-    scene.act(BrowserAct::Click(refound.node_ref)).await.expect("pressed");
-    assert_eq!(scene.status_text().await, "Apple");
-    scene.click("button", "Twice").await.expect("pressed");
-    let several = scene.view.locate(&scene.page, pear).await;
-    assert!(matches!(&several, Err(LocateError::Stale { number, .. }) if *number == pear), "{several:?}");
-    assert_eq!(scene.view.locate(&scene.page, 9_999).await, Err(LocateError::NeverGiven(9_999)));
-    scene.assert_other_tabs_unchanged().await;
+    // The browser decides the order of a list.
+    assert_eq!(after, scene.other_tabs_before);
+    scene.recording.assert_only(ALLOWED_COMMANDS, scene.tab.target.inner());
 }

@@ -1,8 +1,8 @@
-//! The parts of a page a model's picture does not show. Every field has its own colour: the colour of a covered
+//! The parts of a page that a model's picture does not show. Every field has its own colour: the colour of a covered
 //! field is missing from the picture.
 
 use crate::kit::{
-    DebuggingMode, PATIENCE, RealChromium, Site, TestDisplay, WindowFrames, chromium, script_result, tab,
+    DebuggingMode, RealChromium, Site, TEST_TIMEOUT, TestDisplay, WindowFrames, chromium, script_result, tab,
     until,
 };
 use image::RgbaImage;
@@ -16,16 +16,16 @@ use octo_browser::{
 /// Colours of covered fields, each with its field.
 const COVERED: [(&str, [u8; 3]); 12] = [
     ("a password", [255, 0, 0]),
-    ("a password nobody is told of", [255, 128, 0]),
+    ("a password hidden from assistive technology", [255, 128, 0]),
     ("a password at the window's edge", [180, 0, 90]),
     ("a code in a closed shadow root", [0, 0, 255]),
     ("a card in a frame of its own page", [255, 0, 255]),
     ("a password in a frame of another site", [0, 255, 255]),
     ("a password in a frame that is shown smaller", [128, 0, 255]),
     ("a card by its label alone", [0, 128, 255]),
-    ("what the page says of a secret", [200, 200, 0]),
-    ("the same, each letter by itself", [120, 200, 0]),
-    ("the same, told to nobody who listens", [60, 180, 180]),
+    ("text with a secret", [200, 200, 0]),
+    ("a secret with each letter in its own element", [120, 200, 0]),
+    ("a secret hidden from assistive technology", [60, 180, 180]),
     ("a password in a frame that is mirrored", [128, 64, 64]),
 ];
 /// Colours of uncovered fields.
@@ -71,12 +71,12 @@ const PAGES: &[(&str, &str)] = &[
     ),
 ];
 
-fn read(bytes: &[u8]) -> RgbaImage {
+fn decode(bytes: &[u8]) -> RgbaImage {
     image::load_from_memory(bytes).expect("a picture").into_rgba8()
 }
 
-/// Returns the number of points with this colour.
-fn points(image: &RgbaImage, [red, green, blue]: [u8; 3]) -> usize {
+/// Returns the number of pixels with this colour.
+fn pixel_count(image: &RgbaImage, [red, green, blue]: [u8; 3]) -> usize {
     image.pixels().filter(|pixel| pixel.0 == [red, green, blue, 255]).count()
 }
 
@@ -89,16 +89,16 @@ fn redactor() -> Redactor {
 
 #[tokio::test]
 async fn secret_fields_and_written_secrets_are_covered_in_a_picture() {
-    covered(&[]).await;
+    assert_secrets_are_covered(&[]).await;
 }
 
 /// The picture then uses the page's units, and the browser's positions use the screen's.
 #[tokio::test]
 async fn secrets_are_covered_on_a_high_density_screen() {
-    covered(&["--headless=new", "--force-device-scale-factor=2"]).await;
+    assert_secrets_are_covered(&["--headless=new", "--force-device-scale-factor=2"]).await;
 }
 
-async fn covered(arguments: &[&str]) {
+async fn assert_secrets_are_covered(arguments: &[&str]) {
     if chromium().is_none() {
         return;
     }
@@ -107,9 +107,9 @@ async fn covered(arguments: &[&str]) {
     let url = site.url("/");
     let arguments: Vec<&str> = arguments.iter().copied().chain([url.as_str()]).collect();
     let _chromium = RealChromium::start(&display, DebuggingMode::Flag, &arguments).await;
-    let connected = RealChromium::browser(&display).connect().await.expect("connected");
-    let found = tab(&connected.tabs, "Fields").await;
-    let page = Page::attach(&connected.link, &found.target).await.expect("attached");
+    let connection = RealChromium::browser(&display).connect().await.expect("connected");
+    let tab = tab(&connection.tabs, "Fields").await;
+    let page = Page::attach(&connection.link, &tab.target).await.expect("attached");
     let mut view = TabView::default();
     // All frames are loaded once their fields are; covered text appears in no text either.
     let text = until("the frames", async || {
@@ -121,45 +121,45 @@ async fn covered(arguments: &[&str]) {
     script_result(&page, "window.changed = 0").await;
 
     let uncovered =
-        read(&page.picture(PictureArea::Visible, PictureFormat::Png).await.expect("a picture").bytes);
-    assert!((1_000..=1_100).contains(&uncovered.width()), "as wide as the page counts");
-    let shot = view
+        decode(&page.picture(PictureArea::Visible, PictureFormat::Png).await.expect("a picture").bytes);
+    assert!((1_000..=1_100).contains(&uncovered.width()), "as wide as the page in CSS pixels");
+    let picture = view
         .take_picture(&page, PictureArea::Visible, ElementLabels::None, BringToFront::First, &redactor())
         .await
-        .expect("a shot");
-    let covered = read(&shot.picture.bytes);
+        .expect("a picture");
+    let covered = decode(&picture.picture.bytes);
     assert_eq!(uncovered.dimensions(), covered.dimensions());
     for (name, colour) in COVERED {
-        assert!(points(&uncovered, colour) > 0, "{name} is in the page");
-        assert_eq!(points(&covered, colour), 0, "{name} is covered");
+        assert!(pixel_count(&uncovered, colour) > 0, "{name} is in the page");
+        assert_eq!(pixel_count(&covered, colour), 0, "{name} is covered");
     }
     for (name, colour) in PLAIN {
-        assert!(points(&uncovered, colour) > 0, "{name} is in the page");
-        assert_eq!(points(&covered, colour), points(&uncovered, colour), "{name} is not covered");
+        assert!(pixel_count(&uncovered, colour) > 0, "{name} is in the page");
+        assert_eq!(pixel_count(&covered, colour), pixel_count(&uncovered, colour), "{name} is not covered");
     }
-    assert_eq!(shot.covered, COVERED.len() + "s3cret-Horse".len() - 1);
+    assert_eq!(picture.covered, COVERED.len() + "s3cret-Horse".len() - 1);
     assert_eq!(script_result(&page, "window.changed").await, 0, "the page is not touched for it");
 
     // A picture of one element, after the page scrolled to it; elements shown before keep their numbers.
-    let text = view.refresh(&page).await.expect("a look").render(WHOLE, RenderFilter::default()).text;
+    let text = view.refresh(&page).await.expect("a snapshot").render(WHOLE, RenderFilter::default()).text;
     let number = text.split_once("button \"Press\" [").expect("a button").1;
     let number: u32 = number.split_once(']').expect("its number").0.parse().expect("a number");
     let element =
         octo_browser::cdp::js_protocol::runtime::EvaluateParams::new("document.querySelector('#deep')");
-    let element = page.call(element, PATIENCE).await.expect("an element").result.object_id;
+    let element = page.call(element, TEST_TIMEOUT).await.expect("an element").result.object_id;
     let describe = octo_browser::cdp::browser_protocol::dom::DescribeNodeParams {
         object_id: element,
         ..Default::default()
     };
-    let element = page.call(describe, PATIENCE).await.expect("its name").node.backend_node_id;
+    let element = page.call(describe, TEST_TIMEOUT).await.expect("its name").node.backend_node_id;
     let area = PictureArea::Element(BackendNodeId::new(*element.inner()));
-    let uncovered = read(&page.picture(area.clone(), PictureFormat::Png).await.expect("a picture").bytes);
-    let shot = view
+    let uncovered = decode(&page.picture(area.clone(), PictureFormat::Png).await.expect("a picture").bytes);
+    let picture = view
         .take_picture(&page, area, ElementLabels::None, BringToFront::First, &redactor())
         .await
-        .expect("a shot");
-    assert!(points(&uncovered, [255, 0, 0]) > 1000);
-    assert_eq!(points(&read(&shot.picture.bytes), [255, 0, 0]), 0);
+        .expect("a picture");
+    assert!(pixel_count(&uncovered, [255, 0, 0]) > 1000);
+    assert_eq!(pixel_count(&decode(&picture.picture.bytes), [255, 0, 0]), 0);
     assert!(view.locate(&page, number).await.is_ok_and(|located| located.number == number));
 }
 
@@ -174,26 +174,29 @@ async fn a_page_scrolled_during_capture_gives_no_picture() {
     let url = site.url("/");
     let arguments = ["--headless=new", "--force-device-scale-factor=2", &url];
     let _chromium = RealChromium::start(&display, DebuggingMode::Flag, &arguments).await;
-    let connected = RealChromium::browser(&display).connect().await.expect("connected");
-    let found = tab(&connected.tabs, "Fields").await;
-    let page = Page::attach(&connected.link, &found.target).await.expect("attached");
+    let connection = RealChromium::browser(&display).connect().await.expect("connected");
+    let tab = tab(&connection.tabs, "Fields").await;
+    let page = Page::attach(&connection.link, &tab.target).await.expect("attached");
     let mut view = TabView::default();
     script_result(
         &page,
         "window.going = setInterval(() => { scrollTo(0, scrollY > 900 ? 0 : scrollY + 3); }, 10), true",
     )
     .await;
-    let moving = view
+    let result_while_scrolling = view
         .take_picture(&page, PictureArea::Visible, ElementLabels::Numbered, BringToFront::First, &redactor())
         .await;
-    assert_eq!(moving.expect_err("it moves"), ModelPictureError::Page(PageError::Moving));
-    assert!(view.last().is_none(), "a picture is no look");
+    assert_eq!(
+        result_while_scrolling.expect_err("it moves"),
+        ModelPictureError::Page(PageError::KeepsNavigating)
+    );
+    assert!(view.last_snapshot().is_none(), "a picture counts as no snapshot");
     script_result(&page, "clearInterval(window.going), true").await;
-    let still = view
+    let picture = view
         .take_picture(&page, PictureArea::Visible, ElementLabels::Numbered, BringToFront::First, &redactor())
         .await
-        .expect("a shot");
-    assert!(still.numbered > 0 && view.last().is_none());
+        .expect("a picture");
+    assert!(picture.numbered > 0 && view.last_snapshot().is_none());
 }
 
 #[tokio::test]
@@ -204,18 +207,18 @@ async fn numbers_are_drawn_at_their_elements() {
     let site = Site::start(PAGES).await;
     let display = TestDisplay::start(WindowFrames::None).await;
     let _chromium = RealChromium::start(&display, DebuggingMode::Flag, &[&site.url("/")]).await;
-    let connected = RealChromium::browser(&display).connect().await.expect("connected");
-    let found = tab(&connected.tabs, "Fields").await;
-    let page = Page::attach(&connected.link, &found.target).await.expect("attached");
+    let connection = RealChromium::browser(&display).connect().await.expect("connected");
+    let tab = tab(&connection.tabs, "Fields").await;
+    let page = Page::attach(&connection.link, &tab.target).await.expect("attached");
     let mut view = TabView::default();
     // Each loads at its own time, and a box that appears between the snapshot and the picture is in only one of
     // them.
-    until("all that is seen of the page and its four frames", async || {
+    until("the boxes of the page and its four frames", async || {
         (view.refresh(&page).await.ok()?.boxes().len() == 12).then_some(())
     })
     .await;
     script_result(&page, "window.changed = 0").await;
-    let shot = view
+    let picture = view
         .take_picture(
             &page,
             PictureArea::Visible,
@@ -224,25 +227,25 @@ async fn numbers_are_drawn_at_their_elements() {
             &Redactor::default(),
         )
         .await
-        .expect("a shot");
-    let image = read(&shot.picture.bytes);
-    let boxes = view.last().expect("a look").boxes();
-    assert_eq!(shot.numbered, boxes.len(), "{boxes:?}");
-    let mut framed = Vec::new();
-    for (number, spot) in boxes {
+        .expect("a picture");
+    let image = decode(&picture.picture.bytes);
+    let boxes = view.last_snapshot().expect("a snapshot").boxes();
+    assert_eq!(picture.numbered, boxes.len(), "{boxes:?}");
+    let mut labelled = Vec::new();
+    for (number, rect) in boxes {
         let node_ref = view.refs().lookup(number).expect("a place").clone();
         let identity = view.refs().identity(number).expect("it is known").clone();
         // Frames that are scaled down use their own units.
         if node_ref.session == *page.session().inner() {
-            let actual = page.spot(&node_ref).await.expect("it is there");
-            let is_near = (actual.left - spot.left).abs() < 1.0 && (actual.top - spot.top).abs() < 1.0;
-            assert!(is_near, "{identity:?} is at {actual:?} and not {spot:?}");
+            let actual = page.element_rect(&node_ref).await.expect("it is there");
+            let is_near = (actual.left - rect.left).abs() < 1.0 && (actual.top - rect.top).abs() < 1.0;
+            assert!(is_near, "{identity:?} is at {actual:?} and not {rect:?}");
         }
-        if image.get_pixel(spot.left as u32, spot.top as u32).0 == [214, 51, 108, 255] {
-            framed.push(identity.name);
+        if image.get_pixel(rect.left as u32, rect.top as u32).0 == [214, 51, 108, 255] {
+            labelled.push(identity.name);
         }
     }
     // The others are covered fields, their numbers too.
-    assert_eq!(framed, ["Name", "Town", "Press"]);
+    assert_eq!(labelled, ["Name", "Town", "Press"]);
     assert_eq!(script_result(&page, "window.changed").await, 0, "nothing is drawn onto the page");
 }

@@ -1,4 +1,4 @@
-//! Servers that listen like a browser but are none: the test decides how late they answer and whose port it is.
+//! Servers that listen like a browser: the test decides when they answer and which browser wrote their port file.
 
 use async_tungstenite::{tokio::accept_async, tungstenite::Message};
 use futures::StreamExt as _;
@@ -51,9 +51,9 @@ async fn serve(mut stream: TcpStream, sender: mpsc::UnboundedSender<oneshot::Sen
     let Ok(mut socket) = accept_async(stream).await else { return };
     let Some(Ok(Message::Text(command))) = socket.next().await else { return };
     let command: Value = serde_json::from_str(&command).expect("JSON");
-    let (go, proceed) = oneshot::channel();
-    sender.send(go).expect("the test listens");
-    if proceed.await.is_err() {
+    let (release, released) = oneshot::channel();
+    sender.send(release).expect("the test listens");
+    if released.await.is_err() {
         return;
     }
     let version = json!({ "protocolVersion": "1.3", "product": "Chrome/1", "revision": "", "userAgent": "", "jsVersion": "" });
@@ -62,21 +62,21 @@ async fn serve(mut stream: TcpStream, sender: mpsc::UnboundedSender<oneshot::Sen
     while let Some(Ok(_)) = socket.next().await {}
 }
 
-/// Writes a port file as a browser of this folder would have, this long ago.
-fn write_down(folder: &Path, port: u16, id: &str, ago: Duration) {
+/// Writes the port file of a browser with this folder, as old as `age`.
+fn write_port_file(folder: &Path, port: u16, id: &str, age: Duration) {
     fs::create_dir_all(folder).expect("a profile");
     let path = folder.join("DevToolsActivePort");
     fs::write(&path, format!("{port}\n/devtools/browser/{id}")).expect("written");
     let file = fs::File::options().write(true).open(&path).expect("it");
-    file.set_modified(SystemTime::now() - ago).expect("its time");
+    file.set_modified(SystemTime::now() - age).expect("its time");
 }
 
 #[tokio::test]
 async fn a_late_answer_to_an_allowed_connection_is_awaited() {
     let home = tempfile::tempdir().expect("a folder");
-    let mut asking = PromptingServer::start().await;
+    let mut server = PromptingServer::start().await;
     let profile = home.path().join("profile");
-    write_down(&profile, asking.port, "a", Duration::ZERO);
+    write_port_file(&profile, server.port, "a", Duration::ZERO);
     let browser = Browser::new(
         BrowserEnvironment::bare(HostSystem::Linux, home.path()),
         BrowserTarget::Folder(profile),
@@ -86,36 +86,36 @@ async fn a_late_answer_to_an_allowed_connection_is_awaited() {
         tokio::spawn(async move { browser.connect().await })
     };
     let attempt = connect();
-    let connection = asking.connections.recv().await.expect("its first command");
+    let connection = server.connections.recv().await.expect("its first command");
     assert!(matches!(*browser.state().borrow(), AttachmentState::WaitingForAllow { .. }));
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(3_600)).await;
     tokio::time::resume();
     connection.send(()).expect("it waits");
-    let connected = attempt.await.expect("its end").expect("connected");
+    let connection = attempt.await.expect("the task ends").expect("connected");
     assert!(matches!(
         *browser.state().borrow(),
         AttachmentState::Connected { mode: AccessMode::Approval, .. }
     ));
     browser.disconnect();
-    drop(connected);
+    drop(connection);
     // A caller that does not want to wait gives up.
     let attempt = connect();
-    let _never = asking.connections.recv().await.expect("its first command");
+    let _unanswered = server.connections.recv().await.expect("its first command");
     browser.cancel();
-    assert_eq!(attempt.await.expect("its end").map(drop), Err(ConnectError::Cancelled));
+    assert_eq!(attempt.await.expect("the task ends").map(drop), Err(ConnectError::Cancelled));
 }
 
 #[tokio::test]
 async fn the_newer_of_two_port_files_wins() {
     let home = tempfile::tempdir().expect("a folder");
-    let asking = PromptingServer::start().await;
+    let server = PromptingServer::start().await;
     let config = home.path().join(".config");
     for (chrome, chromium, expected) in [(3_600, 60, "of-chromium"), (60, 3_600, "of-chrome")] {
-        write_down(&config.join("google-chrome"), asking.port, "of-chrome", Duration::from_secs(chrome));
-        write_down(&config.join("chromium"), asking.port, "of-chromium", Duration::from_secs(chromium));
+        write_port_file(&config.join("google-chrome"), server.port, "of-chrome", Duration::from_secs(chrome));
+        write_port_file(&config.join("chromium"), server.port, "of-chromium", Duration::from_secs(chromium));
         let found = find(&BrowserEnvironment::bare(HostSystem::Linux, home.path()), None).await;
-        let at_port: Vec<_> = found.iter().filter(|found| found.port == asking.port).collect();
+        let at_port: Vec<_> = found.iter().filter(|found| found.port == server.port).collect();
         let [found] = at_port.as_slice() else { panic!("asked once: {found:?}") };
         let Probe::Approval { socket } = &found.probe else { panic!("{found:?}") };
         assert!(socket.ends_with(&format!("/devtools/browser/{expected}")), "{socket}");

@@ -14,22 +14,22 @@ pub(crate) use site::Site;
 use std::time::Duration;
 
 /// Timeout for any step on a busy machine, after which a test gives up.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Polling interval for a condition without a signal.
-const GLANCE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Waits until `look` returns something.
+/// Waits until `poll` returns something, and returns it. `expectation` is for the message of a timeout.
 pub(crate) async fn until<T>(expectation: &str, mut poll: impl AsyncFnMut() -> Option<T>) -> T {
-    let looking = async {
+    let polling = async {
         loop {
             if let Some(found) = poll().await {
                 return found;
             }
-            tokio::time::sleep(GLANCE).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     };
-    tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("{expectation} never came"))
+    tokio::time::timeout(TEST_TIMEOUT, polling).await.unwrap_or_else(|_| panic!("{expectation} never came"))
 }
 
 /// Returns a tab of the browser with this title.
@@ -40,15 +40,15 @@ pub(crate) async fn tab(tabs: &octo_browser::Tabs, title: &str) -> octo_browser:
 /// Returns the state that must not change: every other tab's name, title and address.
 pub(crate) async fn other_tabs(
     tabs: &octo_browser::Tabs,
-    but: &octo_browser::Tab,
+    except: &octo_browser::Tab,
 ) -> Vec<(String, String, String)> {
     let tabs = tabs.list().await.expect("tabs");
-    let remaining = tabs.into_iter().filter(|tab| tab.target != but.target);
+    let remaining = tabs.into_iter().filter(|tab| tab.target != except.target);
     remaining.map(|tab| (tab.target.inner().clone(), tab.title, tab.url)).collect()
 }
 
-/// A page of the person's, next to those a test works in. Its title counts its loads.
-pub(crate) const OWN: (&str, &str) = (
+/// A page of the person, beside the pages that a test uses. Its title counts its loads.
+pub(crate) const PERSON_PAGE: (&str, &str) = (
     "/own",
     "<title>Own</title><script>sessionStorage.loads = 1 + (sessionStorage.loads | 0); document.title = 'Own ' + sessionStorage.loads;</script>the person's own",
 );
@@ -57,16 +57,16 @@ pub(crate) const OWN: (&str, &str) = (
 pub(crate) struct PersonTab(octo_browser::Tab);
 
 impl PersonTab {
-    /// Its address: a different site from the others, so that it shares no process with them.
+    /// Returns its address, at a different site from the others, so that it shares no process with them.
     pub(crate) fn url(site: &Site) -> String {
-        site.url(OWN.0).replace("127.0.0.1", "localhost")
+        site.url(PERSON_PAGE.0).replace("127.0.0.1", "localhost")
     }
 
     pub(crate) async fn find(tabs: &octo_browser::Tabs) -> Self {
         Self(tab(tabs, "Own 1").await)
     }
 
-    /// Checks that the tab is still open at the same address, was never reloaded and belongs to no one else.
+    /// Checks that the tab is still open at the same address, was never reloaded, and has the same owner.
     pub(crate) async fn assert_unchanged(&self, tabs: &octo_browser::Tabs) {
         let current = tabs.list().await.expect("tabs").into_iter().find(|tab| tab.number == self.0.number);
         let tab_facts = |tab: &octo_browser::Tab| {
@@ -86,5 +86,5 @@ pub(crate) async fn script_result(page: &octo_browser::Page, script: &str) -> se
         return_by_value: Some(true),
         ..octo_browser::cdp::js_protocol::runtime::EvaluateParams::new(script)
     };
-    page.call(command, PATIENCE).await.expect("an answer").result.value.unwrap_or_default()
+    page.call(command, TEST_TIMEOUT).await.expect("an answer").result.value.unwrap_or_default()
 }

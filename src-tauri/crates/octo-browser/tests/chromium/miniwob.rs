@@ -36,9 +36,9 @@ fn is_soak() -> bool {
 
 /// A browser with one page, which moves from task to task.
 struct Playground {
-    _desk: TestDisplay,
+    _display: TestDisplay,
     _chromium: RealChromium,
-    _connected: octo_browser::BrowserConnection,
+    _connection: octo_browser::BrowserConnection,
     page: Page,
     folder: PathBuf,
 }
@@ -49,11 +49,11 @@ impl Playground {
         let folder = pages()?;
         let display = TestDisplay::start(WindowFrames::None).await;
         let chromium = RealChromium::start(&display, DebuggingMode::Flag, &["about:blank"]).await;
-        let connected = RealChromium::browser(&display).connect().await.expect("connected");
-        let start = tab(&connected.tabs, "about:blank").await;
-        let page = Page::attach(&connected.link, &start.target).await.expect("attached");
+        let connection = RealChromium::browser(&display).connect().await.expect("connected");
+        let start = tab(&connection.tabs, "about:blank").await;
+        let page = Page::attach(&connection.link, &start.target).await.expect("attached");
         page.begin_focus_emulation().await.expect("acting");
-        Some(Self { _desk: display, _chromium: chromium, _connected: connected, page, folder })
+        Some(Self { _display: display, _chromium: chromium, _connection: connection, page, folder })
     }
 
     fn url(&self, task: &str) -> String {
@@ -70,9 +70,9 @@ async fn play(playground: &Playground, task: &str, oracle: oracles::Oracle, seed
     for seed in [seed, seed + 100, seed + 200] {
         let started = Instant::now();
         let mut player = Player::begin(&playground.page, &playground.url(task), seed).await;
-        let solving = tokio::time::timeout(Duration::from_secs(60), oracle(&mut player)).await;
+        let result = tokio::time::timeout(Duration::from_secs(60), oracle(&mut player)).await;
         let reward = player.reward().await;
-        let reason = match solving {
+        let reason = match result {
             Err(_) => "it took longer than a minute".to_owned(),
             Ok(Err(reason)) if reason == AMBIGUOUS => {
                 eprintln!("{task} {seed}: {AMBIGUOUS}");
@@ -87,9 +87,9 @@ async fn play(playground: &Playground, task: &str, oracle: oracles::Oracle, seed
             return None;
         }
         let end = player.text().await;
-        let Player { goal, first, .. } = player;
+        let Player { goal, initial_text, .. } = player;
         return Some(format!(
-            "{task} (seed {seed}): reward {reward}. {reason}\ngoal: {goal}\nat first: {first}\nin the end: {end}"
+            "{task} (seed {seed}): reward {reward}. {reason}\ngoal: {goal}\nat first: {initial_text}\nin the end: {end}"
         ));
     }
     Some(format!("{task} (seed {seed}): {AMBIGUOUS}, three times"))
@@ -131,13 +131,13 @@ fn tasks(folder: &std::path::Path) -> Vec<String> {
 fn every_task_is_attempted_or_left_out_for_a_reason() {
     let Some(folder) = pages() else { return };
     let attempted: Vec<&str> = oracles::all().map(|(task, _)| *task).collect();
-    let left_out = oracles::LEFT_OUT.iter().flat_map(|(_, tasks)| tasks.iter().copied());
-    let mut listed: Vec<&str> = attempted.iter().copied().chain(left_out).collect();
+    let not_attempted = oracles::NOT_ATTEMPTED.iter().flat_map(|(_, tasks)| tasks.iter().copied());
+    let mut listed: Vec<&str> = attempted.iter().copied().chain(not_attempted).collect();
     listed.sort_unstable();
     assert_eq!(listed, tasks(&folder), "each once");
     assert_eq!(listed.len(), 130);
     assert!(attempted.len() >= 60, "{} are attempted", attempted.len());
-    for (reason, tasks) in oracles::LEFT_OUT {
+    for (reason, tasks) in oracles::NOT_ATTEMPTED {
         eprintln!("{reason:?}: {} left out", tasks.len());
     }
 }

@@ -1,8 +1,8 @@
 //! The tab in use.
 
 use crate::kit::{
-    DebuggingMode, OWN, PATIENCE, PersonTab, RealChromium, Recording, Site, TestDisplay, WindowFrames,
-    chromium, other_tabs, script_result, tab, until,
+    DebuggingMode, PERSON_PAGE, PersonTab, RealChromium, Recording, Site, TEST_TIMEOUT, TestDisplay,
+    WindowFrames, chromium, other_tabs, script_result, tab, until,
 };
 use octo_browser::{
     CallError, DialogKind, DialogReply, DocumentChange, HistoryDirection, Liveness, NavigateError,
@@ -34,7 +34,7 @@ const PAGES: &[(&str, &str)] = &[
     ("/loop", "<title>Loop</title><script>onload = () => setTimeout(() => { for (;;); }, 300)</script>"),
     ("/alert", "<title>Alert</title><script>onload = () => setTimeout(() => alert('Before'), 300)</script>"),
     ("/other", "<title>Other</title>the person's own"),
-    OWN,
+    PERSON_PAGE,
 ];
 
 struct Scene {
@@ -42,8 +42,8 @@ struct Scene {
     display: TestDisplay,
     _chromium: RealChromium,
     recording: Recording,
-    connected: octo_browser::BrowserConnection,
-    own_tab: PersonTab,
+    connection: octo_browser::BrowserConnection,
+    person_tab: PersonTab,
 }
 
 impl Scene {
@@ -56,20 +56,21 @@ impl Scene {
             arguments.iter().copied().chain(urls.iter().map(String::as_str)).collect();
         let chromium = RealChromium::start(&display, DebuggingMode::Flag, &all_arguments).await;
         let recording = Recording::default();
-        let connected = RealChromium::watched(&display, recording.wrap()).connect().await.expect("connected");
-        let person_tab = PersonTab::find(&connected.tabs).await;
-        Self { site, display, _chromium: chromium, recording, connected, own_tab: person_tab }
+        let connection =
+            RealChromium::recorded(&display, recording.wrap()).connect().await.expect("connected");
+        let person_tab = PersonTab::find(&connection.tabs).await;
+        Self { site, display, _chromium: chromium, recording, connection, person_tab }
     }
 
     /// Checks that the person's other tab is unchanged at the end of every case.
     async fn assert_other_tabs_unchanged(self) {
-        self.own_tab.assert_unchanged(&self.connected.tabs).await;
+        self.person_tab.assert_unchanged(&self.connection.tabs).await;
         self.recording.assert_nothing_forbidden();
     }
 
     async fn page(&self, title: &str) -> Page {
-        let tab = tab(&self.connected.tabs, title).await;
-        Page::attach(&self.connected.link, &tab.target).await.expect("attached")
+        let tab = tab(&self.connection.tabs, title).await;
+        Page::attach(&self.connection.link, &tab.target).await.expect("attached")
     }
 }
 
@@ -79,22 +80,24 @@ async fn a_page_navigates_and_reports_its_document() {
         return;
     }
     let scene = Scene::start(WindowFrames::None, &["/", "/other"], &[]).await;
-    let start = tab(&scene.connected.tabs, "Start").await;
-    tab(&scene.connected.tabs, "Other").await;
-    let before = other_tabs(&scene.connected.tabs, &start).await;
+    let start = tab(&scene.connection.tabs, "Start").await;
+    tab(&scene.connection.tabs, "Other").await;
+    let before = other_tabs(&scene.connection.tabs, &start).await;
     let page = scene.page("Start").await;
     assert_eq!(page.origin(), scene.site.origin());
     let mut events = page.events();
-    let former = page.document();
+    let previous_document = page.document();
 
     assert_eq!(page.navigate(&scene.site.url("/next")).await, Ok(NavigationOutcome::Loaded));
-    let Ok(PageEvent::Committed(committed)) = events.recv().await else { panic!("the commit is told first") };
+    let Ok(PageEvent::Committed(committed)) = events.recv().await else {
+        panic!("the commit is reported first")
+    };
     assert_eq!((committed.url, committed.origin), (scene.site.url("/next"), scene.site.origin()));
-    assert!(matches!(committed.document, DocumentChange::New(_)) && page.document() != former);
+    assert!(matches!(committed.document, DocumentChange::New(_)) && page.document() != previous_document);
 
     let started = Instant::now();
     assert_eq!(page.navigate(&scene.site.url("/next#end")).await, Ok(NavigationOutcome::SameDocument));
-    assert!(started.elapsed() < Duration::from_secs(3), "nothing is waited for that does not come");
+    assert!(started.elapsed() < Duration::from_secs(3), "it waits for no event that never comes");
     assert_eq!(page.committed().url, scene.site.url("/next#end"));
 
     assert_eq!(page.travel_history(HistoryDirection::Back).await, Ok(NavigationOutcome::SameDocument));
@@ -122,16 +125,16 @@ async fn a_page_navigates_and_reports_its_document() {
     let never = EvaluateParams { await_promise: Some(true), ..EvaluateParams::new("new Promise(() => {})") };
     let waiting = {
         let page = page.clone();
-        tokio::spawn(async move { page.call(never, PATIENCE).await })
+        tokio::spawn(async move { page.call(never, TEST_TIMEOUT).await })
     };
     assert_eq!(
-        scene.connected.tabs.close(&start, octo_browser::CloseScope::OwnTabs).await,
-        Err(octo_browser::TabError::NotOurs(start.number)),
+        scene.connection.tabs.close(&start, octo_browser::CloseScope::OwnTabs).await,
+        Err(octo_browser::TabError::OwnedByPerson(start.number)),
     );
-    assert_eq!(other_tabs(&scene.connected.tabs, &start).await, before);
-    scene.connected.tabs.close(&start, octo_browser::CloseScope::AnyTab).await.expect("closed");
-    assert_eq!(waiting.await.expect("its end"), Err(PageError::Detached));
-    while !matches!(events.recv().await.expect("told"), PageEvent::Detached) {}
+    assert_eq!(other_tabs(&scene.connection.tabs, &start).await, before);
+    scene.connection.tabs.close(&start, octo_browser::CloseScope::AnyTab).await.expect("closed");
+    assert_eq!(waiting.await.expect("the task ends"), Err(PageError::Detached));
+    while !matches!(events.recv().await.expect("an event"), PageEvent::Detached) {}
 
     let closed: Vec<_> = scene
         .recording
@@ -152,7 +155,7 @@ async fn a_dialog_ends_the_wait_and_is_answered() {
     let scene = Scene::start(WindowFrames::None, &["/leave"], &[]).await;
     let page = scene.page("Leave").await;
     let started = Instant::now();
-    let prompt = page.call(EvaluateParams::new("window.said = prompt('Who?', 'me')"), PATIENCE).await;
+    let prompt = page.call(EvaluateParams::new("window.said = prompt('Who?', 'me')"), TEST_TIMEOUT).await;
     let Err(PageError::Dialog(dialog)) = prompt else { panic!("{prompt:?}") };
     assert!(started.elapsed() < Duration::from_secs(5));
     assert_eq!(
@@ -160,7 +163,7 @@ async fn a_dialog_ends_the_wait_and_is_answered() {
         (DialogKind::Prompt, "Who?", "me")
     );
     assert_eq!(page.liveness().await, Ok(Liveness::DialogOpen));
-    let response = page.call(EvaluateParams::new("1"), PATIENCE).await;
+    let response = page.call(EvaluateParams::new("1"), TEST_TIMEOUT).await;
     assert!(matches!(response, Err(PageError::Dialog(_))), "at once: {response:?}");
     page.answer(DialogReply::AcceptWith("you".to_owned())).await.expect("answered");
     until("the end of the dialog", async || page.dialog().is_none().then_some(())).await;
@@ -174,8 +177,8 @@ async fn a_dialog_ends_the_wait_and_is_answered() {
         ..octo_browser::cdp::browser_protocol::input::DispatchMouseEventParams::new(kind, 20.0, 20.0)
     };
     use octo_browser::cdp::browser_protocol::input::DispatchMouseEventType::{MousePressed, MouseReleased};
-    page.call(mouse(MousePressed), PATIENCE).await.expect("pressed");
-    page.call(mouse(MouseReleased), PATIENCE).await.expect("released");
+    page.call(mouse(MousePressed), TEST_TIMEOUT).await.expect("pressed");
+    page.call(mouse(MouseReleased), TEST_TIMEOUT).await.expect("released");
     let stay = page.navigate(&scene.site.url("/next")).await;
     assert!(
         matches!(&stay, Err(NavigateError::Page(PageError::Dialog(dialog))) if dialog.kind == DialogKind::BeforeUnload),
@@ -187,7 +190,7 @@ async fn a_dialog_ends_the_wait_and_is_answered() {
     let mut events = page.events();
     assert!(page.navigate(&scene.site.url("/next")).await.is_err());
     page.answer(DialogReply::Accept).await.expect("left");
-    page.wait_for_navigation(&mut events).await.expect_err("the question itself is the first news");
+    page.wait_for_navigation(&mut events).await.expect_err("the question itself is the first event");
     page.wait_for_navigation(&mut events).await.expect("arrived");
     assert_eq!(script_result(&page, "document.title").await, "Next");
     scene.assert_other_tabs_unchanged().await;
@@ -215,8 +218,10 @@ async fn frames_of_other_sites_have_sessions_and_are_listed() {
     assert_eq!(inner.parent.as_ref(), Some(page.main_frame()));
     assert_eq!(deep_frame.parent.as_ref(), Some(&inner.id));
     assert!(inner.origin.starts_with("http://localhost:"), "{inner:?}");
-    let pathname =
-        page.call_in(&inner.session, EvaluateParams::new("location.pathname"), PATIENCE).await.expect("said");
+    let pathname = page
+        .call_in(&inner.session, EvaluateParams::new("location.pathname"), TEST_TIMEOUT)
+        .await
+        .expect("said");
     assert_eq!(pathname.result.value, Some("/inner".into()));
     scene.assert_other_tabs_unchanged().await;
 }
@@ -228,39 +233,39 @@ async fn an_unresponsive_tab_is_left_alone_with_a_reason() {
     }
     let scene = Scene::start(WindowFrames::None, &["/alert", "/other"], &[]).await;
     // A foreground page keeps its alert open; this one was open before anyone attached.
-    let alert_tab = tab(&scene.connected.tabs, "Alert").await;
+    let alert_tab = tab(&scene.connection.tabs, "Alert").await;
     // While the browser still starts, its other pages use the CPU and look like an endless script.
-    until("the alert", async || match Page::attach(&scene.connected.link, &alert_tab.target).await {
+    until("the alert", async || match Page::attach(&scene.connection.link, &alert_tab.target).await {
         Err(PageError::Silent(Liveness::DialogOpen)) => Some(()),
         Ok(_) | Err(PageError::Silent(Liveness::Hung)) => None,
         Err(other) => panic!("{other:?}"),
     })
     .await;
 
-    let other = tab(&scene.connected.tabs, "Other").await;
-    let page = Page::attach(&scene.connected.link, &other.target).await.expect("the other tab is free");
+    let other = tab(&scene.connection.tabs, "Other").await;
+    let page = Page::attach(&scene.connection.link, &other.target).await.expect("the other tab is free");
     drop(page);
 
     let hung = scene
-        .connected
+        .connection
         .link
         .call(
             None,
             CreateTargetParams { background: Some(true), ..CreateTargetParams::new(scene.site.url("/loop")) },
-            PATIENCE,
+            TEST_TIMEOUT,
         )
         .await
         .expect("opened")
         .target_id;
     // On a busy machine, a page that is only starting is silent too, without computing anything.
-    until("the loop", async || match Page::attach(&scene.connected.link, &hung).await {
+    until("the loop", async || match Page::attach(&scene.connection.link, &hung).await {
         Err(PageError::Silent(Liveness::Hung)) => Some(()),
         Ok(_) | Err(PageError::Silent(Liveness::DialogOpen)) => None,
         Err(other) => panic!("{other:?}"),
     })
     .await;
     let titles: Vec<String> =
-        scene.connected.tabs.list().await.expect("tabs").into_iter().map(|tab| tab.title).collect();
+        scene.connection.tabs.list().await.expect("tabs").into_iter().map(|tab| tab.title).collect();
     assert!(["Alert", "Other", "Loop"].iter().all(|title| titles.iter().any(|it| it == title)), "{titles:?}");
     scene.assert_other_tabs_unchanged().await;
 }
@@ -272,10 +277,10 @@ async fn a_crash_is_reported_and_a_reload_recovers() {
     }
     let scene = Scene::start(WindowFrames::None, &["/"], &[]).await;
     let page = scene.page("Start").await;
-    for revived_by_its_address in [false, true] {
+    for recovers_by_navigation in [false, true] {
         let mut events = page.events();
         scene
-            .connected
+            .connection
             .link
             .call(
                 Some(page.session()),
@@ -284,10 +289,13 @@ async fn a_crash_is_reported_and_a_reload_recovers() {
             )
             .await
             .ok();
-        while !matches!(events.recv().await.expect("told"), PageEvent::Crashed) {}
-        assert_eq!(page.call(EvaluateParams::new("1"), PATIENCE).await.map(drop), Err(PageError::Crashed));
+        while !matches!(events.recv().await.expect("an event"), PageEvent::Crashed) {}
+        assert_eq!(
+            page.call(EvaluateParams::new("1"), TEST_TIMEOUT).await.map(drop),
+            Err(PageError::Crashed)
+        );
         assert_eq!(page.liveness().await, Ok(Liveness::Discarded));
-        match revived_by_its_address {
+        match recovers_by_navigation {
             true => page.navigate(&scene.site.url("/")).await.expect("revived"),
             false => page.reload().await.expect("revived"),
         };
@@ -313,7 +321,7 @@ async fn a_picture_is_taken_of_a_tab_in_the_background_and_of_an_element() {
                 depth: Some(-1),
                 ..Default::default()
             },
-            PATIENCE,
+            TEST_TIMEOUT,
         )
         .await
         .expect("nodes")
@@ -344,10 +352,10 @@ async fn a_hundred_tabs_cost_one_command_and_only_the_used_one_is_attached() {
     let other = scene.site.url("/other");
     for _ in 2..100 {
         let open = CreateTargetParams { background: Some(true), ..CreateTargetParams::new(other.clone()) };
-        scene.connected.link.call(None, open, PATIENCE).await.expect("opened");
+        scene.connection.link.call(None, open, TEST_TIMEOUT).await.expect("opened");
     }
     let tabs = until("all tabs", async || {
-        let tabs = scene.connected.tabs.list().await.expect("tabs");
+        let tabs = scene.connection.tabs.list().await.expect("tabs");
         // A page that is still loading has its address as its title.
         let listed = tabs.iter().filter(|tab| tab.title == "Other").count();
         (tabs.len() == 100 && listed == 98).then_some(tabs)
@@ -355,13 +363,13 @@ async fn a_hundred_tabs_cost_one_command_and_only_the_used_one_is_attached() {
     .await;
     let sent = scene.recording.sent().len();
     let started = Instant::now();
-    assert_eq!(scene.connected.tabs.list().await.expect("tabs").len(), 100);
+    assert_eq!(scene.connection.tabs.list().await.expect("tabs").len(), 100);
     eprintln!("100 tabs listed in {:?}", started.elapsed());
     assert_eq!(scene.recording.sent().len() - sent, 1, "one command");
     let start = tabs.iter().find(|tab| tab.title == "Start").expect("the first");
-    let before = other_tabs(&scene.connected.tabs, start).await;
+    let before = other_tabs(&scene.connection.tabs, start).await;
     let started = Instant::now();
-    let page = Page::attach(&scene.connected.link, &start.target).await.expect("attached");
+    let page = Page::attach(&scene.connection.link, &start.target).await.expect("attached");
     eprintln!("attached in {:?}", started.elapsed());
     let session = page.session().clone();
     page.navigate(&scene.site.url("/next")).await.expect("there");
@@ -375,7 +383,7 @@ async fn a_hundred_tabs_cost_one_command_and_only_the_used_one_is_attached() {
     );
     let attached = scene.recording.names().iter().filter(|name| *name == "Target.attachToTarget").count();
     assert_eq!(attached, 1);
-    assert_eq!(other_tabs(&scene.connected.tabs, start).await, before);
+    assert_eq!(other_tabs(&scene.connection.tabs, start).await, before);
     scene.assert_other_tabs_unchanged().await;
 }
 
@@ -386,22 +394,22 @@ async fn two_sessions_share_the_link_and_a_popup_is_reported_with_its_opener() {
     }
     let scene = Scene::start(WindowFrames::None, &["/", "/next"], &[]).await;
     let (first, second) = (scene.page("Start").await, scene.page("Next").await);
-    let mut opened = scene.connected.tabs.watch().await.expect("watching");
+    let mut opened = scene.connection.tabs.watch().await.expect("watching");
     let (a, b) =
         tokio::join!(script_result(&first, "document.title"), script_result(&second, "document.title"));
     assert_eq!((a, b), ("Start".into(), "Next".into()));
     let open = EvaluateParams { user_gesture: Some(true), ..EvaluateParams::new("void open('/other')") };
-    first.call(open, PATIENCE).await.expect("opened");
-    let popup = opened.next().await.expect("told");
+    first.call(open, TEST_TIMEOUT).await.expect("opened");
+    let popup = opened.next().await.expect("an event");
     assert_eq!(popup.opener.as_ref(), Some(first.target()));
     drop(first);
-    assert_eq!(script_result(&second, "document.title").await, "Next", "the other goes on");
-    assert_eq!(tab(&scene.connected.tabs, "Other").await.number, popup.number);
-    let own_tab = scene.connected.tabs.open(&scene.site.url("/near")).await.expect("opened");
-    assert_eq!(own_tab.owner, octo_browser::TabOwner::Octo);
-    scene.connected.tabs.close(&own_tab, octo_browser::CloseScope::OwnTabs).await.expect("closed");
-    until("its end", async || {
-        matches!(scene.connected.tabs.find(own_tab.number).await, Err(octo_browser::TabError::Gone(_)))
+    assert_eq!(script_result(&second, "document.title").await, "Next", "the other session continues");
+    assert_eq!(tab(&scene.connection.tabs, "Other").await.number, popup.number);
+    let octo_tab = scene.connection.tabs.open(&scene.site.url("/near")).await.expect("opened");
+    assert_eq!(octo_tab.owner, octo_browser::TabOwner::Octo);
+    scene.connection.tabs.close(&octo_tab, octo_browser::CloseScope::OwnTabs).await.expect("closed");
+    until("the task ends", async || {
+        matches!(scene.connection.tabs.find(octo_tab.number).await, Err(octo_browser::TabError::Gone(_)))
             .then_some(())
     })
     .await;
@@ -417,12 +425,12 @@ async fn a_minimised_window_is_restored_for_a_picture() {
     let page = scene.page("Start").await;
     let window = || async {
         let params = GetWindowForTargetParams { target_id: Some(page.target().clone()) };
-        page.link().call(None, params, PATIENCE).await.expect("a window")
+        page.link().call(None, params, TEST_TIMEOUT).await.expect("a window")
     };
     until("its page", async || scene.display.is_white().then_some(())).await;
     let minimised = Bounds { window_state: Some(WindowState::Minimized), ..Default::default() };
     let minimise = SetWindowBoundsParams::new(window().await.window_id, minimised);
-    page.link().call(None, minimise, PATIENCE).await.expect("minimised");
+    page.link().call(None, minimise, TEST_TIMEOUT).await.expect("minimised");
     until("the window's absence", async || (!scene.display.is_white()).then_some(())).await;
     assert_eq!(window().await.bounds.window_state, Some(WindowState::Minimized));
     let picture = page.picture(PictureArea::Visible, PictureFormat::Png).await.expect("a picture");
@@ -437,7 +445,7 @@ async fn an_untrusted_certificate_still_warns() {
         return;
     }
     let scene = Scene::start(WindowFrames::None, &["/"], &[]).await;
-    let secure = Site::behind_tls("<title>Reached</title>").await;
+    let secure = Site::start_with_tls("<title>Reached</title>").await;
     let page = scene.page("Start").await;
     let error = page.navigate(&secure.secure_url()).await;
     assert_eq!(error, Err(NavigateError::Failed { name: "ERR_CERT_AUTHORITY_INVALID".to_owned() }));
@@ -452,9 +460,9 @@ async fn a_discarded_tab_stays_discarded_until_focused() {
         return;
     }
     let scene = Scene::start(WindowFrames::None, &["/", "/other"], &[]).await;
-    tab(&scene.connected.tabs, "Other").await;
-    let sleeping = scene.connected.tabs.open("chrome://discards/").await.expect("opened");
-    let panel = Page::attach(&scene.connected.link, &sleeping.target).await.expect("attached");
+    tab(&scene.connection.tabs, "Other").await;
+    let sleeping = scene.connection.tabs.open("chrome://discards/").await.expect("opened");
+    let panel = Page::attach(&scene.connection.link, &sleeping.target).await.expect("attached");
     // The browser's own page for this, with its own button.
     let press = "(() => { let done = false; const walk = root => root.querySelectorAll('*').forEach(it => { \
                  if (it.shadowRoot) walk(it.shadowRoot); \
@@ -464,19 +472,19 @@ async fn a_discarded_tab_stays_discarded_until_focused() {
     until("its button", async || (script_result(&panel, press).await == true).then_some(())).await;
     // A sleeping tab has a different id in the protocol than it had when awake.
     let other = until("the sleep", async || {
-        let other = tab(&scene.connected.tabs, "Other").await;
-        match Page::attach(&scene.connected.link, &other.target).await {
+        let other = tab(&scene.connection.tabs, "Other").await;
+        match Page::attach(&scene.connection.link, &other.target).await {
             Err(PageError::Silent(Liveness::Discarded)) => Some(other),
             Ok(_) | Err(PageError::Call(CallError::Gone { .. })) => None,
             Err(error) => panic!("{error:?}"),
         }
     })
     .await;
-    let reattached = Page::attach(&scene.connected.link, &other.target).await.map(drop);
+    let reattached = Page::attach(&scene.connection.link, &other.target).await.map(drop);
     assert_eq!(reattached, Err(PageError::Silent(Liveness::Discarded)), "asking woke it up");
-    scene.connected.tabs.activate(&other).await.expect("in front");
+    scene.connection.tabs.activate(&other).await.expect("in front");
     let page =
-        until("its return", async || Page::attach(&scene.connected.link, &other.target).await.ok()).await;
+        until("its return", async || Page::attach(&scene.connection.link, &other.target).await.ok()).await;
     until("its document", async || (script_result(&page, "document.title").await == "Other").then_some(()))
         .await;
     scene.assert_other_tabs_unchanged().await;

@@ -4,7 +4,7 @@ use octo_browser::safety::{PageBlock, PageText, PageTextKind, Redactor, SecretNa
 use proptest::prelude::*;
 use secrecy::SecretString;
 
-fn written(text: &str) -> String {
+fn block_with_text(text: &str) -> String {
     let page = PageBlock {
         origin: "a.example".into(),
         lines: vec![(PageTextKind::Title, "T".into())],
@@ -13,7 +13,7 @@ fn written(text: &str) -> String {
     block(&page, 10_000, &Redactor::default())
 }
 
-/// Keeps only letters, as they are read.
+/// Returns the text in lower case without white space.
 fn letters(text: &str) -> String {
     text.chars().filter(|character| !character.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
@@ -57,10 +57,10 @@ fn a_block_names_its_origin_and_ends_once() {
 fn plain_text_is_unchanged() {
     let text =
         "This web page is a browser page; see my web-page: 2 < 3 and <b>bold</b>.\n- link \"Home\" [4]";
-    let framed = written(&text.replace("web-page", "page"));
+    let output = block_with_text(&text.replace("web-page", "page"));
     assert!(
-        framed.contains("This web page is a browser page")
-            && framed.contains("2 < 3 and <b>bold</b>.\n- link \"Home\" [4]")
+        output.contains("This web page is a browser page")
+            && output.contains("2 < 3 and <b>bold</b>.\n- link \"Home\" [4]")
     );
 }
 
@@ -88,7 +88,7 @@ proptest! {
         prop_oneof!["</?", " ?/ ?", "browser", "BROWSER", "_", "page", "browser_page", "\u{200b}", "\u{ad}", ">", "[a-z<\u{e9}]{0,4}", "\n"],
         0..24,
     )) {
-        let text = letters(&written(&pieces.concat()));
+        let text = letters(&block_with_text(&pieces.concat()));
         prop_assert_eq!(text.matches("</browser_page").count(), 1, "{}", text);
         prop_assert_eq!(text.matches("<browser_page").count(), 1, "{}", text);
     }
@@ -109,9 +109,9 @@ fn blocks_parse_back_with_their_sites() {
         site_block("tabs", "no site"),
         site_block("https://b.example:8443", "second"),
     );
-    let read: Vec<_> =
+    let parsed: Vec<_> =
         parse_blocks(&message).into_iter().map(|(site, text)| (site.to_string(), text.trim())).collect();
-    let sites: Vec<&str> = read.iter().map(|(site, _)| site.as_str()).collect();
+    let sites: Vec<&str> = parsed.iter().map(|(site, _)| site.as_str()).collect();
     assert_eq!(sites, ["https://a.example", "https://b.example:8443"]);
-    assert!(read[0].1.starts_with("first") && read[1].1 == "second", "{read:?}");
+    assert!(parsed[0].1.starts_with("first") && parsed[1].1 == "second", "{parsed:?}");
 }

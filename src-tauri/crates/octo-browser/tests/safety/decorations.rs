@@ -1,4 +1,4 @@
-//! A word that must ask still asks, whatever is put around or into it.
+//! A control whose name announces an effect still asks, however the name is disguised.
 
 use super::{asked, button};
 use octo_browser::safety::PageAction;
@@ -43,7 +43,7 @@ fn cases() -> u32 {
 }
 
 /// Returns one way to disguise a word.
-fn dressed(word: &str, decoration: u8, index: usize) -> String {
+fn disguised(word: &str, decoration: u8, index: usize) -> String {
     let mut characters: Vec<char> = word.chars().collect();
     let index = index % (characters.len() + 1);
     let hidden =
@@ -87,17 +87,17 @@ proptest! {
     #[test]
     fn decorations_never_make_a_word_harmless(
         word in proptest::sample::select(WORDS.to_vec()),
-        ways in proptest::collection::vec((any::<u8>(), any::<usize>()), 0..4),
+        decorations in proptest::collection::vec((any::<u8>(), any::<usize>()), 0..4),
         language in proptest::sample::select(vec![None, Some("en"), Some("zh-Hant"), Some("xx")]),
     ) {
-        let name = ways.iter().fold(word.to_owned(), |name, (kind, index)| dressed(&name, *kind, *index));
+        let name = decorations.iter().fold(word.to_owned(), |name, (kind, index)| disguised(&name, *kind, *index));
         prop_assert!(!asked(language, &button(&name), PageAction::Click).is_empty(), "{name:?} of {word}");
     }
 
     #[test]
     fn no_name_or_text_breaks_the_judgement(name in any::<String>(), text in any::<String>()) {
         let _ = asked(None, &button(&name), PageAction::Click);
-        let _ = asked(None, &super::text_line(&name), PageAction::Type { text: &text, keys: octo_browser::safety::TypingMode::KeyPresses });
+        let _ = asked(None, &super::text_line(&name), PageAction::Type { text: &text, mode: octo_browser::safety::TypingMode::KeyPresses });
         let _ = asked(None, &button(&name), PageAction::Navigate { url: &text });
         let _ = octo_browser::safety::PageAddress::of(&text);
     }

@@ -1,4 +1,4 @@
-//! The sites a task may use, step by step.
+//! The sites that a turn may use, step by step.
 
 use super::site;
 use octo_browser::safety::{
@@ -8,7 +8,7 @@ use octo_browser::safety::{
 use proptest::prelude::*;
 
 const TAB: TabNumber = TabNumber(1);
-const OTHER: TabNumber = TabNumber(2);
+const OTHER_TAB: TabNumber = TabNumber(2);
 
 fn question(grants: &SiteGrants, tab: TabNumber, step: PageStep, address: &str) -> SiteQuestion {
     match grants.check(tab, step, &PageAddress::of(address)) {
@@ -32,7 +32,7 @@ fn a_grant_covers_one_site_only() {
     assert_eq!(allowed_question.scope(), &GrantScope::Site(site("https://shop.example")));
     assert_eq!(grants.allow(TAB, allowed_question, GrantLifetime::Turn), RecordedGrant::Turn);
     for step in [PageStep::Navigate, PageStep::Commit, PageStep::Read, PageStep::Act] {
-        assert!(allowed(&grants, OTHER, step, "https://shop.example/other"), "{step:?}");
+        assert!(allowed(&grants, OTHER_TAB, step, "https://shop.example/other"), "{step:?}");
         for other in [
             "http://shop.example",
             "https://shop.example:8443",
@@ -51,7 +51,7 @@ fn a_redirect_is_judged_on_its_own_and_ends_a_single_grant() {
     let first_question = question(&grants, TAB, PageStep::Navigate, "https://a.example");
     assert_eq!(grants.allow(TAB, first_question, GrantLifetime::Once), RecordedGrant::Once);
     assert!(allowed(&grants, TAB, PageStep::Navigate, "https://a.example"));
-    assert!(!allowed(&grants, OTHER, PageStep::Navigate, "https://a.example"), "in that tab only");
+    assert!(!allowed(&grants, OTHER_TAB, PageStep::Navigate, "https://a.example"), "in that tab only");
     assert!(matches!(
         grants.record_commit(TAB, &PageAddress::of("https://a.example/in")),
         SiteVerdict::Allowed(_)
@@ -69,15 +69,17 @@ fn a_redirect_is_judged_on_its_own_and_ends_a_single_grant() {
 fn a_permit_covers_one_step_in_one_place() {
     let grants = SiteGrants::new([site("https://a.example")]);
     let address = PageAddress::of("https://a.example/x");
-    let SiteVerdict::Allowed(pass) = grants.check(TAB, PageStep::Read, &address) else { panic!("granted") };
-    assert!(pass.is_for(TAB, PageStep::Read, &address));
-    assert!(!pass.is_for(TAB, PageStep::Act, &address) && !pass.is_for(OTHER, PageStep::Read, &address));
-    assert!(!pass.is_for(TAB, PageStep::Read, &PageAddress::of("https://b.example")));
+    let SiteVerdict::Allowed(permit) = grants.check(TAB, PageStep::Read, &address) else { panic!("granted") };
+    assert!(permit.is_for(TAB, PageStep::Read, &address));
+    assert!(
+        !permit.is_for(TAB, PageStep::Act, &address) && !permit.is_for(OTHER_TAB, PageStep::Read, &address)
+    );
+    assert!(!permit.is_for(TAB, PageStep::Read, &PageAddress::of("https://b.example")));
 }
 
 #[test]
 fn no_grant_outlives_what_its_kind_allows() {
-    for (address, kind, longest) in [
+    for (address, kind, max_lifetime) in [
         ("https://a.example", SiteKind::Web, GrantLifetime::Always),
         ("http://localhost:3000", SiteKind::Near, GrantLifetime::Turn),
         ("http://192.168.1.1", SiteKind::Near, GrantLifetime::Turn),
@@ -92,24 +94,32 @@ fn no_grant_outlives_what_its_kind_allows() {
     ] {
         let mut grants = SiteGrants::default();
         let act_question = question(&grants, TAB, PageStep::Act, address);
-        assert_eq!((act_question.kind(), act_question.max_lifetime()), (kind, longest), "{address}");
+        assert_eq!((act_question.kind(), act_question.max_lifetime()), (kind, max_lifetime), "{address}");
         let grant = grants.allow(TAB, act_question, GrantLifetime::Always);
-        assert_eq!(matches!(grant, RecordedGrant::Always(_)), longest == GrantLifetime::Always, "{address}");
+        assert_eq!(
+            matches!(grant, RecordedGrant::Always(_)),
+            max_lifetime == GrantLifetime::Always,
+            "{address}"
+        );
         assert!(allowed(&grants, TAB, PageStep::Act, address), "{address}");
         assert_eq!(
-            allowed(&grants, OTHER, PageStep::Act, address),
-            longest > GrantLifetime::Once,
+            allowed(&grants, OTHER_TAB, PageStep::Act, address),
+            max_lifetime > GrantLifetime::Once,
             "{address}"
         );
         grants.forget_tab(TAB);
-        assert_eq!(allowed(&grants, TAB, PageStep::Act, address), longest > GrantLifetime::Once, "{address}");
+        assert_eq!(
+            allowed(&grants, TAB, PageStep::Act, address),
+            max_lifetime > GrantLifetime::Once,
+            "{address}"
+        );
     }
     let stored = SiteGrants::new([site("http://localhost:3000"), site("https://a.example")]);
     assert_eq!(stored.turn_scopes().count(), 1, "a near site is never allowed for ever");
 }
 
 #[test]
-fn some_places_are_refused_despite_grants() {
+fn some_addresses_are_refused_despite_grants() {
     let mut grants = SiteGrants::default();
     grants.refuse_port(9222);
     for (address, reason) in [
@@ -133,7 +143,7 @@ fn some_places_are_refused_despite_grants() {
     }
     assert!(
         allowed(&grants, TAB, PageStep::Read, "chrome-error://chromewebdata/"),
-        "that there is an error is told"
+        "the error may be reported"
     );
     assert!(allowed(&grants, TAB, PageStep::Navigate, "about:blank"));
 }
@@ -182,9 +192,9 @@ proptest! {
                 2 => grants.forget_tab(TAB),
                 _ => {}
             }
-            for (index, site_index) in PLACES.iter().enumerate() {
-                if allowed(&grants, TAB, PageStep::Act, site_index) || allowed(&grants, OTHER, PageStep::Act, site_index) {
-                    prop_assert!(granted.contains(&index), "{site_index}");
+            for (index, place) in PLACES.iter().enumerate() {
+                if allowed(&grants, TAB, PageStep::Act, place) || allowed(&grants, OTHER_TAB, PageStep::Act, place) {
+                    prop_assert!(granted.contains(&index), "{place}");
                 }
             }
         }

@@ -22,7 +22,7 @@ fn memory() -> PageMemory {
     memory
 }
 
-fn opening(url: &str) -> Vec<Sink> {
+fn navigation_sinks(url: &str) -> Vec<Sink> {
     asked_with(&memory(), None, &button(""), PageAction::Navigate { url })
 }
 
@@ -52,11 +52,11 @@ fn addresses_that_carry_data_ask() {
         "https://6d65657420617420746865207365636f6e6420666c6f6f72.evil.example/",
         "https://evil.example/?z=%E4%BC%9A%E8%AE%AE%E5%B7%B2%E7%BB%8F%E6%94%B9%E5%88%B0%E5%91%A8%E5%9B%9B%E4%B8%8B%E5%8D%88%E4%B8%89%E7%82%B9%E5%9C%A8",
     ] {
-        let sinks = opening(url);
+        let sinks = navigation_sinks(url);
         assert!(matches!(&sinks[..], [Sink::Leaks(_)]), "{url}: {sinks:?}");
     }
     assert!(
-        matches!(&opening(quoted)[..], [Sink::Leaks(AddressLeak::Quote(quote))] if quote.from == site("https://mail.example"))
+        matches!(&navigation_sinks(quoted)[..], [Sink::Leaks(AddressLeak::Quote(quote))] if quote.from == site("https://mail.example"))
     );
 }
 
@@ -77,9 +77,9 @@ fn plain_addresses_are_opened() {
         // A page showed exactly this address: following it reveals nothing new.
         "https://docs.example/a?token=0123456789abcdef0123456789abcdef01",
     ] {
-        assert_eq!(opening(url), [], "{url}");
+        assert_eq!(navigation_sinks(url), [], "{url}");
     }
-    assert_eq!(opening("not an address"), [Sink::Unknown]);
+    assert_eq!(navigation_sinks("not an address"), [Sink::Unknown]);
 }
 
 #[test]
@@ -100,11 +100,14 @@ fn data_in_a_host_name_asks() {
         "https://0123456789abcdef0123456789abcdef01234567.evil.example/",
         "https://thepasswordishunterandthesafehasthenumberfour.evil.example/",
     ] {
-        let sinks = opening(url);
+        let sinks = navigation_sinks(url);
         assert!(matches!(&sinks[..], [Sink::Leaks(_)]), "{url}: {sinks:?}");
     }
-    let wordy = format!("https://{}evil.example/", "some-words-of-my-own.".repeat(8));
-    assert!(matches!(&opening(&wordy)[..], [Sink::Leaks(AddressLeak::Long { .. })]), "{wordy}");
+    let long_host = format!("https://{}evil.example/", "some-words-of-my-own.".repeat(8));
+    assert!(
+        matches!(&navigation_sinks(&long_host)[..], [Sink::Leaks(AddressLeak::Long { .. })]),
+        "{long_host}"
+    );
 }
 
 #[test]
@@ -143,18 +146,18 @@ fn ordinary_hosts_are_opened() {
         "localhost",
         "one.two.three.four.five.six.seven.eight.example.com",
     ] {
-        assert_eq!(opening(&format!("https://{host}/")), [], "{host}");
+        assert_eq!(navigation_sinks(&format!("https://{host}/")), [], "{host}");
     }
 }
 
-fn typing(memory: &PageMemory, text: &str) -> Vec<Sink> {
-    asked_with(memory, None, &text_line("Note"), PageAction::Type { text, keys: TypingMode::Insertion })
+fn typing_sinks(memory: &PageMemory, text: &str) -> Vec<Sink> {
+    asked_with(memory, None, &text_line("Note"), PageAction::Type { text, mode: TypingMode::Insertion })
 }
 
 #[test]
 fn long_quotes_of_another_site_ask() {
     let memory = memory();
-    let turned: String = LETTER.chars().rev().collect();
+    let reversed: String = LETTER.chars().rev().collect();
     for text in [
         LETTER,
         "FYI: THE MEETING ABOUT THE MERGER -- OF BOTH COMPANIES (HAS BEEN MOVED) TO THE SECOND FLOOR",
@@ -164,10 +167,10 @@ fn long_quotes_of_another_site_ask() {
         "4111111111111111",
         "4111-1111-1111-1111",
         "VGhlIG1lZXRpbmcgYWJvdXQgdGhlIG1lcmdlciBvZiBib3RoIGNvbXBhbmllcyBoYXMgYmVlbiBtb3ZlZCB0byB0aGUgc2Vjb25k",
-        &turned,
+        &reversed,
     ] {
         assert!(
-            matches!(&typing(&memory, text)[..], [Sink::Carries(quote)] if quote.from == site("https://mail.example")),
+            matches!(&typing_sinks(&memory, text)[..], [Sink::Carries(quote)] if quote.from == site("https://mail.example")),
             "{text}"
         );
     }
@@ -177,7 +180,7 @@ fn long_quotes_of_another_site_ask() {
         "会议",
         "something of my own that nobody wrote before me here today at all",
     ] {
-        assert_eq!(typing(&memory, text), [], "{text}");
+        assert_eq!(typing_sinks(&memory, text), [], "{text}");
     }
 }
 
@@ -185,7 +188,7 @@ fn long_quotes_of_another_site_ask() {
 fn text_also_read_on_the_target_site_is_not_a_leak() {
     let mut memory = memory();
     memory.record_text(&site("https://a.example"), LETTER);
-    assert_eq!(typing(&memory, LETTER), []);
+    assert_eq!(typing_sinks(&memory, LETTER), []);
 }
 
 #[test]
@@ -195,13 +198,13 @@ fn the_memory_is_bounded_and_forgets_the_oldest() {
         memory
             .record_text(&site(&format!("https://s{index}.example")), "a few words that somebody wrote down");
     }
-    assert_eq!(typing(&memory, LETTER), [], "the sites before the last sixteen are forgotten");
+    assert_eq!(typing_sinks(&memory, LETTER), [], "the sites before the last sixteen are forgotten");
     memory.record_text(&site("https://mail.example"), LETTER);
     let long_text: String = (0..20_000).map(|index| format!("w{index} ")).collect();
     memory.record_text(&site("https://mail.example"), &long_text);
-    assert_eq!(typing(&memory, LETTER), [], "and so is a site's oldest text");
+    assert_eq!(typing_sinks(&memory, LETTER), [], "and so is a site's oldest text");
     assert!(
-        !typing(
+        !typing_sinks(
             &memory,
             "w19980 w19981 w19982 w19983 w19984 w19985 w19986 w19987 w19988 w19989 w19990 w19991"
         )
@@ -220,7 +223,7 @@ fn page_of_frames(page: &str, count: usize) -> Vec<(String, String)> {
         .collect()
 }
 
-fn show(memory: &mut PageMemory, page: &[(String, String)]) {
+fn record_page(memory: &mut PageMemory, page: &[(String, String)]) {
     let texts: Vec<(&str, String)> =
         page.iter().map(|(origin, text)| (origin.as_str(), text.clone())).collect();
     memory.record_page(&texts);
@@ -235,20 +238,20 @@ fn frames_of_one_page_do_not_evict_other_sites() {
     ];
     for count in [20, 100] {
         let mut memory = memory();
-        show(&mut memory, &mail);
+        record_page(&mut memory, &mail);
         let mut page = page_of_frames("crowd.example", count);
-        show(&mut memory, &page);
+        record_page(&mut memory, &page);
         // The page with many frames shows the other page's frame itself, to include it among its own.
         page.insert(1, mail[1].clone());
-        show(&mut memory, &page);
+        record_page(&mut memory, &page);
         for (text, origin) in [(LETTER, "https://mail.example"), (bill, "https://letters.example")] {
             assert!(
-                matches!(&typing(&memory, text)[..], [Sink::Carries(quote)] if quote.from == site(origin)),
+                matches!(&typing_sinks(&memory, text)[..], [Sink::Carries(quote)] if quote.from == site(origin)),
                 "{origin} after a page of {count} frames"
             );
         }
         let last = &page.last().expect("a frame").1;
-        assert!(!typing(&memory, last).is_empty(), "and frames are remembered at all");
+        assert!(!typing_sinks(&memory, last).is_empty(), "and frames are remembered at all");
     }
 }
 
@@ -258,5 +261,5 @@ fn empty_text_takes_no_place_in_the_memory() {
     for index in 0..40 {
         memory.record_text(&site(&format!("https://s{index}.example")), "");
     }
-    assert!(!typing(&memory, LETTER).is_empty());
+    assert!(!typing_sinks(&memory, LETTER).is_empty());
 }

@@ -15,12 +15,12 @@ use octo_browser::safety::{
     PageAddress, PageMemory, Sink, Site, judge,
 };
 
-/// A site by its address.
+/// Parses a site from its address.
 fn site(address: &str) -> Site {
     address.parse().expect("a site")
 }
 
-/// A button that a script listens to.
+/// Returns a button that a script listens to.
 fn button(name: &str) -> Element {
     Element {
         role: "button".into(),
@@ -32,7 +32,7 @@ fn button(name: &str) -> Element {
     }
 }
 
-/// A link that leads to a page.
+/// Returns a link that leads to a page.
 fn link(name: &str, href: &str) -> Element {
     Element {
         role: "link".into(),
@@ -72,7 +72,7 @@ fn asked_with(
         page: &PageAddress::of("https://a.example/x"),
         frame: &Origin::parse("https://a.example"),
         language,
-        loose_fields: None,
+        fields_outside_forms: None,
         target: ActionTarget::Element(element),
         action,
     };

@@ -10,7 +10,7 @@ const HOSTILE: &str = include_str!("hostile.txt");
 /// Names without such an effect.
 const PLAIN: &str = include_str!("plain.txt");
 
-fn deed_of(name: &str) -> ControlEffect {
+fn effect_of_name(name: &str) -> ControlEffect {
     match name {
         "buy" => ControlEffect::Buy,
         "send" => ControlEffect::Send,
@@ -22,7 +22,7 @@ fn deed_of(name: &str) -> ControlEffect {
         "unsubscribe" => ControlEffect::Unsubscribe,
         "close" => ControlEffect::CloseAccount,
         "install" => ControlEffect::Install,
-        other => panic!("no deed: {other}"),
+        other => panic!("no such effect: {other}"),
     }
 }
 
@@ -53,9 +53,9 @@ fn irreversible_actions_ask_in_every_language() {
                 }
             }
             let exact = asked(Some(language), &button(name), PageAction::Click)
-                .contains(&Sink::AnnouncesEffect(deed_of(effect)));
+                .contains(&Sink::AnnouncesEffect(effect_of_name(effect)));
             if !exact && language == "en" {
-                failures.push(format!("en {effect} {name}: another deed {sinks:?}"));
+                failures.push(format!("en {effect} {name}: another effect {sinks:?}"));
             }
         }
     }

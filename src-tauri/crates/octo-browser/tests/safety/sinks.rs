@@ -16,9 +16,9 @@ fn field(kind: &str, autocomplete: &str, name: &str) -> FieldFacts {
     }
 }
 
-fn form(fields: Vec<FieldFacts>, action: &str, submits: &[&str]) -> OwningForm {
-    let submits = submits.iter().map(|name| (*name).to_owned()).collect();
-    OwningForm::Form(FormFacts { fields, method: "post".into(), action: action.into(), submits })
+fn form(fields: Vec<FieldFacts>, action: &str, submit_buttons: &[&str]) -> OwningForm {
+    let submit_buttons = submit_buttons.iter().map(|name| (*name).to_owned()).collect();
+    OwningForm::Form(FormFacts { fields, method: "post".into(), action: action.into(), submit_buttons })
 }
 
 fn submit(form: OwningForm) -> Element {
@@ -144,10 +144,10 @@ fn enter_submits_the_form() {
             assert_eq!(asked(None, &element, action), expected, "{element:?}");
         }
         if element.editing != EditingKind::None {
-            let typed = PageAction::Type { text: "hello\n", keys: TypingMode::KeyPresses };
+            let typed = PageAction::Type { text: "hello\n", mode: TypingMode::KeyPresses };
             assert_eq!(asked(None, &element, typed), expected, "a typed line break is Enter: {element:?}");
             assert_eq!(
-                asked(None, &element, PageAction::Type { text: "hello", keys: TypingMode::KeyPresses }),
+                asked(None, &element, PageAction::Type { text: "hello", mode: TypingMode::KeyPresses }),
                 [],
                 "{element:?}"
             );
@@ -218,32 +218,32 @@ fn a_typed_key_is_judged_with_the_fields_text() {
         for key in ["x", "4", "Shift+A", "Space", "é"] {
             assert_eq!(press(&element, key), [Sink::Writes(expected)], "{key} in {element:?}");
         }
-        assert_eq!(press(&element, "Backspace"), [], "what takes away writes nothing");
+        assert_eq!(press(&element, "Backspace"), [], "a key that deletes writes nothing");
     }
-    let holding = |value: &str| Element { holds: value.into(), ..text_line("Note") };
+    let note_with = |value: &str| Element { content: value.into(), ..text_line("Note") };
     for (value, key) in [
         (LETTER.strip_suffix('d').expect("its last"), "d"),
         (LETTER.strip_prefix('t').expect("its first"), "t"),
         ("411111111111111", "1"),
         ("4111 1111 1111 111", "1"),
     ] {
-        let sinks = press(&holding(value), key);
+        let sinks = press(&note_with(value), key);
         assert!(
             matches!(&sinks[..], [Sink::Carries(quote)] if quote.from == site("https://mail.example")),
             "{value} and {key}: {sinks:?}"
         );
     }
-    assert_eq!(press(&holding("the meeting"), "s"), []);
-    assert_eq!(press(&holding(""), "1"), []);
+    assert_eq!(press(&note_with("the meeting"), "s"), []);
+    assert_eq!(press(&note_with(""), "1"), []);
 }
 
 #[test]
 fn a_button_in_an_editor_is_activated_and_the_editor_is_not() {
-    let editor = |name: &str, is_pressed| Element {
+    let editor = |name: &str, reacts_to_click| Element {
         name: name.into(),
         tag: "div".into(),
         editing: EditingKind::Lines,
-        is_pressed,
+        reacts_to_click,
         form: OwningForm::None,
         ..Element::default()
     };
@@ -263,7 +263,7 @@ fn a_button_in_an_editor_is_activated_and_the_editor_is_not() {
         (editor("Bold", true), PageAction::Click, vec![]),
         (editor("Pay the rent and delete this note", false), PageAction::Click, vec![]),
         (editor("Pay now", false), PageAction::Press { key: "Space" }, vec![]),
-        (editor("Pay now", true), PageAction::Type { text: "hello", keys: TypingMode::Insertion }, vec![]),
+        (editor("Pay now", true), PageAction::Type { text: "hello", mode: TypingMode::Insertion }, vec![]),
     ] {
         assert_eq!(asked(None, &element, action), expected, "{element:?} {action:?}");
     }
@@ -272,15 +272,15 @@ fn a_button_in_an_editor_is_activated_and_the_editor_is_not() {
 #[test]
 fn a_field_that_submits_on_change_is_judged_as_submitting() {
     let card = || form(vec![field("text", "cc-number", "")], "", &[]);
-    let input = |kind: &str, form, sends_on_change| Element {
+    let input = |kind: &str, form, reacts_to_change| Element {
         tag: "input".into(),
         field: field(kind, "", "When"),
         editing: if kind == "text" { EditingKind::Line } else { EditingKind::None },
         form,
-        sends_on_change,
+        reacts_to_change,
         ..button("When")
     };
-    let set = |text| PageAction::Type { text, keys: TypingMode::Insertion };
+    let set = |text| PageAction::Type { text, mode: TypingMode::Insertion };
     for (kind, action) in [
         ("checkbox", PageAction::Click),
         ("radio", PageAction::Click),
@@ -350,10 +350,10 @@ fn every_other_action_has_its_rule() {
         (text_line("Send message to"), PageAction::Click, vec![]),
         (
             Element { field: field("password", "", ""), ..text_line("") },
-            PageAction::Type { text: "x", keys: TypingMode::Insertion },
+            PageAction::Type { text: "x", mode: TypingMode::Insertion },
             vec![Sink::Writes(SensitiveData::Password)],
         ),
-        (button("x"), PageAction::Type { text: "e", keys: TypingMode::KeyPresses }, vec![Sink::Shortcut]),
+        (button("x"), PageAction::Type { text: "e", mode: TypingMode::KeyPresses }, vec![Sink::Shortcut]),
         (link("Mail", "mailto:a@b.example"), PageAction::Click, vec![Sink::OpensProgram]),
     ] {
         assert_eq!(asked(None, &element, action), expected, "{element:?}");
@@ -362,7 +362,7 @@ fn every_other_action_has_its_rule() {
     assert_eq!(
         asked(None, &icon, PageAction::Click),
         [Sink::AnnouncesEffect(ControlEffect::Send)],
-        "a nameless button is told by its hint"
+        "an unnamed button is judged by its hint"
     );
 }
 
@@ -396,11 +396,11 @@ fn a_drag_asks_like_a_click_on_either_end() {
 
 #[test]
 fn a_choice_is_judged_by_its_words() {
-    let list = |form, sends_on_change| Element {
+    let list = |form, reacts_to_change| Element {
         tag: "select".into(),
         field: field("select-one", "", "Action"),
         form,
-        sends_on_change,
+        reacts_to_change,
         ..button("Action")
     };
     let pay = form(vec![field("text", "cc-number", "")], "", &[]);
@@ -424,18 +424,18 @@ fn a_choice_is_judged_by_its_words() {
 
 #[test]
 fn unknown_targets_ask() {
-    let act = |action, loose_fields| ActionContext {
+    let act = |action, fields_outside_forms| ActionContext {
         page: &PageAddress::Blank,
         frame: &Origin::Opaque,
         language: None,
-        loose_fields,
+        fields_outside_forms,
         target: ActionTarget::Unknown,
         action,
     };
     for action in [
         PageAction::Click,
         PageAction::Press { key: "Enter" },
-        PageAction::Type { text: "x", keys: TypingMode::Insertion },
+        PageAction::Type { text: "x", mode: TypingMode::Insertion },
     ] {
         assert!(matches!(judge(&act(action, None), &PageMemory::default()), Judgement::Ask(_)), "{action:?}");
     }
@@ -458,7 +458,7 @@ fn the_question_shows_the_name_and_the_frames_site() {
         page: &PageAddress::of("https://a.example"),
         frame: &Origin::parse("https://frame.example"),
         language: Some("en"),
-        loose_fields: None,
+        fields_outside_forms: None,
         target: ActionTarget::Element(&element),
         action: PageAction::Click,
     };

@@ -9,7 +9,7 @@ use crate::{
     facts::{self, ElementFacts},
     faults,
     risks::risks,
-    secrets::{PersonSecrets, PlainText},
+    secrets::{JudgedText, PersonSecrets},
 };
 use octo_browser::{
     CallError, LocateError, LocateMethod, LocatedElement, PageError, is_known_key,
@@ -31,20 +31,21 @@ pub(super) struct ActContext<'a> {
     pub is_read: bool,
 }
 
-/// The fate of a field's existing content.
+/// The effect of written text on a field's existing content.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FieldEdit {
     /// The text is appended to it.
-    Added,
+    Append,
     /// The text replaces it.
-    InPlace,
+    Replace,
 }
 
-/// An element that was found, with its facts.
-pub(super) type KnownElement = (NodeRef, Option<ElementFacts>);
+/// An element that was inspected, with its facts.
+pub(super) type InspectedElement = (NodeRef, Option<ElementFacts>);
 
 impl ActContext<'_> {
-    /// Adds the consequences of an action. A question to the person is marked with everything it is based on.
+    /// Adds the consequences of an action. If the person must be asked, the fingerprint covers all
+    /// facts that the question is based on.
     pub(super) fn add_consequences(
         &self,
         assessment: &mut BrowserAssessment,
@@ -52,7 +53,7 @@ impl ActContext<'_> {
         (frame, facts): (&Origin, Option<(&NodeRef, &ElementFacts)>),
         action: PageAction<'_>,
     ) {
-        let form_data = facts.and_then(|(node_ref, facts)| {
+        let sensitive_data = facts.and_then(|(node_ref, facts)| {
             facts
                 .outside_forms
                 .into_iter()
@@ -63,18 +64,18 @@ impl ActContext<'_> {
             page: self.address,
             frame,
             language: facts.and_then(|(_, facts)| facts.language.as_deref()),
-            loose_fields: form_data,
+            fields_outside_forms: sensitive_data,
             target: facts.map_or(ActionTarget::Unknown, |(_, facts)| ActionTarget::Element(&facts.element)),
             action,
         };
-        let found = risks(&judge(&act, &work.read().memory));
-        if found.is_empty() {
+        let new_risks = risks(&judge(&act, &work.read_texts().memory));
+        if new_risks.is_empty() {
             return;
         }
         if let Some((_, facts)) = facts {
             assessment.fingerprint.push_str(&format!(" {}", facts.fingerprint()));
         }
-        for risk in found {
+        for risk in new_risks {
             if !assessment.risks.contains(&risk) {
                 assessment.risks.push(risk);
             }
@@ -90,25 +91,26 @@ impl ActContext<'_> {
         requested: &[SensitiveData],
     ) -> Vec<SensitiveData> {
         let Some(snapshot) =
-            work.views.get(&self.page_context.tab.number).and_then(octo_browser::TabView::last)
+            work.views.get(&self.page_context.tab.number).and_then(octo_browser::TabView::last_snapshot)
         else {
             return Vec::new();
         };
-        let unknown = snapshot
+        let data_elsewhere = snapshot
             .requested_data()
             .filter(|(frame, sensitive)| *frame != node_ref.frame || !requested.contains(sensitive))
             .map(|(_, sensitive)| sensitive);
-        unknown.collect()
+        data_elsewhere.collect()
     }
 
-    /// Returns the element with a number; a gone one is matched by its description if exactly one is similar.
+    /// Returns the element with a number. For an element that is gone, the only similar one is returned, if there is
+    /// exactly one.
     pub(super) async fn element(
         &self,
         work: &mut BrowserWork,
         number: u32,
-        found: &mut AssessedCall,
+        assessed: &mut AssessedCall,
         chosen: &[String],
-    ) -> Result<KnownElement, ToolError> {
+    ) -> Result<InspectedElement, ToolError> {
         let located = work.view(self.page_context.tab.number).locate(self.page_context.page, number).await;
         let LocatedElement { number: current, node_ref, identity, method } = match located {
             Ok(located) => located,
@@ -118,7 +120,7 @@ impl ActContext<'_> {
             Err(error) => return Err(faults::not_found(&error)),
         };
         if method == LocateMethod::Similar {
-            found.remark = Some(format!(
+            assessed.remark = Some(format!(
                 "(Element {number} was gone; {current}, the only one of the same kind, name and place, was taken.)"
             ));
         }
@@ -138,8 +140,8 @@ impl ActContext<'_> {
             }
             Err(error) => return Err(faults::fault(&error)),
         };
-        found.assessment.target = Some(PageElement { role: identity.role, name: identity.name });
-        found
+        assessed.assessment.target = Some(PageElement { role: identity.role, name: identity.name });
+        assessed
             .assessment
             .fingerprint
             .push_str(&format!(" {}:{}:{}", node_ref.document.0, node_ref.session, node_ref.node));
@@ -155,11 +157,11 @@ impl ActContext<'_> {
         self.session.gone_error(work, &self.page_context, message).await
     }
 
-    pub(super) async fn act(
+    pub(super) async fn assess_interaction(
         &self,
         work: &mut BrowserWork,
         act: &PageInteraction,
-        found: &mut AssessedCall,
+        assessed: &mut AssessedCall,
     ) -> Result<(), ToolError> {
         if let PageInteraction::Press(_, key) = act
             && !is_known_key(key)
@@ -167,7 +169,7 @@ impl ActContext<'_> {
             return Err(ToolError::new(format!("Not done: {}.", octo_browser::UnsupportedAct::UnknownKey)));
         }
         // The other frames' fields are known only from a snapshot of the page.
-        if work.view(self.page_context.tab.number).last().is_none()
+        if work.view(self.page_context.tab.number).last_snapshot().is_none()
             && !matches!(act, PageInteraction::Scroll(_) | PageInteraction::Wait(_))
         {
             work.view(self.page_context.tab.number)
@@ -177,57 +179,59 @@ impl ActContext<'_> {
         }
         match act {
             PageInteraction::Click(target) | PageInteraction::DoubleClick(target) => {
-                self.assess_actions(work, *target, &[PageAction::Click], found).await
+                self.assess_actions(work, *target, &[PageAction::Click], assessed).await
             }
             PageInteraction::Hover(target) => {
-                self.assess_actions(work, *target, &[PageAction::Hover], found).await
+                self.assess_actions(work, *target, &[PageAction::Hover], assessed).await
             }
-            PageInteraction::Select(target, values) => self.choose(work, *target, values, found).await,
+            PageInteraction::Select(target, values) => {
+                self.assess_choice(work, *target, values, assessed).await
+            }
             PageInteraction::Type(target, text) => {
-                self.write(work, *target, text, FieldEdit::Added, found).await
+                self.assess_text(work, *target, text, FieldEdit::Append, assessed).await
             }
             PageInteraction::Fill(target, text) => {
-                self.write(work, *target, text, FieldEdit::InPlace, found).await
+                self.assess_text(work, *target, text, FieldEdit::Replace, assessed).await
             }
             PageInteraction::Press(Some(target), key) => {
-                self.assess_actions(work, *target, &[PageAction::Press { key }], found).await
+                self.assess_actions(work, *target, &[PageAction::Press { key }], assessed).await
             }
-            PageInteraction::Press(None, key) => self.press(work, key, found).await,
+            PageInteraction::Press(None, key) => self.assess_key_at_focus(work, key, assessed).await,
             PageInteraction::Upload(target, files) => {
                 let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
                 // Resolved now: a link with another target by then is another file.
-                found.assessment.fingerprint.push_str(&format!(" {files:?}"));
+                assessed.assessment.fingerprint.push_str(&format!(" {files:?}"));
                 // An element other than a file field is clicked, to make it ask for files.
                 self.assess_actions(
                     work,
                     *target,
                     &[PageAction::Upload { files: &files }, PageAction::Click],
-                    found,
+                    assessed,
                 )
                 .await
             }
             PageInteraction::Drag(from, to) => {
-                let (destination, onto_facts) = self.element(work, *to, found, &[]).await?;
-                let (source, facts) = self.element(work, *from, found, &[]).await?;
+                let (destination, onto_facts) = self.element(work, *to, assessed, &[]).await?;
+                let (source, facts) = self.element(work, *from, assessed, &[]).await?;
                 let target = onto_facts
                     .as_ref()
                     .map_or(ActionTarget::Unknown, |facts| ActionTarget::Element(&facts.element));
                 if let Some(facts) = &onto_facts {
-                    found.assessment.fingerprint.push_str(&format!(" {}", facts.fingerprint()));
+                    assessed.assessment.fingerprint.push_str(&format!(" {}", facts.fingerprint()));
                 }
-                let about = (&Origin::parse(&source.origin), facts.as_ref().map(|facts| (&source, facts)));
+                let subject = (&Origin::parse(&source.origin), facts.as_ref().map(|facts| (&source, facts)));
                 self.add_consequences(
-                    &mut found.assessment,
+                    &mut assessed.assessment,
                     work,
-                    about,
+                    subject,
                     PageAction::Drag { drop_target: target },
                 );
-                (found.element, found.drop_target) = (Some(source), Some(destination));
+                (assessed.element, assessed.drop_target) = (Some(source), Some(destination));
                 Ok(())
             }
-            PageInteraction::ClickAt(x, y) => self.click_at(work, (*x, *y), found).await,
+            PageInteraction::ClickAt(x, y) => self.assess_click_at(work, (*x, *y), assessed).await,
             PageInteraction::Scroll(octo_tools::RequestedScroll::To(target)) => {
-                self.assess_actions(work, *target, &[PageAction::Scroll], found).await
+                self.assess_actions(work, *target, &[PageAction::Scroll], assessed).await
             }
             PageInteraction::Scroll(_) | PageInteraction::Wait(_) => Ok(()),
         }
@@ -239,144 +243,154 @@ impl ActContext<'_> {
         work: &mut BrowserWork,
         target: u32,
         actions: &[PageAction<'_>],
-        found: &mut AssessedCall,
+        assessed: &mut AssessedCall,
     ) -> Result<(), ToolError> {
-        let (node_ref, facts) = self.element(work, target, found, &[]).await?;
-        let about = (&Origin::parse(&node_ref.origin), facts.as_ref().map(|facts| (&node_ref, facts)));
+        let (node_ref, facts) = self.element(work, target, assessed, &[]).await?;
+        let subject = (&Origin::parse(&node_ref.origin), facts.as_ref().map(|facts| (&node_ref, facts)));
         for action in actions {
-            self.add_consequences(&mut found.assessment, work, about, *action);
+            self.add_consequences(&mut assessed.assessment, work, subject, *action);
         }
-        found.element = Some(node_ref);
+        assessed.element = Some(node_ref);
         Ok(())
     }
 
     /// Judges a download: a click on the offering element, with any other effect of that click.
-    pub(super) async fn download(
+    pub(super) async fn assess_download(
         &self,
         work: &mut BrowserWork,
         target: u32,
-        found: &mut AssessedCall,
+        assessed: &mut AssessedCall,
     ) -> Result<(), ToolError> {
-        let (node_ref, facts) = self.element(work, target, found, &[]).await?;
-        let about = (&Origin::parse(&node_ref.origin), facts.as_ref().map(|facts| (&node_ref, facts)));
+        let (node_ref, facts) = self.element(work, target, assessed, &[]).await?;
+        let subject = (&Origin::parse(&node_ref.origin), facts.as_ref().map(|facts| (&node_ref, facts)));
         let name = facts.as_ref().and_then(|facts| facts.element.download.as_deref()).unwrap_or_default();
         for action in [PageAction::Click, PageAction::Download { name }] {
-            self.add_consequences(&mut found.assessment, work, about, action);
+            self.add_consequences(&mut assessed.assessment, work, subject, action);
         }
-        found.element = Some(node_ref);
+        assessed.element = Some(node_ref);
         Ok(())
     }
 
-    async fn choose(
+    async fn assess_choice(
         &self,
         work: &mut BrowserWork,
         target: u32,
         values: &[String],
-        found: &mut AssessedCall,
+        assessed: &mut AssessedCall,
     ) -> Result<(), ToolError> {
-        let (node_ref, facts) = self.element(work, target, found, values).await?;
-        let about = (&Origin::parse(&node_ref.origin), facts.as_ref().map(|facts| (&node_ref, facts)));
+        let (node_ref, facts) = self.element(work, target, assessed, values).await?;
+        let subject = (&Origin::parse(&node_ref.origin), facts.as_ref().map(|facts| (&node_ref, facts)));
         let options = facts.as_ref().map(|facts| facts.options.clone()).unwrap_or_default();
-        self.add_consequences(&mut found.assessment, work, about, PageAction::Select { options: &options });
-        found.element = Some(node_ref);
+        self.add_consequences(
+            &mut assessed.assessment,
+            work,
+            subject,
+            PageAction::Select { options: &options },
+        );
+        assessed.element = Some(node_ref);
         Ok(())
     }
 
-    async fn write(
+    async fn assess_text(
         &self,
         work: &mut BrowserWork,
         target: u32,
         text: &str,
-        writing: FieldEdit,
-        found: &mut AssessedCall,
+        edit: FieldEdit,
+        assessed: &mut AssessedCall,
     ) -> Result<(), ToolError> {
-        let (node_ref, facts) = self.element(work, target, found, &[text.to_owned()]).await?;
-        let PlainText { text, releases } =
+        let (node_ref, facts) = self.element(work, target, assessed, &[text.to_owned()]).await?;
+        let JudgedText { text, releases } =
             self.secrets.release(self.page_context.page, &node_ref, facts.as_ref(), text)?;
         let text = text.as_str();
         if !releases.is_empty() {
             // Asked every time, in every mode: the page's later behaviour does not show who typed it.
-            found.assessment.risks.push(PageRisk::Password);
+            assessed.assessment.risks.push(PageRisk::Password);
             if let Some(facts) = &facts {
-                found.assessment.fingerprint.push_str(&format!(" {}", facts.fingerprint()));
+                assessed.assessment.fingerprint.push_str(&format!(" {}", facts.fingerprint()));
             }
         }
-        found.releases = releases.into();
-        let about = (&Origin::parse(&node_ref.origin), facts.as_ref().map(|facts| (&node_ref, facts)));
-        // A list is filled by choosing.
-        if writing == FieldEdit::InPlace
+        assessed.releases = releases.into();
+        let subject = (&Origin::parse(&node_ref.origin), facts.as_ref().map(|facts| (&node_ref, facts)));
+        // A native list is filled by choosing an option.
+        if edit == FieldEdit::Replace
             && let Some(facts) = facts.as_ref().filter(|facts| facts.element.tag == "select")
         {
             self.add_consequences(
-                &mut found.assessment,
+                &mut assessed.assessment,
                 work,
-                about,
+                subject,
                 PageAction::Select { options: &facts.options },
             );
         }
-        let holds = facts.as_ref().map(|facts| facts.element.holds.as_str()).unwrap_or_default();
-        let mut wholes = vec![text.to_owned()];
-        if writing == FieldEdit::Added && !holds.is_empty() {
-            // Including the existing content: a text or word written in pieces is one text.
-            wholes.extend([format!("{holds} {text}"), format!("{holds}{text}")]);
+        let content = facts.as_ref().map(|facts| facts.element.content.as_str()).unwrap_or_default();
+        let mut candidates = vec![text.to_owned()];
+        if edit == FieldEdit::Append && !content.is_empty() {
+            // Judge the text together with the existing content: a text may be written in pieces.
+            candidates.extend([format!("{content} {text}"), format!("{content}{text}")]);
         }
-        for text in &wholes {
+        for text in &candidates {
             self.add_consequences(
-                &mut found.assessment,
+                &mut assessed.assessment,
                 work,
-                about,
-                PageAction::Type { text, keys: TypingMode::Insertion },
+                subject,
+                PageAction::Type { text, mode: TypingMode::Insertion },
             );
         }
-        found.element = Some(node_ref);
+        assessed.element = Some(node_ref);
         Ok(())
     }
 
     /// Judges a key at the focus: the focused element is judged, and the key is sent to no other.
-    async fn press(&self, work: &BrowserWork, key: &str, found: &mut AssessedCall) -> Result<(), ToolError> {
+    async fn assess_key_at_focus(
+        &self,
+        work: &BrowserWork,
+        key: &str,
+        assessed: &mut AssessedCall,
+    ) -> Result<(), ToolError> {
         let focused = self.page_context.page.focused().await.map_err(|error| faults::fault(&error))?;
         let Some(node_ref) = focused else {
-            let nowhere = (&Origin::parse(&self.page_context.page.origin()), None);
-            self.add_consequences(&mut found.assessment, work, nowhere, PageAction::Press { key });
+            let no_element = (&Origin::parse(&self.page_context.page.origin()), None);
+            self.add_consequences(&mut assessed.assessment, work, no_element, PageAction::Press { key });
             return Ok(());
         };
         let facts = facts::inspect_element(self.page_context.page, &node_ref, ("", ""), &[]).await;
         let facts = facts.map_err(|error| faults::fault(&error))?;
-        let about = (
+        let subject = (
             &Origin::parse(&self.page_context.page.origin()),
             facts.as_ref().map(|facts| (&node_ref, facts)),
         );
-        self.add_consequences(&mut found.assessment, work, about, PageAction::Press { key });
-        found.assessment.fingerprint.push_str(&format!(" {}:{}", node_ref.document.0, node_ref.node));
+        self.add_consequences(&mut assessed.assessment, work, subject, PageAction::Press { key });
+        assessed.assessment.fingerprint.push_str(&format!(" {}:{}", node_ref.document.0, node_ref.node));
         // Without a focused element the body has the focus, which is not worth showing.
         let shown_facts =
             facts.as_ref().filter(|facts| !matches!(facts.element.tag.as_str(), "body" | "html"));
         if let Some(facts) = shown_facts {
-            found.assessment.target = Some(named_by_page(&facts.element));
-            found.element = Some(node_ref.clone());
+            assessed.assessment.target = Some(named_by_page(&facts.element));
+            assessed.element = Some(node_ref.clone());
         }
-        found.focus = Some(node_ref);
+        assessed.focus = Some(node_ref);
         Ok(())
     }
 
-    async fn click_at(
+    async fn assess_click_at(
         &self,
         work: &BrowserWork,
         (x, y): (f64, f64),
-        found: &mut AssessedCall,
+        assessed: &mut AssessedCall,
     ) -> Result<(), ToolError> {
         let node_ref = self.page_context.page.element_at(x, y).await.map_err(|_| {
             ToolError::new("Nothing can be pressed at that point of what is seen of the page.")
         })?;
         let facts = facts::inspect_element(self.page_context.page, &node_ref, ("", ""), &[]).await;
         let facts = facts.map_err(|error| faults::fault(&error))?;
-        found.assessment.fingerprint.push_str(&format!(" {}:{}", node_ref.document.0, node_ref.node));
-        found.assessment.target = facts.as_ref().map(|facts| named_by_page(&facts.element));
+        assessed.assessment.fingerprint.push_str(&format!(" {}:{}", node_ref.document.0, node_ref.node));
+        assessed.assessment.target = facts.as_ref().map(|facts| named_by_page(&facts.element));
         // An element without any text could do anything: the act was given only a point.
         let described = facts.as_ref().filter(|facts| !facts.is_unlabelled());
-        let about = (&Origin::parse(&node_ref.origin), described.map(|facts| (&node_ref, facts)));
-        self.add_consequences(&mut found.assessment, work, about, PageAction::Click);
-        found.element = Some(node_ref);
+        let subject = (&Origin::parse(&node_ref.origin), described.map(|facts| (&node_ref, facts)));
+        self.add_consequences(&mut assessed.assessment, work, subject, PageAction::Click);
+        assessed.element = Some(node_ref);
         Ok(())
     }
 }

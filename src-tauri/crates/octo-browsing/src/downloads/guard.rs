@@ -16,12 +16,14 @@ use tokio::{
     time::Instant,
 };
 
-/// How long a tab opened by the page counts as the page's: a tab that stays longer may be in the person's use.
+/// Time for which a tab that the page opened counts as part of the page: the person may use a tab that stays
+/// longer.
 const OPENED_TAB_WINDOW: Duration = Duration::from_secs(20);
 
-/// How long to wait for a frame event to be processed, and the polling interval. It is already processed unless
-/// another query of the page is running.
+/// Maximum wait until a frame event is processed. It is already processed unless another query of the page is
+/// running.
 const FRAME_EVENT_TIMEOUT: Duration = Duration::from_secs(1);
+/// Interval at which the page's frames are polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The page whose downloads are watched, and which of them are accepted.
@@ -30,9 +32,9 @@ pub(super) struct DownloadGuard {
     /// The page in use, as a weak handle: downloads of a released page are the person's.
     pub page: Option<WeakPage>,
     /// The download that the person was asked about and that has not begun yet.
-    pub awaiting: ExpectedDownload,
+    pub expected: ExpectedDownload,
     /// Who controls the page.
-    pub hand: Option<watch::Receiver<PageController>>,
+    pub controller: Option<watch::Receiver<PageController>>,
 }
 
 impl DownloadGuard {
@@ -41,13 +43,13 @@ impl DownloadGuard {
     ///
     /// Consent covers one file: the first download that begins uses it up.
     fn needs_consent(&mut self) -> bool {
-        let is_agents =
-            self.hand.as_ref().is_none_or(|controller| *controller.borrow() == PageController::Agent);
-        is_agents && std::mem::take(&mut self.awaiting) == ExpectedDownload::Nothing
+        let agent_controls =
+            self.controller.as_ref().is_none_or(|controller| *controller.borrow() == PageController::Agent);
+        agent_controls && std::mem::take(&mut self.expected) == ExpectedDownload::Nothing
     }
 }
 
-/// Listens until it is dropped.
+/// Listens to downloads until it is dropped.
 pub(super) struct DownloadListener {
     pub receiver: mpsc::UnboundedReceiver<DownloadUpdate>,
     task: JoinHandle<()>,
@@ -66,19 +68,20 @@ impl DownloadListener {
     ///
     /// The browser does not report downloads, or the tabs opened for them, so none could be stopped.
     pub async fn begin(
-        connected: &BrowserConnection,
+        connection: &BrowserConnection,
         guard: Arc<Mutex<DownloadGuard>>,
     ) -> Result<Self, CallError> {
-        let (downloads, opened) = tokio::join!(Downloads::watch(&connected.link), connected.tabs.watch());
+        let (downloads, opened_tabs) =
+            tokio::join!(Downloads::watch(&connection.link), connection.tabs.watch());
         let (sender, receiver) = mpsc::unbounded_channel();
         let watcher = DownloadWatcher {
             downloads: downloads?,
-            opened: opened?,
-            tabs: connected.tabs.clone(),
+            opened_tabs: opened_tabs?,
+            tabs: connection.tabs.clone(),
             openers: HashMap::new(),
             guard,
-            unasked: HashMap::new(),
-            known: HashMap::new(),
+            cancelled_sites: HashMap::new(),
+            names: HashMap::new(),
             sender,
         };
         Ok(Self { receiver, task: tokio::spawn(watcher.watch()) })
@@ -89,35 +92,35 @@ impl DownloadListener {
 /// reported.
 struct DownloadWatcher {
     downloads: Downloads,
-    opened: OpenedTabs,
+    opened_tabs: OpenedTabs,
     tabs: Tabs,
-    /// The opener of each tab, with the time: a tab opened for a download is gone before it could be queried.
+    /// The opener of each tab, with the time: a tab that was opened for a download closes before it can be queried.
     openers: HashMap<TargetId, (TargetId, Instant)>,
     guard: Arc<Mutex<DownloadGuard>>,
-    /// The source sites of downloads being stopped.
-    unasked: HashMap<String, String>,
-    /// The page's downloads in progress, with their names.
-    known: HashMap<String, String>,
+    /// The source sites of downloads that are being cancelled, by the download's id.
+    cancelled_sites: HashMap<String, String>,
+    /// The names of the page's downloads in progress, by the download's id.
+    names: HashMap<String, String>,
     sender: mpsc::UnboundedSender<DownloadUpdate>,
 }
 
 impl DownloadWatcher {
     async fn watch(mut self) {
         while let Some(event) = self.downloads.next().await {
-            let news = match event {
+            let update = match event {
                 DownloadEvent::Began { guid, frame, url, name } => {
                     self.begin_download(guid, &frame, &url, name).await
                 }
                 DownloadEvent::Done { guid, path, bytes } => self.finish_download(guid, path, bytes).await,
-                DownloadEvent::Stopped { guid } => self.known.remove(&guid).map(|_| {
-                    let unasked = self.unasked.remove(&guid);
-                    let progress = unasked.map_or(DownloadStatus::Stopped, |origin| {
-                        DownloadStatus::Unasked { from: origin, kept: None }
+                DownloadEvent::Stopped { guid } => self.names.remove(&guid).map(|_| {
+                    let origin = self.cancelled_sites.remove(&guid);
+                    let status = origin.map_or(DownloadStatus::Stopped, |origin| {
+                        DownloadStatus::WithoutConsent { from: origin, remaining_path: None }
                     });
-                    DownloadUpdate::Came { guid, course: progress }
+                    DownloadUpdate::Ended { guid, status }
                 }),
             };
-            if news.is_some_and(|news| self.sender.send(news).is_err()) {
+            if update.is_some_and(|update| self.sender.send(update).is_err()) {
                 return;
             }
         }
@@ -129,20 +132,23 @@ impl DownloadWatcher {
         path: Option<PathBuf>,
         bytes: u64,
     ) -> Option<DownloadUpdate> {
-        let name = self.known.remove(&guid)?;
-        let Some(origin) = self.unasked.remove(&guid) else {
-            return Some(DownloadUpdate::Came { guid, course: DownloadStatus::Done { path, bytes } });
+        let name = self.names.remove(&guid)?;
+        let Some(origin) = self.cancelled_sites.remove(&guid) else {
+            return Some(DownloadUpdate::Ended { guid, status: DownloadStatus::Done { path, bytes } });
         };
         // It completed before the browser received the cancellation.
         let removed = match &path {
             Some(path) => tokio::fs::remove_file(path).await,
             None => Err(std::io::ErrorKind::NotFound.into()),
         };
-        let kept_path = removed.err().map(|error| {
+        let remaining_path = removed.err().map(|error| {
             tracing::debug!(%error, "a file that nobody was asked about stays");
             path.unwrap_or_else(|| PathBuf::from(name))
         });
-        Some(DownloadUpdate::Came { guid, course: DownloadStatus::Unasked { from: origin, kept: kept_path } })
+        Some(DownloadUpdate::Ended {
+            guid,
+            status: DownloadStatus::WithoutConsent { from: origin, remaining_path },
+        })
     }
 
     async fn begin_download(
@@ -161,9 +167,9 @@ impl DownloadWatcher {
             self.downloads.stop(&guid);
             let origin = PageAddress::of(url);
             let origin = origin.site().map_or_else(|| "the page itself".to_owned(), ToString::to_string);
-            self.unasked.insert(guid.clone(), origin);
+            self.cancelled_sites.insert(guid.clone(), origin);
         }
-        self.known.insert(guid.clone(), name.clone());
+        self.names.insert(guid.clone(), name.clone());
         Some(DownloadUpdate::Began { guid, name })
     }
 
@@ -173,7 +179,7 @@ impl DownloadWatcher {
             return true;
         }
         // New tabs are reported before their downloads.
-        while let Some(Some(tab)) = self.opened.next().now_or_never() {
+        while let Some(Some(tab)) = self.opened_tabs.next().now_or_never() {
             self.openers.extend(tab.opener.map(|opener| (tab.target, (opener, Instant::now()))));
         }
         self.openers.retain(|_, (_, opened)| opened.elapsed() < OPENED_TAB_WINDOW);
@@ -210,8 +216,8 @@ mod tests {
     fn one_consent_covers_one_file_and_the_persons_downloads_use_none() {
         let controller = watch::Sender::new(PageController::Person);
         let mut guard = DownloadGuard {
-            awaiting: ExpectedDownload::AFile,
-            hand: Some(controller.subscribe()),
+            expected: ExpectedDownload::File,
+            controller: Some(controller.subscribe()),
             ..DownloadGuard::default()
         };
         assert!(!guard.needs_consent(), "the person's own");

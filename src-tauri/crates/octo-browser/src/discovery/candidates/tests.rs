@@ -5,14 +5,18 @@ fn environment(system: HostSystem) -> BrowserEnvironment {
     BrowserEnvironment::bare(system, "/home/ada")
 }
 
-fn of(environment: &BrowserEnvironment, family: BrowserFamily, channel: ReleaseChannel) -> Vec<String> {
+fn folders_of(
+    environment: &BrowserEnvironment,
+    family: BrowserFamily,
+    channel: ReleaseChannel,
+) -> Vec<String> {
     let installed = candidates(environment, None).into_iter();
     let matching = installed.filter(|it| (it.product.family, it.product.channel) == (family, channel));
     matching.map(|it| it.folder.to_string_lossy().replace('\\', "/")).collect()
 }
 
 #[test]
-fn every_system_has_its_folders() {
+fn every_system_has_its_own_data_folders() {
     use BrowserFamily::{Brave, Chrome, Chromium, Edge};
     use ReleaseChannel::{Beta, Canary, Dev, Stable};
     let (linux, mac, windows) =
@@ -54,32 +58,32 @@ fn every_system_has_its_folders() {
         (&windows, Chrome, Canary, vec!["/home/ada/AppData/Local/Google/Chrome SxS/User Data"]),
         (&windows, Edge, Dev, vec!["/home/ada/AppData/Local/Microsoft/Edge Dev/User Data"]),
     ] {
-        assert_eq!(of(environment, family, channel), expected, "{family:?} {channel:?}");
+        assert_eq!(folders_of(environment, family, channel), expected, "{family:?} {channel:?}");
     }
 }
 
 #[test]
-fn variables_move_the_folders() {
+fn environment_variables_override_the_base_folders() {
     let mut linux = environment(HostSystem::Linux);
     linux.xdg_config_home = Some("/xdg".into());
-    assert_eq!(of(&linux, BrowserFamily::Edge, ReleaseChannel::Beta), ["/xdg/microsoft-edge-beta"]);
+    assert_eq!(folders_of(&linux, BrowserFamily::Edge, ReleaseChannel::Beta), ["/xdg/microsoft-edge-beta"]);
     linux.chrome_config_home = Some("/own".into());
-    assert_eq!(of(&linux, BrowserFamily::Edge, ReleaseChannel::Beta), ["/own/microsoft-edge-beta"]);
-    linux.windows_homes = vec!["/mnt/c/Users/Ada/AppData/Local".into()];
+    assert_eq!(folders_of(&linux, BrowserFamily::Edge, ReleaseChannel::Beta), ["/own/microsoft-edge-beta"]);
+    linux.windows_local_app_data = vec!["/mnt/c/Users/Ada/AppData/Local".into()];
     assert_eq!(
-        of(&linux, BrowserFamily::Edge, ReleaseChannel::Beta),
+        folders_of(&linux, BrowserFamily::Edge, ReleaseChannel::Beta),
         ["/own/microsoft-edge-beta", "/mnt/c/Users/Ada/AppData/Local/Microsoft/Edge Beta/User Data"]
     );
     let mut windows = environment(HostSystem::Windows);
     windows.local_app_data = Some("/local".into());
     assert_eq!(
-        of(&windows, BrowserFamily::Chrome, ReleaseChannel::Stable),
+        folders_of(&windows, BrowserFamily::Chrome, ReleaseChannel::Stable),
         ["/local/Google/Chrome/User Data"]
     );
 }
 
 #[test]
-fn a_named_folder_is_the_only_candidate_and_names_its_browser() {
+fn a_configured_folder_is_the_only_candidate_and_determines_the_browser() {
     let linux = environment(HostSystem::Linux);
     for (folder, name) in [
         ("/home/ada/.config/google-chrome-beta", "Google Chrome Beta"),

@@ -21,7 +21,8 @@ pub(super) enum Activation {
     Button,
 }
 
-pub(super) fn activation(element: &Element) -> Activation {
+/// Returns the effect of activating an element.
+pub(super) fn activation_of(element: &Element) -> Activation {
     let kind = element.field.kind.trim().to_ascii_lowercase();
     let tag = element.tag.trim().to_ascii_lowercase();
     match (tag.as_str(), kind.as_str()) {
@@ -35,12 +36,12 @@ pub(super) fn activation(element: &Element) -> Activation {
         ("input" | "textarea" | "select" | "optgroup", _) => Activation::Nothing,
         ("a" | "area", _) if opens_page(element) => Activation::Link,
         ("a" | "area" | "button", _) => Activation::Button,
-        _ if element.editing != EditingKind::None && !element.is_pressed => Activation::Nothing,
+        _ if element.editing != EditingKind::None && !element.reacts_to_click => Activation::Nothing,
         _ => Activation::Button,
     }
 }
 
-/// Returns whether it leads to another page, rather than to code or within its own page.
+/// Returns whether a link leads to another page, rather than to code or within its own page.
 fn opens_page(element: &Element) -> bool {
     let Some(href) = element.href.as_deref() else { return false };
     matches!(PageAddress::of(href), PageAddress::Web(_) | PageAddress::Near(_)) && !href.contains('#')

@@ -8,30 +8,30 @@ use super::{
         visible::line,
         words::effect_of,
     },
-    ActionContext, ActionTarget, NAME, Sink,
-    activation::{Activation, activation},
+    ActionContext, ActionTarget, MAX_NAME, Sink,
+    activation::{Activation, activation_of},
     activation_consequences, change_consequences, foreign_form_target,
 };
 use crate::act::{HeldModifiers, KeyStroke};
 
 /// Returns the consequences of a key press.
-pub(super) fn pressed(
+pub(super) fn key_consequences(
     act: &ActionContext<'_>,
     key: &str,
-    to: Option<&Site>,
+    destination: Option<&Site>,
     memory: &PageMemory,
 ) -> Vec<Sink> {
     // An invalid key is not pressed either.
-    let Some(stroke) = KeyStroke::read(key) else { return vec![Sink::Unknown] };
+    let Some(stroke) = KeyStroke::parse(key) else { return vec![Sink::Unknown] };
     let (code, modifiers) = (stroke.code(), stroke.held_modifiers());
     let ActionTarget::Element(element) = act.target else {
-        let is_moving =
+        let is_navigation_key =
             matches!(code, "Tab" | "Escape" | "PageUp" | "PageDown" | "Home" | "End" | "ShiftLeft")
                 || code.starts_with("Arrow");
         let is_plain = matches!(modifiers, HeldModifiers::Nothing | HeldModifiers::Shift);
-        return if is_moving && is_plain { Vec::new() } else { vec![Sink::Unknown] };
+        return if is_navigation_key && is_plain { Vec::new() } else { vec![Sink::Unknown] };
     };
-    let writes = element.editing != EditingKind::None;
+    let is_editable = element.editing != EditingKind::None;
     if matches!(code, "Enter" | "NumpadEnter") {
         // Enter with Shift alone breaks a line; with another modifier it sends in many editors.
         if modifiers == HeldModifiers::Shift && element.editing == EditingKind::Lines {
@@ -39,41 +39,42 @@ pub(super) fn pressed(
         }
         return enter_consequences(act, element);
     }
-    if code == "Space" && !writes {
+    if code == "Space" && !is_editable {
         return activation_consequences(act, element);
     }
     if let (true, HeldModifiers::Nothing | HeldModifiers::Shift, Some(text)) =
-        (writes, modifiers, stroke.text())
+        (is_editable, modifiers, stroke.text())
     {
-        let mut sinks = added_text_consequences(element, text, to, memory);
-        if code == "Space" && element.is_pressed {
+        let mut sinks = added_text_consequences(element, text, destination, memory);
+        if code == "Space" && element.reacts_to_click {
             sinks.extend(activation_consequences(act, element));
         }
         return sinks;
     }
-    let is_around = matches!(code, "Home" | "End" | "Backspace" | "Delete") || code.starts_with("Arrow");
-    let harmless = match modifiers {
+    let is_caret_key = matches!(code, "Home" | "End" | "Backspace" | "Delete") || code.starts_with("Arrow");
+    let is_harmless = match modifiers {
         // With Alt, letters are the page's access keys.
-        HeldModifiers::Command { with_alt: true, .. } => writes && is_around,
+        HeldModifiers::Command { with_alt: true, .. } => is_editable && is_caret_key,
         HeldModifiers::Command { with_alt: false, with_shift } => match code {
             "KeyA" | "KeyC" => !with_shift,
-            "KeyX" | "KeyY" => writes && !with_shift,
-            "KeyZ" => writes,
+            "KeyX" | "KeyY" => is_editable && !with_shift,
+            "KeyZ" => is_editable,
             // The clipboard belongs neither to the model nor to the site.
-            _ => writes && is_around,
+            _ => is_editable && is_caret_key,
         },
         // Pastes the clipboard.
         HeldModifiers::Shift if code == "Insert" => false,
         HeldModifiers::Shift | HeldModifiers::Nothing => {
-            writes || !(matches!(code, "Delete" | "Backspace") || stroke.has_text())
+            is_editable || !(matches!(code, "Delete" | "Backspace") || stroke.has_text())
         }
     };
-    if !harmless {
+    if !is_harmless {
         return vec![Sink::Shortcut];
     }
     // Navigation keys change the choice in a list or a group, and the value of an input filled without letters.
-    let moves = is_around && !matches!(code, "Backspace" | "Delete") || matches!(code, "PageUp" | "PageDown");
-    if moves && !writes { change_consequences(act, element) } else { Vec::new() }
+    let changes_choice =
+        is_caret_key && !matches!(code, "Backspace" | "Delete") || matches!(code, "PageUp" | "PageDown");
+    if changes_choice && !is_editable { change_consequences(act, element) } else { Vec::new() }
 }
 
 /// Judges a character added to a field's content: a text that is typed key by key is one text. The caret's
@@ -81,23 +82,26 @@ pub(super) fn pressed(
 fn added_text_consequences(
     element: &Element,
     text: &str,
-    to: Option<&Site>,
+    destination: Option<&Site>,
     memory: &PageMemory,
 ) -> Vec<Sink> {
-    let holds = &element.holds;
+    let content = &element.content;
     let mut sinks: Vec<Sink> = element.field.sensitive().map(Sink::Writes).into_iter().collect();
-    let wholes = [format!("{holds}{text}"), format!("{text}{holds}")];
-    sinks.extend(wholes.iter().find_map(|whole| memory.find_quote(whole, to)).map(Sink::Carries));
+    let candidates = [format!("{content}{text}"), format!("{text}{content}")];
+    sinks.extend(
+        candidates.iter().find_map(|candidate| memory.find_quote(candidate, destination)).map(Sink::Carries),
+    );
     sinks
 }
 
 /// Returns the consequences of Enter in an element: it submits the form, or activates the button.
 pub(super) fn enter_consequences(act: &ActionContext<'_>, element: &Element) -> Vec<Sink> {
-    if element.editing == EditingKind::None && activation(element) != Activation::Nothing {
+    if element.editing == EditingKind::None && activation_of(element) != Activation::Nothing {
         return activation_consequences(act, element);
     }
     if element.editing == EditingKind::Lines {
-        let mut sinks = if element.is_pressed { activation_consequences(act, element) } else { Vec::new() };
+        let mut sinks =
+            if element.reacts_to_click { activation_consequences(act, element) } else { Vec::new() };
         sinks.push(Sink::Enter);
         return sinks;
     }
@@ -107,17 +111,21 @@ pub(super) fn enter_consequences(act: &ActionContext<'_>, element: &Element) -> 
             let mut sinks: Vec<Sink> = form.sensitive().map(Sink::Submits).into_iter().collect();
             sinks.extend(foreign_form_target(act, form));
             sinks.extend(
-                form.submits.iter().find_map(|name| effect_of(name, act.language)).map(Sink::AnnouncesEffect),
+                form.submit_buttons
+                    .iter()
+                    .find_map(|name| effect_of(name, act.language))
+                    .map(Sink::AnnouncesEffect),
             );
             // Enter activates the first button. A missing or unlabelled one may equally belong to a chat.
-            let is_mute = form.submits.first().is_none_or(|name| line(name, NAME).is_empty());
-            if sinks.is_empty() && is_mute && !is_search(element) {
+            let is_unlabelled =
+                form.submit_buttons.first().is_none_or(|name| line(name, MAX_NAME).is_empty());
+            if sinks.is_empty() && is_unlabelled && !is_search(element) {
                 sinks.push(Sink::Enter);
             }
             sinks
         }
         OwningForm::None => {
-            let mut sinks: Vec<Sink> = act.loose_fields.map(Sink::Submits).into_iter().collect();
+            let mut sinks: Vec<Sink> = act.fields_outside_forms.map(Sink::Submits).into_iter().collect();
             // A real search field only queries; any other single-line field may belong to a chat.
             if sinks.is_empty() && !is_search(element) {
                 sinks.push(Sink::Enter);

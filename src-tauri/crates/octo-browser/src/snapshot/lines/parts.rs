@@ -6,13 +6,13 @@ pub(in crate::snapshot) struct SnapshotLine {
     pub depth: u8,
     pub kind: LineKind,
     pub text: String,
-    /// Only its targets; empty if it has none.
+    /// The text of its targets alone; empty if it has none.
     pub targets: String,
     pub refs: Vec<u32>,
-    /// The first node of the line.
+    /// Index in the tree of the line's first node, or `NONE`.
     pub node: u32,
     pub on_screen: bool,
-    /// Its index in a run of similar items.
+    /// Index in [`SnapshotLines::members`] of the run member that it belongs to, or `NONE`.
     pub member: u32,
     pub tokens: u32,
 }
@@ -30,7 +30,7 @@ pub(in crate::snapshot) enum LineKind {
 pub(in crate::snapshot) struct RunMember {
     pub run: u32,
     pub ordinal: u32,
-    /// The enclosing member.
+    /// Index of the enclosing member, or `NONE`.
     pub outer: u32,
 }
 
@@ -40,7 +40,7 @@ pub(in crate::snapshot) struct SiblingRun {
     pub size: u32,
     /// The first member on the screen.
     pub first_on_screen: u32,
-    /// The container to read for seeing all of them, if it has a ref.
+    /// Ref of the container, by which all members can be read; `None` if it has no ref.
     pub container: Option<u32>,
 }
 
@@ -54,7 +54,7 @@ pub(in crate::snapshot) struct SnapshotLines {
     /// The headings' texts; the first entry is empty.
     pub headings: Vec<String>,
     /// Number of texts left out because a person cannot see them.
-    pub hidden: usize,
+    pub hidden_texts: usize,
 }
 
 /// An element with a ref.
@@ -64,8 +64,8 @@ pub(in crate::snapshot) struct LineTarget {
     pub kind_word: String,
     pub name: String,
     pub origin: String,
-    /// The preceding heading, as an index into the list.
+    /// Index in [`SnapshotLines::headings`] of the preceding heading.
     pub heading: u32,
-    /// The line that contains it.
+    /// Index in [`SnapshotLines::lines`] of the line that contains it, or `NONE`.
     pub line: u32,
 }

@@ -39,17 +39,17 @@ impl<N: RefNumbers> LineWriter<'_, '_, N> {
     }
 
     /// Writes a separate word, with a space before it.
-    pub(super) fn word(&mut self, text: &str) {
+    pub(super) fn push_word(&mut self, text: &str) {
         if !self.line.text.is_empty() && !self.line.text.ends_with(' ') {
             self.line.text.push(' ');
         }
         self.line.text.push_str(text);
     }
 
-    pub(super) fn add_piece(&mut self, index: u32, node: &Node, member: u32, text: &str, number: u32) {
+    pub(super) fn push_target(&mut self, index: u32, node: &Node, member: u32, text: &str, number: u32) {
         self.last_name.clear();
         self.mark_node(index, node, member);
-        self.word(text);
+        self.push_word(text);
         self.line.text.push(' ');
         if !self.line.targets.is_empty() {
             self.line.targets.push(' ');
@@ -68,8 +68,8 @@ impl<N: RefNumbers> LineWriter<'_, '_, N> {
 
     pub(super) fn flush(&mut self) {
         let mut line = std::mem::replace(&mut self.line, empty_line(self.depth));
-        let bars_only = line.refs.is_empty() && line.text.chars().all(|char| char == '|' || char == ' ');
-        if line.node == NONE || bars_only {
+        let has_only_bars = line.refs.is_empty() && line.text.chars().all(|char| char == '|' || char == ' ');
+        if line.node == NONE || has_only_bars {
             return;
         }
         let end = line.text.trim_end().len();

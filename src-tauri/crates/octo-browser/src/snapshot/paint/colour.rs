@@ -31,7 +31,7 @@ impl Colour {
             None => part.strip_suffix("deg").unwrap_or(part).parse().ok(),
         };
         // The value of 100 % for each channel.
-        let wholes = match space {
+        let full_values = match space {
             "rgb" | "rgba" => [255.0; 3],
             "lab" => [100.0, 125.0, 125.0],
             "lch" => [100.0, 150.0, 360.0],
@@ -39,19 +39,19 @@ impl Colour {
             "oklch" => [1.0, 0.4, 360.0],
             _ => [1.0; 3],
         };
-        let mut channel = |index: usize| scale(parts.next()?, *wholes.get(index)?);
+        let mut channel = |index: usize| scale(parts.next()?, *full_values.get(index)?);
         let channels = [channel(0)?, channel(1)?, channel(2)?];
         let alpha = alpha.or_else(|| scale(parts.next()?, 1.0)).unwrap_or(1.0);
         let rgb = match space {
             "rgb" | "rgba" => channels,
             "srgb-linear" => to_srgb(channels),
             "lab" => to_srgb(lab(channels)),
-            "lch" => to_srgb(lab(round(channels))),
+            "lch" => to_srgb(lab(polar_to_axes(channels))),
             "oklab" => to_srgb(oklab(channels)),
-            "oklch" => to_srgb(oklab(round(channels))),
-            "xyz" | "xyz-d65" => to_srgb(times(&FROM_XYZ, channels)),
-            "xyz-d50" => to_srgb(times(&FROM_XYZ_D50, channels)),
-            "display-p3" => to_srgb(times(&FROM_P3, channels.map(linear))),
+            "oklch" => to_srgb(oklab(polar_to_axes(channels))),
+            "xyz" | "xyz-d65" => to_srgb(multiply(&FROM_XYZ, channels)),
+            "xyz-d50" => to_srgb(multiply(&FROM_XYZ_D50, channels)),
+            "display-p3" => to_srgb(multiply(&FROM_P3, channels.map(linear))),
             // Their black, white and grey match sRGB; out-of-gamut colours do not matter here.
             "srgb" | "a98-rgb" | "prophoto-rgb" | "rec2020" => channels.map(|channel| channel * 255.0),
             _ => return None,
@@ -59,8 +59,8 @@ impl Colour {
         Some(Self { rgb: rgb.map(|channel| channel.clamp(0.0, 255.0)), alpha })
     }
 
-    /// Returns whether it is fully transparent.
-    pub fn is_clear(&self) -> bool {
+    /// Returns whether it is practically transparent.
+    pub fn is_transparent(&self) -> bool {
         self.alpha < 0.05
     }
 
@@ -88,10 +88,10 @@ pub(super) fn colours_in(text: &str) -> Vec<Colour> {
     let mut starts: Vec<usize> =
         NOTATIONS.iter().flat_map(|name| text.match_indices(name).map(|(index, _)| index)).collect();
     // One name may be the suffix of another.
-    let begins = |index: usize| {
+    let starts_notation = |index: usize| {
         !text.get(..index).is_some_and(|before| before.ends_with(|letter: char| letter.is_ascii_alphabetic()))
     };
-    starts.retain(|index| begins(*index));
+    starts.retain(|index| starts_notation(*index));
     starts.sort_unstable();
     starts.dedup();
     let colour = |index: usize| {
@@ -142,18 +142,18 @@ const TO_LMS: Matrix = [
 /// The print white point, D50, in XYZ.
 const WHITE_D50: [f64; 3] = [0.964_295_676, 1.0, 0.825_104_602];
 
-fn times(matrix: &Matrix, [a, b, c]: [f64; 3]) -> [f64; 3] {
+fn multiply(matrix: &Matrix, [a, b, c]: [f64; 3]) -> [f64; 3] {
     matrix.map(|[x, y, z]| x * a + y * b + z * c)
 }
 
 /// Converts lightness, chroma and hue to lightness and two axes.
-fn round([light, chroma, hue]: [f64; 3]) -> [f64; 3] {
+fn polar_to_axes([light, chroma, hue]: [f64; 3]) -> [f64; 3] {
     let hue = hue.to_radians();
     [light, chroma * hue.cos(), chroma * hue.sin()]
 }
 
 fn oklab(lab: [f64; 3]) -> [f64; 3] {
-    times(&FROM_LMS, times(&TO_LMS, lab).map(|root| root.powi(3)))
+    multiply(&FROM_LMS, multiply(&TO_LMS, lab).map(|root| root.powi(3)))
 }
 
 fn lab([light, a, b]: [f64; 3]) -> [f64; 3] {
@@ -166,7 +166,7 @@ fn lab([light, a, b]: [f64; 3]) -> [f64; 3] {
     };
     let [x, y, z] = [y + a / 500.0, y, y - b / 200.0].map(cubed);
     let [white_x, white_y, white_z] = WHITE_D50;
-    times(&FROM_XYZ_D50, [x * white_x, y * white_y, z * white_z])
+    multiply(&FROM_XYZ_D50, [x * white_x, y * white_y, z * white_z])
 }
 
 /// Converts an sRGB channel to linear light.
@@ -178,9 +178,9 @@ fn linear(channel: f64) -> f64 {
 fn to_srgb(light: [f64; 3]) -> [f64; 3] {
     light.map(|channel| {
         let channel = channel.clamp(0.0, 1.0);
-        let step =
+        let encoded =
             if channel <= 0.003_130_8 { channel * 12.92 } else { 1.055 * channel.powf(1.0 / 2.4) - 0.055 };
-        step * 255.0
+        encoded * 255.0
     })
 }
 
@@ -224,7 +224,7 @@ mod tests {
     fn the_colours_of_a_gradient_are_found() {
         let gradient = "linear-gradient(90deg, rgba(0, 0, 0, 0) 0%, oklch(0 0 0 / 0) 50%, rgb(1, 2, 3))";
         assert_eq!(
-            colours_in(gradient).iter().map(Colour::is_clear).collect::<Vec<_>>(),
+            colours_in(gradient).iter().map(Colour::is_transparent).collect::<Vec<_>>(),
             [true, true, false]
         );
         assert_eq!(colours_in("url(\"mask.svg\")"), []);

@@ -12,41 +12,41 @@ impl TreeJoiner<'_> {
         let mut added: Vec<(u32, u32, u32)> = Vec::new();
         for frame in 0..u32::try_from(self.tree.frames.len()).unwrap_or_default() {
             let Some(layout) = self.tree.layout(frame) else { continue };
-            let mut nearest = vec![NONE; layout.facts.len()];
+            let mut tree_indices = vec![NONE; layout.facts.len()];
             for (node, index) in self.tree.nodes.iter().zip(0..) {
                 if node.frame == frame
-                    && let Some(nearest) = nearest.get_mut(node.fact as usize)
+                    && let Some(tree_indices) = tree_indices.get_mut(node.fact as usize)
                 {
-                    *nearest = index;
+                    *tree_indices = index;
                 }
             }
             let mut found = Vec::new();
             let mut next_index = u32::try_from(self.tree.nodes.len()).unwrap_or(NONE);
             for (fact, index) in layout.facts.iter().zip(0_u32..) {
-                let parent_index = nearest.get(index as usize).copied().unwrap_or(NONE);
-                if parent_index != NONE {
+                let existing = tree_indices.get(index as usize).copied().unwrap_or(NONE);
+                if existing != NONE {
                     continue;
                 }
-                let parent = nearest.get(fact.parent as usize).copied().unwrap_or(NONE);
+                let parent = tree_indices.get(fact.parent as usize).copied().unwrap_or(NONE);
                 let is_candidate = (fact.clickable || fact.pointer)
                     && fact.kind == NodeKind::Element
                     && fact.hidden.is_none();
-                let neighbour = if is_candidate && parent != NONE {
+                let tree_index = if is_candidate && parent != NONE {
                     found.push((parent, index));
                     next_index += 1;
                     next_index - 1
                 } else {
                     parent
                 };
-                if let Some(nearest) = nearest.get_mut(index as usize) {
-                    *nearest = neighbour;
+                if let Some(slot) = tree_indices.get_mut(index as usize) {
+                    *slot = tree_index;
                 }
             }
             for (parent, index) in found {
                 let node = self.inaccessible_node(frame, index, parent);
-                let parent_index = u32::try_from(self.tree.nodes.len()).unwrap_or(NONE);
+                let node_index = u32::try_from(self.tree.nodes.len()).unwrap_or(NONE);
                 self.tree.nodes.push(node);
-                added.push((parent, index, parent_index));
+                added.push((parent, index, node_index));
             }
         }
         self.insert_in_order(added);

@@ -1,4 +1,4 @@
-//! How an act runs: how the person sees it, and the time it is given and takes.
+//! The visible pointer of an act, and the time that an act is given and takes.
 
 use super::Scene;
 use crate::kit::{chromium, script_result, until};
@@ -15,12 +15,17 @@ async fn the_pointer_overlay_is_shown_and_removed() {
     }
     let mut scene = Scene::start("/go", "Go").await;
     let count = "document.querySelectorAll('[aria-hidden=true]').length";
-    let looked =
-        scene.view.refresh(&scene.page).await.expect("a look").render(WHOLE, RenderFilter::default()).text;
+    let text_before = scene
+        .view
+        .refresh(&scene.page)
+        .await
+        .expect("a snapshot")
+        .render(WHOLE, RenderFilter::default())
+        .text;
     scene.page.bring_to_front().await.expect("in front");
     let unmarked =
         scene.page.picture(octo_browser::PictureArea::Visible, PictureFormat::Png).await.expect("a picture");
-    let node_ref = scene.place("button", "Later").await;
+    let node_ref = scene.node_ref("button", "Later").await;
     scene.act(BrowserAct::Hover(node_ref)).await.expect("hovered");
     until("the pointer", async || (script_result(&scene.page, count).await == 1).then_some(())).await;
     assert_eq!(
@@ -30,16 +35,21 @@ async fn the_pointer_overlay_is_shown_and_removed() {
     let drawn =
         scene.page.picture(octo_browser::PictureArea::Visible, PictureFormat::Png).await.expect("a picture");
     assert_ne!(drawn.bytes, unmarked.bytes);
-    let text =
-        scene.view.refresh(&scene.page).await.expect("a look").render(WHOLE, RenderFilter::default()).text;
-    assert_eq!(text, looked, "no snapshot holds it");
+    let text = scene
+        .view
+        .refresh(&scene.page)
+        .await
+        .expect("a snapshot")
+        .render(WHOLE, RenderFilter::default())
+        .text;
+    assert_eq!(text, text_before, "no snapshot contains the pointer");
     scene.page.clear_overlay().await.expect("cleared");
     assert_eq!(script_result(&scene.page, count).await, 0);
     scene.page.clear_overlay().await.expect("nothing to clear");
     scene.assert_other_tabs_unchanged().await;
 }
 
-/// The wait ignores the drawn pointer and documents without activity.
+/// The wait ignores the drawn pointer, and documents in which nothing changes.
 #[tokio::test]
 async fn an_action_waits_for_the_frame_it_acted_in() {
     if chromium().is_none() {
@@ -47,7 +57,7 @@ async fn an_action_waits_for_the_frame_it_acted_in() {
     }
     let mut scene = Scene::start("/restless", "Restless").await;
     scene.click("button", "Late").await.expect("pressed");
-    assert_eq!(scene.status_text().await, "late", "drawing the pointer is no answer of the page");
+    assert_eq!(scene.status_text().await, "late", "drawing the pointer is not a reaction of the page");
     for button in ["Deep", "Stir"] {
         let mut output = String::new();
         // On an overloaded machine, a page without CPU time for a while looks quiet.
@@ -72,20 +82,20 @@ async fn an_action_adds_little_time() {
     if chromium().is_none() {
         return;
     }
-    let Scene { page, connected, start, view: _view, site: _site, display: _desk, _chromium, .. } =
+    let Scene { page, connection, tab, view: _view, site: _site, display: _display, _chromium, .. } =
         Scene::start("/form", "Form").await;
     drop(page);
     let started = Instant::now();
-    let page = Page::attach(&connected.link, &start.target).await.expect("attached");
+    let page = Page::attach(&connection.link, &tab.target).await.expect("attached");
     let attached = started.elapsed();
     let mut view = TabView::default();
-    view.refresh(&page).await.expect("a look");
+    view.refresh(&page).await.expect("a snapshot");
     let looked = started.elapsed();
     page.begin_focus_emulation().await.expect("acting");
     let find = |view: &TabView, role: &str, text: &str| {
         let found = view
-            .last()
-            .expect("a look")
+            .last_snapshot()
+            .expect("a snapshot")
             .find(&FindQuery { text: text.to_owned(), role: role.to_owned() }, WHOLE);
         let after = found.text.split_once(&format!("{role} \"{text}\"")).expect("it").1.to_owned();
         let number = after
@@ -104,16 +114,16 @@ async fn an_action_adds_little_time() {
         times.sort_unstable();
         times[times.len() / 2]
     };
-    let (mut trips, mut looks, mut clicks, mut hovers, mut fills) =
+    let (mut round_trips, mut snapshot_times, mut clicks, mut hovers, mut fills) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let name = view.locate(&page, find(&view, "textbox", "Name")).await.expect("there").node_ref;
     for _ in 0..20 {
         let started = Instant::now();
         script_result(&page, "1").await;
-        trips.push(started.elapsed());
+        round_trips.push(started.elapsed());
         let started = Instant::now();
-        view.refresh(&page).await.expect("a look");
-        looks.push(started.elapsed());
+        view.refresh(&page).await.expect("a snapshot");
+        snapshot_times.push(started.elapsed());
         for (act, times) in [
             (BrowserAct::Click(node_ref.clone()), &mut clicks),
             (BrowserAct::Hover(node_ref.clone()), &mut hovers),
@@ -128,8 +138,8 @@ async fn an_action_adds_little_time() {
     eprintln!(
         "attached {attached:?}, looked {looked:?}, first act done {first_time:?} (waiting for its effect included); medians: \
          round trip {:?}, look {:?}, click {click:?}, hover {:?}, fill {:?} (of which waiting for an effect: 100, 50 and 40 to 50 ms)",
-        median(trips),
-        median(looks),
+        median(round_trips),
+        median(snapshot_times),
         median(hovers),
         median(fills),
     );

@@ -9,12 +9,12 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-/// How the browser can be reached.
+/// The way in which debugging is enabled in the browser.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DebuggingMode {
     /// It was started with a debugging port.
     Flag,
-    /// Its person switched debugging on.
+    /// The person switched it on in the browser.
     Approval,
 }
 
@@ -25,21 +25,21 @@ pub(crate) struct RealChromium {
 }
 
 impl RealChromium {
-    pub(crate) async fn start(display: &TestDisplay, start: DebuggingMode, arguments: &[&str]) -> Self {
+    pub(crate) async fn start(display: &TestDisplay, mode: DebuggingMode, arguments: &[&str]) -> Self {
         let program = chromium_program().expect("asked before");
         let profile = display.profile();
-        let former = fs::read_to_string(profile.join("DevToolsActivePort")).ok();
-        prepare(&profile, start);
+        let previous_port_file = fs::read_to_string(profile.join("DevToolsActivePort")).ok();
+        prepare_profile(&profile, mode);
         let mut command: Command = display.command(program);
         command.args(CHROMIUM_SWITCHES).arg(format!("--user-data-dir={}", profile.display())).args(arguments);
-        if start == DebuggingMode::Flag {
+        if mode == DebuggingMode::Flag {
             command.arg("--remote-debugging-port=0");
         }
         let process = command.stderr(Stdio::null()).spawn().expect("Chromium");
         let browser = Self { process, profile };
         until("its port", async || {
             let current = fs::read_to_string(browser.profile.join("DevToolsActivePort")).ok()?;
-            (current.lines().count() == 2 && Some(current) != former).then_some(())
+            (current.lines().count() == 2 && Some(current) != previous_port_file).then_some(())
         })
         .await;
         browser
@@ -55,15 +55,15 @@ impl RealChromium {
         Browser::new(Self::environment(display), BrowserTarget::Folder(display.profile()))
     }
 
-    pub(crate) fn watched(display: &TestDisplay, wrap: TransportWrapper) -> Browser {
-        Browser::with_wrapper(Self::environment(display), BrowserTarget::Folder(display.profile()), wrap)
+    pub(crate) fn recorded(display: &TestDisplay, wrapper: TransportWrapper) -> Browser {
+        Browser::with_wrapper(Self::environment(display), BrowserTarget::Folder(display.profile()), wrapper)
     }
 
     /// Kills the browser, as a power cut would.
     pub(crate) fn kill(mut self) {
         self.process.kill().expect("killed");
-        self.process.wait().expect("its end");
-        // Its profile locks, which no longer belong to a running process.
+        self.process.wait().expect("the task ends");
+        // Remove the locks of the profile, whose process no longer runs.
         for name in ["SingletonLock", "SingletonSocket", "SingletonCookie"] {
             let _ = fs::remove_file(self.profile.join(name));
         }
@@ -79,13 +79,13 @@ impl Drop for RealChromium {
 
 /// Writes the setting the browser itself writes when the person ticks the box on its page, and enables its
 /// internal testing pages (one of them puts tabs to sleep).
-fn prepare(profile: &Path, start: DebuggingMode) {
+fn prepare_profile(profile: &Path, mode: DebuggingMode) {
     fs::create_dir_all(profile).expect("a profile");
     let path = profile.join("Local State");
     let previous = fs::read_to_string(&path).ok();
     let mut state: serde_json::Value =
         previous.map_or_else(Default::default, |text| serde_json::from_str(&text).expect("JSON"));
-    state["devtools"]["remote_debugging"]["user-enabled"] = (start == DebuggingMode::Approval).into();
+    state["devtools"]["remote_debugging"]["user-enabled"] = (mode == DebuggingMode::Approval).into();
     state["internal_only_uis_enabled"] = true.into();
     fs::write(path, state.to_string()).expect("written");
 }

@@ -12,10 +12,10 @@ use x11rb::{
     protocol::xproto::{ConnectionExt as _, ImageFormat},
 };
 
-/// A point of the page, below where the browser puts its questions.
-const MIDDLE: (i16, i16) = (560, 700);
+/// A point of the page below the browser's prompts.
+const SAMPLE_POINT: (i16, i16) = (560, 700);
 
-/// Whether windows have frames, and can be minimised.
+/// The window management of a display, without which windows have no frames and cannot be minimised.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WindowFrames {
     /// There is no window manager.
@@ -48,7 +48,7 @@ impl TestDisplay {
             let manager = display.command("openbox").spawn().expect("openbox; cargo xtask test installs it");
             display.programs.insert(0, manager);
             until("the window manager", async || {
-                // Only a window manager knows it.
+                // Only a window manager answers this.
                 (!display.run_xdotool(&["get_num_desktops"]).is_empty()).then_some(())
             })
             .await;
@@ -82,20 +82,20 @@ impl TestDisplay {
 
     /// Returns whether one of the browser's prompts covers the tests' white pages: it darkens them.
     pub(crate) fn is_darkened(&self) -> bool {
-        (0x30..0xc0).contains(&self.shade())
+        (0x30..0xc0).contains(&self.brightness())
     }
 
     /// Returns whether the page is visible and nothing covers it.
     pub(crate) fn is_white(&self) -> bool {
-        self.shade() >= 0xf0
+        self.brightness() >= 0xf0
     }
 
     /// Returns the brightness of the page.
-    fn shade(&self) -> u8 {
+    fn brightness(&self) -> u8 {
         let (connection, screen) = x11rb::connect(Some(&self.name)).expect("the display");
         let root = connection.setup().roots[screen].root;
         let pixel = connection
-            .get_image(ImageFormat::Z_PIXMAP, root, MIDDLE.0, MIDDLE.1, 1, 1, u32::MAX)
+            .get_image(ImageFormat::Z_PIXMAP, root, SAMPLE_POINT.0, SAMPLE_POINT.1, 1, 1, u32::MAX)
             .expect("asked")
             .reply()
             .expect("a picture");

@@ -18,7 +18,7 @@ pub(crate) type SentCommand = (Option<SessionId>, String, Value);
 #[derive(Clone, Default)]
 pub(crate) struct Recording(Arc<Mutex<Vec<SentCommand>>>);
 
-struct RecordedLink {
+struct RecordingTransport {
     inner: Box<dyn Transport>,
     sent: Recording,
 }
@@ -26,11 +26,11 @@ struct RecordedLink {
 impl Recording {
     pub(crate) fn wrap(&self) -> TransportWrapper {
         let sent = self.clone();
-        Arc::new(move |inner| Box::new(RecordedLink { inner, sent: sent.clone() }))
+        Arc::new(move |inner| Box::new(RecordingTransport { inner, sent: sent.clone() }))
     }
 
     pub(crate) fn sent(&self) -> Vec<SentCommand> {
-        self.0.lock().expect("whole").clone()
+        self.0.lock().expect("not poisoned").clone()
     }
 
     pub(crate) fn names(&self) -> Vec<String> {
@@ -39,14 +39,14 @@ impl Recording {
 }
 
 /// Commands never sent to a browser: pages notice the first, and the others remove a page's protection.
-const NEVER: [&str; 4] =
+const FORBIDDEN_COMMANDS: [&str; 4] =
     ["Runtime.enable", "Security.setIgnoreCertificateErrors", "Fetch.enable", "Page.setBypassCSP"];
 
 impl Recording {
     /// Checks that no forbidden command was sent.
     pub(crate) fn assert_nothing_forbidden(&self) {
         let names = self.names();
-        assert!(!names.iter().any(|name| NEVER.contains(&name.as_str())), "{names:?}");
+        assert!(!names.iter().any(|name| FORBIDDEN_COMMANDS.contains(&name.as_str())), "{names:?}");
     }
 
     /// Checks that only these commands were sent, and none of them to a tab other than this one.
@@ -60,18 +60,18 @@ impl Recording {
             // Commands to a tab use a session; a command that attaches to a tab names it.
             let target = params.get("targetId").and_then(Value::as_str);
             assert!(target.is_none_or(|target| target == tab), "{name} names another tab: {params}");
-            let is_of_a_page = BROWSERS.iter().all(|domain| !name.starts_with(domain));
-            assert!(session.is_some() || !is_of_a_page, "{name} to no tab");
+            let is_page_command = BROWSER_DOMAINS.iter().all(|domain| !name.starts_with(domain));
+            assert!(session.is_some() || !is_page_command, "{name} to no tab");
         }
     }
 }
 
-/// Commands to the browser itself.
-const BROWSERS: [&str; 3] = ["Browser.", "Target.", "SystemInfo."];
+/// Domains of commands to the browser itself.
+const BROWSER_DOMAINS: [&str; 3] = ["Browser.", "Target.", "SystemInfo."];
 
-impl Transport for RecordedLink {
+impl Transport for RecordingTransport {
     fn submit(&mut self, method: MethodId, session: Option<SessionId>, params: Value) -> CallId {
-        self.sent.0.lock().expect("whole").push((session.clone(), method.to_string(), params.clone()));
+        self.sent.0.lock().expect("not poisoned").push((session.clone(), method.to_string(), params.clone()));
         self.inner.submit(method, session, params)
     }
 

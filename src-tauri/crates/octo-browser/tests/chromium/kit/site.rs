@@ -16,9 +16,9 @@ use tokio_rustls::{
 };
 
 /// Delay of pages whose path begins with `/late`.
-const LATE: std::time::Duration = std::time::Duration::from_millis(700);
+const LATE_DELAY: std::time::Duration = std::time::Duration::from_millis(700);
 
-/// Pages by their path.
+/// A server of pages, each under its path.
 pub(crate) struct Site {
     port: u16,
     task: JoinHandle<()>,
@@ -43,7 +43,7 @@ impl Site {
                     let page = pages.get(&path).cloned();
                     async move {
                         if path.starts_with("/late") {
-                            tokio::time::sleep(LATE).await;
+                            tokio::time::sleep(LATE_DELAY).await;
                         }
                         Ok::<_, Infallible>(respond(page))
                     }
@@ -57,7 +57,7 @@ impl Site {
     }
 
     /// Serves one page over TLS, with a certificate of an untrusted authority.
-    pub(crate) async fn behind_tls(page: &'static str) -> Self {
+    pub(crate) async fn start_with_tls(page: &'static str) -> Self {
         let pem = include_bytes!("../../../../octo-llm/tests/tls/server.pem");
         let certificates: Vec<_> =
             CertificateDer::pem_slice_iter(pem).collect::<Result<_, _>>().expect("certificates");

@@ -2,7 +2,7 @@
 //! page.
 
 use super::{Playground, is_soak, tasks};
-use crate::kit::PATIENCE;
+use crate::kit::TEST_TIMEOUT;
 use octo_browser::{
     Page, TabView,
     cdp::{
@@ -36,11 +36,12 @@ const INTERACTIVE_ELEMENTS: &str = "(() => {
     return [...area.querySelectorAll('*')].filter((one) => seen(one) && (window.__heard.has(one) || kinds.some((kind) => one[kind]) || one.matches(native)));
 })()";
 
-/// The result of a page.
+/// The coverage of one task's page.
 struct CoverageRow {
     task: String,
-    /// Number of its targets, and those that are not marked.
+    /// Number of its targets.
     present: usize,
+    /// The targets that are not marked.
     missing: Vec<String>,
     tokens: usize,
 }
@@ -55,7 +56,7 @@ struct NodeTable {
 impl NodeTable {
     async fn of(page: &Page) -> Self {
         let params = GetDocumentParams { depth: Some(-1), pierce: Some(true) };
-        let root = page.call(params, PATIENCE).await.expect("nodes").root;
+        let root = page.call(params, TEST_TIMEOUT).await.expect("nodes").root;
         let mut nodes = Self::default();
         let mut pending = vec![root];
         while let Some(node) = pending.pop() {
@@ -76,22 +77,22 @@ impl NodeTable {
     }
 }
 
-/// Returns the nodes a script finds.
+/// Returns the nodes that a script finds.
 async fn nodes_found(page: &Page, script: &str) -> Vec<i64> {
-    let list = page.call(EvaluateParams::new(script), PATIENCE).await.expect("a list").result.object_id;
+    let list = page.call(EvaluateParams::new(script), TEST_TIMEOUT).await.expect("a list").result.object_id;
     let params =
         GetPropertiesParams { own_properties: Some(true), ..GetPropertiesParams::new(list.expect("a list")) };
-    let items = page.call(params, PATIENCE).await.expect("its items").result;
+    let items = page.call(params, TEST_TIMEOUT).await.expect("its items").result;
     let mut nodes = Vec::new();
     for item in items.into_iter().filter(|item| item.name.parse::<usize>().is_ok()) {
         let object_id = item.value.and_then(|value| value.object_id);
-        let node = page.call(DescribeNodeParams { object_id, ..Default::default() }, PATIENCE).await;
+        let node = page.call(DescribeNodeParams { object_id, ..Default::default() }, TEST_TIMEOUT).await;
         nodes.push(*node.expect("a node").node.backend_node_id.inner());
     }
     nodes
 }
 
-async fn read(page: &Page, url: &str, task: &str) -> CoverageRow {
+async fn measure_page(page: &Page, url: &str, task: &str) -> CoverageRow {
     page.navigate(url).await.expect("there");
     crate::kit::script_result(
         page,
@@ -100,7 +101,7 @@ async fn read(page: &Page, url: &str, task: &str) -> CoverageRow {
     .await;
     page.wait_until_quiet().await.expect("quiet");
     let mut view = TabView::default();
-    let text = view.refresh(page).await.expect("a look").render(WHOLE, RenderFilter::default()).text;
+    let text = view.refresh(page).await.expect("a snapshot").render(WHOLE, RenderFilter::default()).text;
     if std::env::var_os("OCTO_MINIWOB_TEXT").is_some() {
         let goal = crate::kit::script_result(page, "core.getUtterance()").await;
         eprintln!("=== {task}\n{goal}\n{text}");
@@ -110,10 +111,11 @@ async fn read(page: &Page, url: &str, task: &str) -> CoverageRow {
         numbers.filter_map(|number| Some(view.refs().lookup(number).ok()?.node)).collect();
     let (nodes, present) = (NodeTable::of(page).await, nodes_found(page, INTERACTIVE_ELEMENTS).await);
     // All ancestors of a mark, up to the page.
-    let holding: HashSet<i64> = numbered.iter().flat_map(|node| nodes.ancestors(*node)).collect();
+    let ancestors_of_numbered: HashSet<i64> =
+        numbered.iter().flat_map(|node| nodes.ancestors(*node)).collect();
     let is_reached = |node: &i64| {
         // The node or an ancestor is marked, or it listens for the marked nodes inside it.
-        holding.contains(node) || nodes.ancestors(*node).any(|outer| numbered.contains(&outer))
+        ancestors_of_numbered.contains(node) || nodes.ancestors(*node).any(|outer| numbered.contains(&outer))
     };
     let missing = present.iter().filter(|node| !is_reached(node));
     let missing = missing.map(|node| nodes.names.get(node).cloned().unwrap_or_default()).collect();
@@ -124,7 +126,7 @@ async fn read(page: &Page, url: &str, task: &str) -> CoverageRow {
 async fn every_target_of_a_page_is_marked() {
     let Some(playground) = Playground::start().await else { return };
     let remember = AddScriptToEvaluateOnNewDocumentParams::new(RECORD_HANDLERS);
-    let script = playground.page.call(remember, PATIENCE).await.expect("remembered").identifier;
+    let script = playground.page.call(remember, TEST_TIMEOUT).await.expect("remembered").identifier;
     let mut tasks = tasks(&playground.folder);
     assert_eq!(tasks.len(), 130);
     if !is_soak() {
@@ -133,10 +135,10 @@ async fn every_target_of_a_page_is_marked() {
     }
     let mut rows = Vec::new();
     for task in &tasks {
-        rows.push(read(&playground.page, &playground.url(task), task).await);
+        rows.push(measure_page(&playground.page, &playground.url(task), task).await);
     }
     let remove = RemoveScriptToEvaluateOnNewDocumentParams::new(script);
-    playground.page.call(remove, PATIENCE).await.expect("removed");
+    playground.page.call(remove, TEST_TIMEOUT).await.expect("removed");
     for CoverageRow { task, present, missing, tokens } in &rows {
         let short = if missing.is_empty() { String::new() } else { format!(" SHORT of {missing:?}") };
         eprintln!("{task}: {present} present, {tokens} tokens{short}");

@@ -14,7 +14,7 @@ use futures::future::LocalBoxFuture;
 /// Solves a task, or says where it failed.
 pub(super) type Oracle = for<'p> fn(&'p mut Player) -> LocalBoxFuture<'p, PlayResult>;
 
-/// All tables.
+/// Returns the tasks of all tables.
 pub(super) fn all() -> impl Iterator<Item = &'static (&'static str, Oracle)> {
     [plain::TASKS, fields::TASKS, menus::TASKS, tables::TASKS, mail::TASKS, pages::TASKS, dates::TASKS]
         .into_iter()
@@ -26,15 +26,15 @@ pub(super) fn all() -> impl Iterator<Item = &'static (&'static str, Oracle)> {
 pub(super) enum UnplayedReason {
     /// The requested content is painted and in no text. A model takes a picture for it.
     Painted,
-    /// The task needs a hand that moves freely, holds a button, or selects.
-    Hand,
+    /// The task needs a pointer that moves freely, a button that is held, or a selection.
+    PointerControl,
     /// The task needs knowledge, luck or long rules rather than a browser: synonyms, a shell, a price that may
     /// change while it is read, an opponent who may force a draw.
     Knowledge,
 }
 
 /// The tasks that are not attempted.
-pub(super) const LEFT_OUT: &[(UnplayedReason, &[&str])] = &[
+pub(super) const NOT_ATTEMPTED: &[(UnplayedReason, &[&str])] = &[
     (
         UnplayedReason::Painted,
         &[
@@ -61,7 +61,7 @@ pub(super) const LEFT_OUT: &[(UnplayedReason, &[&str])] = &[
         ],
     ),
     (
-        UnplayedReason::Hand,
+        UnplayedReason::PointerControl,
         &[
             "chase-circle",
             "daily-calendar",

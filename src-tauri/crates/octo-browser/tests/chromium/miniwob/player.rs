@@ -32,7 +32,7 @@ pub(super) struct Player {
     fields: serde_json::Value,
     pub acts: u32,
     /// The page's initial text.
-    pub first: String,
+    pub initial_text: String,
 }
 
 pub(super) type PlayResult = Result<(), String>;
@@ -55,9 +55,9 @@ impl Player {
             goal,
             fields,
             acts: 0,
-            first: String::new(),
+            initial_text: String::new(),
         };
-        player.first = player.text().await;
+        player.initial_text = player.text().await;
         player
     }
 
@@ -67,7 +67,7 @@ impl Player {
         won.as_f64().unwrap_or_default()
     }
 
-    /// The page as text.
+    /// Returns the page as text.
     pub(super) async fn text(&mut self) -> String {
         match self.view.refresh(&self.page).await {
             Ok(snapshot) => snapshot.render(WHOLE, RenderFilter::default()).text,
@@ -91,7 +91,7 @@ impl Player {
         lines.iter().enumerate().flat_map(|(index, line)| targets(line, index)).collect()
     }
 
-    /// The targets of one role.
+    /// Returns the targets of one role.
     pub(super) async fn all(&mut self, role: &str) -> Vec<NumberedTarget> {
         self.targets().await.into_iter().filter(|target| target.role == role).collect()
     }
@@ -116,7 +116,7 @@ impl Player {
     }
 
     pub(super) async fn click(&mut self, number: u32) -> PlayResult {
-        let node_ref = self.place(number).await?;
+        let node_ref = self.node_ref(number).await?;
         self.act(BrowserAct::Click(node_ref)).await
     }
 
@@ -126,40 +126,40 @@ impl Player {
     }
 
     pub(super) async fn fill(&mut self, number: u32, text: &str) -> PlayResult {
-        let node_ref = self.place(number).await?;
+        let node_ref = self.node_ref(number).await?;
         self.act(BrowserAct::Fill(node_ref, text.to_owned())).await
     }
 
     pub(super) async fn type_text(&mut self, number: u32, text: &str) -> PlayResult {
-        let node_ref = self.place(number).await?;
+        let node_ref = self.node_ref(number).await?;
         self.act(BrowserAct::Type(node_ref, text.to_owned())).await
     }
 
     pub(super) async fn press(&mut self, number: Option<u32>, key: &str) -> PlayResult {
         let node_ref = match number {
-            Some(number) => Some(self.place(number).await?),
+            Some(number) => Some(self.node_ref(number).await?),
             None => None,
         };
         self.act(BrowserAct::Press(node_ref, key.to_owned())).await
     }
 
     pub(super) async fn select(&mut self, number: u32, values: &[&str]) -> PlayResult {
-        let node_ref = self.place(number).await?;
+        let node_ref = self.node_ref(number).await?;
         self.act(BrowserAct::Select(node_ref, values.iter().map(|value| (*value).to_owned()).collect())).await
     }
 
     pub(super) async fn drag(&mut self, source: u32, target: u32) -> PlayResult {
-        let (source, target) = (self.place(source).await?, self.place(target).await?);
+        let (source, target) = (self.node_ref(source).await?, self.node_ref(target).await?);
         self.act(BrowserAct::Drag(source, target)).await
     }
 
     pub(super) async fn scroll(&mut self, number: u32, down: f64) -> PlayResult {
-        let node_ref = self.place(number).await?;
+        let node_ref = self.node_ref(number).await?;
         self.act(BrowserAct::Scroll(ScrollTarget::By(Some(node_ref), 0.0, down))).await
     }
 
     pub(super) async fn hover(&mut self, number: u32) -> PlayResult {
-        let node_ref = self.place(number).await?;
+        let node_ref = self.node_ref(number).await?;
         self.act(BrowserAct::Hover(node_ref)).await
     }
 
@@ -167,7 +167,7 @@ impl Player {
         self.act(BrowserAct::Wait(WaitCondition::Time(Duration::from_millis(milliseconds)))).await
     }
 
-    /// All of a role with exactly this name.
+    /// Returns all targets of a role with exactly this name.
     pub(super) async fn all_named(&mut self, role: &str, name: &str) -> Vec<NumberedTarget> {
         self.all(role).await.into_iter().filter(|target| target.name == name).collect()
     }
@@ -218,7 +218,7 @@ impl Player {
         Err("the slider does not come there".to_owned())
     }
 
-    async fn place(&mut self, number: u32) -> Result<octo_browser::snapshot::NodeRef, String> {
+    async fn node_ref(&mut self, number: u32) -> Result<octo_browser::snapshot::NodeRef, String> {
         Ok(self.view.locate(&self.page, number).await.map_err(|error| error.to_string())?.node_ref)
     }
 
@@ -249,7 +249,7 @@ const ROLES: &[&str] = &[
     "time",
 ];
 
-/// The targets of a line: `role "name" [number] states`.
+/// Returns the targets of a line: `role "name" [number] states`.
 fn targets(line: &str, index: usize) -> Vec<NumberedTarget> {
     let mut found: Vec<NumberedTarget> = Vec::new();
     let mut remaining = line;
@@ -259,7 +259,7 @@ fn targets(line: &str, index: usize) -> Vec<NumberedTarget> {
         let Ok(number) = digits.parse() else { continue };
         let head = head.trim();
         let (before, role, name) = match head.strip_suffix('"') {
-            // A name itself contains no such mark.
+            // A name itself contains no quotation mark.
             Some(named) => {
                 let (before, name) = named.rsplit_once('"').unwrap_or(("", named));
                 let before = before.trim_end();

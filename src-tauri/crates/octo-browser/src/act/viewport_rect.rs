@@ -1,8 +1,8 @@
 //! A rectangle on a page.
 
-/// Position of something, in CSS pixels of its session's viewport.
+/// A rectangle, in CSS pixels of its session's viewport.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spot {
+pub struct ViewportRect {
     /// Distance from the left.
     pub left: f64,
     /// Distance from the top.
@@ -13,17 +13,18 @@ pub struct Spot {
     pub height: f64,
 }
 
-impl Spot {
-    /// Returns the middle.
+impl ViewportRect {
+    /// Returns the point in its middle.
     pub fn middle(self) -> (f64, f64) {
         self.at(0.5, 0.5)
     }
 
+    /// Returns a point given by fractions of the width and the height.
     pub(super) fn at(self, x: f64, y: f64) -> (f64, f64) {
         (self.left + self.width * x, self.top + self.height * y)
     }
 
-    /// Returns whether it overlaps another rectangle.
+    /// Returns whether the rectangle overlaps another rectangle.
     pub(crate) fn overlaps(self, other: Self) -> bool {
         self.left < other.left + other.width
             && other.left < self.left + self.width
@@ -39,6 +40,7 @@ impl Spot {
         Self { left, top, width: right - left, height: bottom - top }
     }
 
+    /// Returns the smallest rectangle around points, given as alternating x and y coordinates.
     pub(super) fn bounding(points: &[f64]) -> Self {
         let (mut left, mut top, mut right, mut bottom) = (f64::MAX, f64::MAX, f64::MIN, f64::MIN);
         for point in points.chunks_exact(2) {
@@ -57,8 +59,8 @@ impl Spot {
         Self { left, top, width: right - left, height: bottom - top }
     }
 
-    /// Returns whether the pointer can hit it. Half a pixel is enough, because lines of a drawing are that
-    /// thin.
+    /// Returns whether the pointer can hit the rectangle. Half a pixel is enough, because lines of a drawing are
+    /// that thin.
     pub(crate) fn is_hittable(self) -> bool {
         self.width >= 0.5 && self.height >= 0.5
     }
