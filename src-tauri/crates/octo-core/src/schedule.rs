@@ -57,7 +57,7 @@ pub(crate) struct Schedule {
 impl Schedule {
     fn new(home: &Path) -> Self {
         Self {
-            files: TaskFiles::of_home(home),
+            files: TaskFiles::in_home(home),
             wake: Arc::default(),
             revision: AtomicU64::new(0),
             updates: broadcast::channel(UPDATE_CAPACITY).0,

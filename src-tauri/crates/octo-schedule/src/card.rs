@@ -1,16 +1,17 @@
-//! A task as it is listed, and whether it may run.
+//! Task cards, and the conditions under which a task may run.
 
 use crate::{file::TaskFile, plan, timing::ZonedTiming};
 use octo_protocol::{ApiError, Millis, Switch, TaskCard, TaskContent, TaskRun, TaskState, Timing};
 use octo_store::TaskStateRow;
 
-/// Whether the person wrote or accepted a file as it is.
+/// Returns whether the person wrote or accepted this version of a file.
 pub fn is_accepted(file: &TaskFile, state: Option<&TaskStateRow>) -> bool {
     state.and_then(|state| state.accepted.as_ref()) == Some(&file.version)
 }
 
-/// Returns why a file is not followed: it cannot be read, or the person has not seen this version.
-pub fn unrunnable(file: &TaskFile, state: Option<&TaskStateRow>) -> Option<ApiError> {
+/// Returns the reason why a task cannot run: its file is invalid, or the person has not accepted this version.
+/// `None` if it can run.
+pub fn unrunnable_reason(file: &TaskFile, state: Option<&TaskStateRow>) -> Option<ApiError> {
     match &file.plan {
         Err(error) => Some(error.clone()),
         Ok(plan) if !is_accepted(file, state) => Some(ApiError::new("task.unseen").arg("name", &plan.name)),
@@ -18,7 +19,7 @@ pub fn unrunnable(file: &TaskFile, state: Option<&TaskStateRow>) -> Option<ApiEr
     }
 }
 
-/// A task as it is listed.
+/// Returns a task as the list shows it.
 pub fn card(
     file: TaskFile,
     state: Option<&TaskStateRow>,

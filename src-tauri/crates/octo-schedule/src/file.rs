@@ -19,12 +19,12 @@ use std::{
 const MAX_BYTES: u64 = 100_000;
 /// Maximum number of files read; a folder with more does not contain tasks.
 const MAX_FILES: usize = 1_000;
-/// Number of characters shown of a broken file.
+/// Maximum number of characters kept of a file without a valid plan.
 const MAX_UNREADABLE_CHARS: usize = 2_000;
 /// Default time limit of a run, in minutes.
-pub const MINUTES: u32 = 30;
+pub const DEFAULT_MINUTES: u32 = 30;
 /// Default delay before a retry, in minutes.
-pub const RETRY_MINUTES: u32 = 10;
+pub const DEFAULT_RETRY_MINUTES: u32 = 10;
 
 /// The folder of tasks.
 #[derive(Clone, Debug)]
@@ -39,9 +39,9 @@ pub struct TaskFile {
     pub file: String,
     /// A hash of its text.
     pub version: String,
-    /// Its plan, or why it cannot be read.
+    /// Its plan, or the error if it has none.
     pub plan: Result<TaskPlan, ApiError>,
-    /// Its text, shortened if it cannot be read.
+    /// Its text; shortened if it has no valid plan.
     pub text: String,
 }
 
@@ -54,8 +54,8 @@ pub trait ModelNames {
 }
 
 impl TaskFiles {
-    /// Creates the access to a home's folder of tasks, which need not exist.
-    pub fn of_home(home: &Path) -> Self {
+    /// Returns the task files of a home, whose folder need not exist.
+    pub fn in_home(home: &Path) -> Self {
         Self { folder: home.join("tasks") }
     }
 
@@ -77,7 +77,7 @@ impl TaskFiles {
         }
     }
 
-    /// Returns all of them, by name.
+    /// Returns all task files, sorted by name.
     pub fn list(&self, models: &dyn ModelNames) -> Vec<TaskFile> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().take(MAX_FILES).filter_map(Result::ok);
         let mut names: Vec<String> = entries
@@ -88,7 +88,7 @@ impl TaskFiles {
         names.iter().filter_map(|name| self.get(name, models).ok()).collect()
     }
 
-    /// Returns one of them.
+    /// Returns one task file.
     ///
     /// # Errors
     /// `task.missing` if it does not exist, `task.name`.
@@ -102,18 +102,18 @@ impl TaskFiles {
             plan: Err(error),
             text: String::new(),
         };
-        let about = match path.symlink_metadata() {
-            Ok(about) => about,
+        let metadata = match path.symlink_metadata() {
+            Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(ApiError::new("task.missing").arg("file", file));
             }
             Err(error) => return Ok(broken(unreadable(&error.to_string()))),
         };
         // A link could lead anywhere, and the text read here reaches a model.
-        if !about.is_file() {
+        if !metadata.is_file() {
             return Ok(broken(unreadable("not a file")));
         }
-        if about.len() > MAX_BYTES {
+        if metadata.len() > MAX_BYTES {
             return Ok(broken(unreadable("too large")));
         }
         let bytes = match fs::read(&path) {
@@ -125,7 +125,7 @@ impl TaskFiles {
             Ok(text) => text,
             Err(_) => return Ok(TaskFile { version, ..broken(unreadable("not UTF-8")) }),
         };
-        let plan = read(&text, file, models);
+        let plan = parse(&text, file, models);
         let text = if plan.is_ok() { text } else { text.chars().take(MAX_UNREADABLE_CHARS).collect() };
         Ok(TaskFile { file: file.to_owned(), version, plan, text })
     }
@@ -155,8 +155,8 @@ pub fn version(text: &[u8]) -> String {
     blake3::hash(text).to_hex().to_string()
 }
 
-/// Whether a name consists of lower-case letters, digits and dashes, starting with a letter or digit: a single
-/// path component on every system.
+/// Returns whether a name is a valid path component on every system: lower-case letters, digits, dashes and
+/// underscores, starting with a letter or digit.
 fn is_file_name(name: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     name.len() <= TASK_FILE_MAX_BYTES
@@ -195,9 +195,9 @@ fn slug(task: &str) -> String {
     }
 }
 
-/// Returns the text of a file, keeping the unknown keys of `before`.
-pub fn text(plan: &TaskPlan, before: Option<&str>, models: &dyn ModelNames) -> String {
-    let mut front_matter = before.map(|text| split_markdown(text).front).unwrap_or_default();
+/// Returns the text of a plan's file, with the unknown keys of `previous_text`.
+pub fn text(plan: &TaskPlan, previous_text: Option<&str>, models: &dyn ModelNames) -> String {
+    let mut front_matter = previous_text.map(|text| split_markdown(text).front).unwrap_or_default();
     let mut set = |key: &str, value: Option<String>| match value {
         Some(value) => front_matter.set(key, Yaml::text(value)),
         None => front_matter.remove(key),
@@ -209,7 +209,7 @@ pub fn text(plan: &TaskPlan, before: Option<&str>, models: &dyn ModelNames) -> S
     set("profile", Some(plan.profile.to_string()));
     set("mode", Some(mode_word(plan.mode).to_owned()));
     set("model", plan.model.map(|id| model_word(id, models)));
-    set("budget", plan.budget.map(dollars));
+    set("budget", plan.budget.map(format_dollars));
     set("minutes", Some(plan.minutes.to_string()));
     set("retry", (plan.retry.times > 0).then(|| retry_words(plan.retry)));
     set("missed", Some(missed_word(plan.missed).to_owned()));
@@ -223,7 +223,7 @@ pub fn text(plan: &TaskPlan, before: Option<&str>, models: &dyn ModelNames) -> S
     front_matter.with_body(&plan.prompt)
 }
 
-/// Returns the model's name if it leads back to it, otherwise its id.
+/// Returns the model's name if it identifies the model, otherwise its id.
 fn model_word(id: ModelId, models: &dyn ModelNames) -> String {
     models.name(id).filter(|name| models.find(name) == Some(id)).unwrap_or_else(|| id.to_string())
 }
@@ -234,7 +234,7 @@ fn missing_model_id(name: &str) -> Option<ModelId> {
     blake3::hash(name.as_bytes()).to_hex().get(..32)?.parse().ok()
 }
 
-fn read(text: &str, file: &str, models: &dyn ModelNames) -> Result<TaskPlan, ApiError> {
+fn parse(text: &str, file: &str, models: &dyn ModelNames) -> Result<TaskPlan, ApiError> {
     let parts = split_markdown(text);
     let front_matter = TaskFrontMatter(&parts.front);
     if parts.body.is_empty() {
@@ -250,15 +250,15 @@ fn read(text: &str, file: &str, models: &dyn ModelNames) -> Result<TaskPlan, Api
             .ok_or_else(|| ApiError::new("task.line_missing").arg("line", "folder"))?,
         profile: front_matter.value("profile", |text| text.parse::<Profile>().ok())?.unwrap_or_default(),
         // An omitted mode is the most restrictive.
-        mode: front_matter.value("mode", mode_named)?.unwrap_or(Mode::Ask),
+        mode: front_matter.value("mode", parse_mode)?.unwrap_or(Mode::Ask),
         model: front_matter.value("model", |text| {
             text.parse().ok().or_else(|| models.find(text)).or_else(|| missing_model_id(text))
         })?,
-        budget: front_matter.value("budget", budget)?,
-        minutes: front_matter.value("minutes", |text| text.parse().ok())?.unwrap_or(MINUTES),
-        retry: front_matter.value("retry", retry_named)?.unwrap_or_default(),
-        missed: front_matter.value("missed", missed_named)?.unwrap_or_default(),
-        tell: front_matter.value("tell", notifications_named)?.unwrap_or_default(),
+        budget: front_matter.value("budget", parse_dollars)?,
+        minutes: front_matter.value("minutes", |text| text.parse().ok())?.unwrap_or(DEFAULT_MINUTES),
+        retry: front_matter.value("retry", parse_retry)?.unwrap_or_default(),
+        missed: front_matter.value("missed", parse_missed)?.unwrap_or_default(),
+        tell: front_matter.value("tell", parse_notifications)?.unwrap_or_default(),
         prompt: parts.body.clone(),
     };
     crate::plan::check(&plan)?;
@@ -274,12 +274,12 @@ impl TaskFrontMatter<'_> {
     }
 
     /// Reads a value that must be valid if it is present.
-    fn value<T>(&self, key: &str, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, ApiError> {
+    fn value<T>(&self, key: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>, ApiError> {
         let Some(entry) = self.0.get(key).filter(|value| !value.is_null()) else { return Ok(None) };
         let text = entry.as_text().map(str::trim).unwrap_or_default();
         let excerpt: String = text.chars().take(80).collect();
         let invalid = || ApiError::new("task.line").arg("line", key).arg("value", excerpt);
-        read(text).map(Some).ok_or_else(invalid)
+        parse(text).map(Some).ok_or_else(invalid)
     }
 }
 
@@ -291,8 +291,8 @@ fn mode_word(mode: Mode) -> &'static str {
     }
 }
 
-/// Returns the mode that a file means by this word.
-pub fn mode_named(text: &str) -> Option<Mode> {
+/// Parses a mode.
+pub fn parse_mode(text: &str) -> Option<Mode> {
     match text.to_lowercase().replace(['-', ' '], "_").as_str() {
         "ask" => Some(Mode::Ask),
         "ask_risky" => Some(Mode::AskRisky),
@@ -309,8 +309,8 @@ fn missed_word(mode: MissedRun) -> &'static str {
     }
 }
 
-/// Returns the policy for missed runs that a file means by this word.
-pub fn missed_named(text: &str) -> Option<MissedRun> {
+/// Parses a policy for missed runs.
+pub fn parse_missed(text: &str) -> Option<MissedRun> {
     match text.to_lowercase().replace(['-', '_'], " ").as_str() {
         "skip" => Some(MissedRun::Skip),
         "run once" | "once" => Some(MissedRun::RunOnce),
@@ -327,8 +327,8 @@ fn notifications_word(notifications: TaskNotifications) -> &'static str {
     }
 }
 
-/// Returns the notifications that a file means by this word.
-pub fn notifications_named(text: &str) -> Option<TaskNotifications> {
+/// Parses a notification setting.
+pub fn parse_notifications(text: &str) -> Option<TaskNotifications> {
     match text.to_lowercase().as_str() {
         "all" => Some(TaskNotifications::All),
         "trouble" => Some(TaskNotifications::Trouble),
@@ -343,7 +343,7 @@ fn retry_words(retry: TaskRetry) -> String {
     format!("{} {times} after {} {minutes}", retry.times, retry.minutes)
 }
 
-fn retry_named(text: &str) -> Option<TaskRetry> {
+fn parse_retry(text: &str) -> Option<TaskRetry> {
     let lower = text.to_lowercase();
     if matches!(lower.as_str(), "no" | "never") {
         return Some(TaskRetry::default());
@@ -353,13 +353,13 @@ fn retry_named(text: &str) -> Option<TaskRetry> {
     let times = numbers.next()?.ok()?;
     let minutes = match numbers.next() {
         Some(minutes) => minutes.ok()?,
-        None => RETRY_MINUTES,
+        None => DEFAULT_RETRY_MINUTES,
     };
     Some(TaskRetry { times, minutes })
 }
 
 /// Formats dollars, with as many digits as necessary.
-pub fn dollars(cost: Cost) -> String {
+pub fn format_dollars(cost: Cost) -> String {
     let text = cost.to_string();
     let text = text.trim_start_matches('$');
     let (dollars, part) = text.split_once('.').unwrap_or((text, ""));
@@ -368,7 +368,7 @@ pub fn dollars(cost: Cost) -> String {
 }
 
 /// Parses an amount in dollars.
-pub fn budget(text: &str) -> Option<Cost> {
+pub fn parse_dollars(text: &str) -> Option<Cost> {
     let text = text.trim().trim_start_matches('$').trim();
     let (dollars, part) = text.split_once('.').unwrap_or((text, ""));
     let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());

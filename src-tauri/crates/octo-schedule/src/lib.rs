@@ -1,9 +1,9 @@
-//! Scheduled tasks, apart from what runs them.
+//! Scheduled tasks, except for running them.
 //!
 //! A task is a file of the home ([`TaskFiles`], [`mod@file`]) with a timing in words ([`wording`]). [`ZonedTiming`] has
-//! the moments that a timing means in its zone, [`preview`] the faults and remarks of a plan. [`decide`] and [`follow`]
-//! decide what becomes of times and runs, and [`QuietPeriod`] how long nothing has to be read: both have no clock and no
-//! side effects.
+//! the moments of a timing in its zone, [`preview`] the faults and remarks of a plan. [`decide`] decides which times
+//! lead to a run, and [`follow`] how a run continues. [`QuietPeriod`] tells for how long nothing has to be read. These
+//! three have no clock and no side effects.
 
 mod card;
 mod decision;
@@ -13,9 +13,9 @@ mod quiet_period;
 mod timing;
 pub mod wording;
 
-pub use card::{card, is_accepted, unrunnable};
+pub use card::{card, is_accepted, unrunnable_reason};
 pub use decision::{
-    LookKind, RunFollowUp, RunSessionAction, TaskInputs, TimesDecision, blocks_other_runs, decide, end_run,
+    CheckKind, RunFollowUp, RunSessionAction, TaskInputs, TimesDecision, blocks_other_runs, decide, end_run,
     follow, is_starting, is_waiting_retry, replace_retry, run_of, skip_times,
 };
 pub use file::{ModelNames, TaskFile, TaskFiles};

@@ -21,7 +21,7 @@ const MAX_RETRY_MINUTES: u32 = 24 * 60;
 pub(crate) const PREVIEWED_TIMES: usize = 3;
 /// Number of times of a cron expression examined for their minimum distance.
 const EXAMINED_TIMES: usize = 60;
-/// Runs per day from which a plan without a cost limit gets a remark.
+/// Number of runs per day from which a plan without a cost limit gets a remark.
 const MANY_RUNS: usize = 24;
 const DAY: Millis = 24 * 60 * 60 * 1_000;
 const MINUTE: Millis = 60 * 1_000;
@@ -67,7 +67,7 @@ pub fn preview(plan: &TaskPlan, now: Millis, models: &dyn ModelNames, profiles: 
     TaskPreview { remarks: remarks(plan, &times, now, &upcoming), next: upcoming, errors }
 }
 
-/// Checks that a plan can be followed, without looking at the disk.
+/// Checks a plan, without access to the disk.
 ///
 /// # Errors
 /// Returns the first fault.
@@ -113,7 +113,7 @@ fn faults(plan: &TaskPlan) -> Vec<TaskFault> {
     failed_checks.map(|(field, _, error)| TaskFault { field: field.to_owned(), error }).collect()
 }
 
-/// Returns whether a plan that repeats every few days has a daily end time, which would have no effect.
+/// Returns whether a timing in days has a daily end time, which would have no effect.
 fn has_needless_end(timing: &Timing) -> bool {
     matches!(timing, Timing::Every { unit: TimeUnit::Days, until: Some(_), .. })
 }
@@ -128,14 +128,14 @@ fn remarks(
     let runs_a_day = times.as_ref().map(|times| {
         times.after(now).take_while(|time| *time <= now.saturating_add(DAY)).take(MANY_RUNS + 1).count()
     });
-    let often = runs_a_day.is_ok_and(|count| count >= MANY_RUNS) && plan.budget.is_none();
+    let is_frequent = runs_a_day.is_ok_and(|count| count >= MANY_RUNS) && plan.budget.is_none();
     let is_past = matches!(plan.when, Timing::Once { .. }) && times.is_ok() && upcoming.is_empty();
-    let by_itself = !matches!(plan.when, Timing::ByHand);
+    let runs_by_itself = !matches!(plan.when, Timing::ByHand);
     let candidates = [
         (is_past, "task.remark.over"),
-        (often, "task.remark.often"),
-        (by_itself && plan.mode == Mode::Ask, "task.remark.asks"),
-        (by_itself && plan.mode == Mode::Autonomous, "task.remark.autonomous"),
+        (is_frequent, "task.remark.often"),
+        (runs_by_itself && plan.mode == Mode::Ask, "task.remark.asks"),
+        (runs_by_itself && plan.mode == Mode::Autonomous, "task.remark.autonomous"),
     ];
     candidates.into_iter().filter(|(applies, _)| *applies).map(|(_, key)| ApiError::new(key)).collect()
 }

@@ -47,7 +47,7 @@ enum DayPattern {
     OfMonth(Vec<i8>),
 }
 
-/// The fault of a timing.
+/// The reason why a timing is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TimingError {
     /// The zone is not one of the IANA database.
@@ -84,8 +84,8 @@ impl ZonedTiming {
             Timing::ByHand => Pattern::Never,
             Timing::Once { at } => Pattern::Once(parse_moment(at)?),
             Timing::Every { count, unit, from, until } => {
-                let from = time(from)?;
-                let until = until.as_deref().map(time).transpose()?;
+                let from = parse_time(from)?;
+                let until = until.as_deref().map(parse_time).transpose()?;
                 let minutes = u64::from(*count)
                     * match unit {
                         TimeUnit::Minutes => 1,
@@ -107,8 +107,8 @@ impl ZonedTiming {
                 }
             }
             Timing::Weekly { days, times } => {
-                let days = DayPattern::OfWeek(days.iter().map(|day| civil(*day)).collect());
-                Pattern::Days(days, clock_times(times)?)
+                let days = DayPattern::OfWeek(days.iter().map(|day| civil_weekday(*day)).collect());
+                Pattern::Days(days, parse_times(times)?)
             }
             Timing::Monthly { days, times } => {
                 let day = |day: &u8| match i8::try_from(*day) {
@@ -116,7 +116,7 @@ impl ZonedTiming {
                     Ok(_) | Err(_) => Err(TimingError::Day(*day)),
                 };
                 let days = DayPattern::OfMonth(days.iter().map(day).collect::<Result<_, _>>()?);
-                Pattern::Days(days, clock_times(times)?)
+                Pattern::Days(days, parse_times(times)?)
             }
             Timing::Cron { expression } => Pattern::Cron(Box::new(cron::Cron::new(expression)?)),
         };
@@ -134,7 +134,7 @@ impl ZonedTiming {
             Pattern::Grid(grid) => {
                 // In the first pass of an hour, earlier local times occur once more.
                 let locals = self.locals_from(after.saturating_sub(MAX_FOLD));
-                Box::new(both_passes(locals.filter_map(move |local| self.moments(local)), grid.distance()))
+                Box::new(merge_passes(locals.filter_map(move |local| self.moments(local)), grid.distance()))
             }
             _ => Box::new(self.locals_from(after).filter_map(move |local| Some(self.moments(local)?.0))),
         };
@@ -177,7 +177,7 @@ impl ZonedTiming {
 
 /// Merges in the moments of the second pass, earliest first. These keep their `distance` from the previous
 /// moment: a timing of every eight hours has no second run an hour later.
-fn both_passes(
+fn merge_passes(
     mut moments: impl Iterator<Item = (Millis, Option<Millis>)>,
     distance: Millis,
 ) -> impl Iterator<Item = Millis> {
@@ -240,12 +240,12 @@ pub(crate) fn parse_moment(text: &str) -> Result<DateTime, TimingError> {
     let invalid = || TimingError::Moment(text.to_owned());
     let (date, clock) = text.trim().split_once(['T', ' ']).ok_or_else(invalid)?;
     let date: Date = date.parse().map_err(|_| invalid())?;
-    let clock = time(clock.trim()).map_err(|_| invalid())?;
+    let clock = parse_time(clock.trim()).map_err(|_| invalid())?;
     Ok(date.to_datetime(clock))
 }
 
 /// Parses a time of day, `HH:MM`.
-pub(crate) fn time(text: &str) -> Result<Time, TimingError> {
+pub(crate) fn parse_time(text: &str) -> Result<Time, TimingError> {
     let invalid = || TimingError::Time(text.to_owned());
     let (hour, minute) = text.trim().split_once(':').ok_or_else(invalid)?;
     let number = |digits: &str| match digits.len() {
@@ -259,14 +259,14 @@ pub(crate) fn time(text: &str) -> Result<Time, TimingError> {
     Time::new(hour, minute, 0, 0).map_err(|_| invalid())
 }
 
-fn clock_times(times: &[String]) -> Result<Vec<Time>, TimingError> {
-    let mut times: Vec<Time> = times.iter().map(|text| time(text)).collect::<Result<_, _>>()?;
+fn parse_times(times: &[String]) -> Result<Vec<Time>, TimingError> {
+    let mut times: Vec<Time> = times.iter().map(|text| parse_time(text)).collect::<Result<_, _>>()?;
     times.sort_unstable();
     times.dedup();
     Ok(times)
 }
 
-fn civil(day: Weekday) -> jiff::civil::Weekday {
+fn civil_weekday(day: Weekday) -> jiff::civil::Weekday {
     match day {
         Weekday::Monday => jiff::civil::Weekday::Monday,
         Weekday::Tuesday => jiff::civil::Weekday::Tuesday,

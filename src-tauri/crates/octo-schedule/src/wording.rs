@@ -1,4 +1,4 @@
-//! A timing in words: as a task's file has it, and as `octo task add --when` takes it.
+//! Timings in words: the form used in task files and by `octo task add --when`.
 //!
 //! | Words | Meaning |
 //! | --- | --- |
@@ -12,7 +12,7 @@
 //! | `monthly on 1, 15 at 09:00` | on these days of the month |
 //! | `cron 30 8 * * 1-5` | a cron expression |
 
-use crate::timing::{parse_moment, time};
+use crate::timing::{parse_moment, parse_time};
 use jiff::{Timestamp, tz::TimeZone};
 use octo_protocol::{Language, Millis, TimeUnit, Timing, Weekday, words};
 use std::collections::BTreeMap;
@@ -105,8 +105,8 @@ pub fn to_sentence(language: Language, timing: &Timing) -> String {
     }
 }
 
-/// Parses a timing in words, ignoring case. Returns `None` if the words match no form. Whether it makes sense
-/// is checked by [`crate::ZonedTiming`].
+/// Parses a timing in words, ignoring case. Returns `None` if the words match no form. [`crate::ZonedTiming`]
+/// checks whether the timing is valid.
 pub fn parse(text: &str) -> Option<Timing> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let lower = text.to_lowercase();
@@ -116,7 +116,9 @@ pub fn parse(text: &str) -> Option<Timing> {
     let (first, rest) = lower.split_once(' ')?;
     match first {
         // With its original case.
-        "cron" => text.split_once(' ').map(|(_, as_is)| Timing::Cron { expression: as_is.to_owned() }),
+        "cron" => {
+            text.split_once(' ').map(|(_, expression)| Timing::Cron { expression: expression.to_owned() })
+        }
         "once" => parse_once(rest.trim_start_matches("at ").trim_start_matches("on ")),
         "every" => parse_every(rest),
         "daily" => Some(Timing::Weekly { days: all_days(), times: parse_times(rest.strip_prefix("at ")?)? }),
@@ -127,7 +129,7 @@ pub fn parse(text: &str) -> Option<Timing> {
         }
         _ => {
             let (days, at) = lower.split_once(" at ")?;
-            Some(Timing::Weekly { days: days_named(days)?, times: parse_times(at)? })
+            Some(Timing::Weekly { days: parse_days(days)?, times: parse_times(at)? })
         }
     }
 }
@@ -139,7 +141,7 @@ fn parse_once(text: &str) -> Option<Timing> {
 
 fn parse_every(text: &str) -> Option<Timing> {
     if let Some((days, at)) = text.split_once(" at ")
-        && let Some(days) = days_named(days)
+        && let Some(days) = parse_days(days)
     {
         return Some(Timing::Weekly { days, times: parse_times(at)? });
     }
@@ -159,19 +161,19 @@ fn parse_every(text: &str) -> Option<Timing> {
     };
     let (from, until) =
         match remaining.map(|remaining| remaining.split_once(" until ").unwrap_or((remaining, ""))) {
-            Some((from, until)) => (clock(from)?, (!until.is_empty()).then_some(until)),
+            Some((from, until)) => (parse_clock_time(from)?, (!until.is_empty()).then_some(until)),
             // Counting starts at midnight, which for days would mean at night.
             None if unit == TimeUnit::Days => return None,
             None => ("00:00".to_owned(), None),
         };
     let until = match until {
-        Some(until) => Some(clock(until)?),
+        Some(until) => Some(parse_clock_time(until)?),
         None => None,
     };
     Some(Timing::Every { count, unit, from, until })
 }
 
-fn days_named(text: &str) -> Option<Vec<Weekday>> {
+fn parse_days(text: &str) -> Option<Vec<Weekday>> {
     let mut days = Vec::new();
     for name in text.replace(" and ", ", ").split(',').map(str::trim) {
         match name {
@@ -196,9 +198,9 @@ fn is_day(name: &str, short: &str, day: Weekday) -> bool {
 
 fn day_names(days: &[Weekday]) -> String {
     let has = |day: Weekday| days.contains(&day);
-    let work = DAYS.iter().take(5).all(|(day, _)| has(*day));
+    let has_all_workdays = DAYS.iter().take(5).all(|(day, _)| has(*day));
     let weekend_days = DAYS.iter().skip(5).filter(|(day, _)| has(*day)).count();
-    match (work, weekend_days) {
+    match (has_all_workdays, weekend_days) {
         (true, 2) => "daily".to_owned(),
         (true, 0) => "weekdays".to_owned(),
         _ => DAYS.iter().filter(|(day, _)| has(*day)).map(|(_, name)| *name).collect::<Vec<_>>().join(", "),
@@ -210,11 +212,11 @@ fn all_days() -> Vec<Weekday> {
 }
 
 fn parse_times(text: &str) -> Option<Vec<String>> {
-    split_list(text).map(clock).collect()
+    split_list(text).map(parse_clock_time).collect()
 }
 
-fn clock(text: &str) -> Option<String> {
-    time(text).ok().map(|time| time.strftime("%H:%M").to_string())
+fn parse_clock_time(text: &str) -> Option<String> {
+    parse_time(text).ok().map(|time| time.strftime("%H:%M").to_string())
 }
 
 fn split_list(text: &str) -> impl Iterator<Item = &str> {

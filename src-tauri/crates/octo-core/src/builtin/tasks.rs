@@ -161,7 +161,7 @@ impl HomeCommands {
             plan.when = wording::parse(&timing).ok_or_else(|| invalid("when", &timing, wording::FORMS))?;
         }
         if let Some(mode) = draft.mode {
-            plan.mode = file::mode_named(&mode)
+            plan.mode = file::parse_mode(&mode)
                 .ok_or_else(|| invalid("mode", &mode, "ask, ask_risky, autonomous"))?;
         }
         if let Some(profile) = draft.profile {
@@ -175,16 +175,16 @@ impl HomeCommands {
                 Some(self.tasks.models().find(&model).ok_or_else(|| invalid("model", &model, &available))?);
         }
         if let Some(budget) = draft.budget {
-            let dollars =
-                file::budget(&budget).ok_or_else(|| invalid("budget", &budget, "an amount such as 0.50"))?;
+            let dollars = file::parse_dollars(&budget)
+                .ok_or_else(|| invalid("budget", &budget, "an amount such as 0.50"))?;
             plan.budget = Some(dollars);
         }
         if let Some(on_missed) = draft.missed {
-            plan.missed = file::missed_named(&on_missed)
+            plan.missed = file::parse_missed(&on_missed)
                 .ok_or_else(|| invalid("missed", &on_missed, "skip, run-once, ask"))?;
         }
         if let Some(notifications) = draft.tell {
-            plan.tell = file::notifications_named(&notifications)
+            plan.tell = file::parse_notifications(&notifications)
                 .ok_or_else(|| invalid("tell", &notifications, "all, trouble, nothing"))?;
         }
         plan.name = draft.name.unwrap_or(plan.name);
@@ -212,8 +212,8 @@ impl HomeCommands {
             mode: Mode::AskRisky,
             model: None,
             budget: None,
-            minutes: file::MINUTES,
-            retry: TaskRetry { times: 0, minutes: file::RETRY_MINUTES },
+            minutes: file::DEFAULT_MINUTES,
+            retry: TaskRetry { times: 0, minutes: file::DEFAULT_RETRY_MINUTES },
             missed: defaults.missed,
             tell: defaults.tell,
         }
@@ -300,8 +300,8 @@ fn describe_plan(language: Language, plan: &TaskPlan, next: &[Millis], models: &
     let zone = TimeZone::get(zone_name).unwrap_or(TimeZone::UTC);
     let times: Vec<String> =
         next.iter().filter_map(|moment| wording::format_moment(language, *moment, zone.clone())).collect();
-    let limit =
-        budget.map_or_else(|| text_of("taskdesk.no_limit"), |budget| format!("${}", file::dollars(budget)));
+    let limit = budget
+        .map_or_else(|| text_of("taskdesk.no_limit"), |budget| format!("${}", file::format_dollars(budget)));
     let mode = match mode {
         Mode::Ask => "taskdesk.mode.ask",
         Mode::AskRisky => "taskdesk.mode.ask_risky",

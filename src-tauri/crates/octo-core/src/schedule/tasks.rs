@@ -10,7 +10,7 @@ use octo_protocol::{
 use octo_runtime::blocking;
 use octo_schedule::{
     TaskFile, blocks_other_runs, card, end_run, file, is_accepted, is_waiting_retry, own_zone, preview,
-    replace_retry, run_of, unrunnable,
+    replace_retry, run_of, unrunnable_reason,
 };
 use octo_skills::SkillWatch;
 use octo_store::{RunRow, RunStopReason, Store, StoreError, TaskStateRow, Tx};
@@ -131,7 +131,7 @@ impl HomeTasks {
             |predicate: fn(&RunStatus) -> bool| open.iter().filter(|row| predicate(&row.run.status)).count();
         // An unreadable one counts too: it does not run, and only the person can fix it.
         let unrunnable =
-            files.iter().filter(|file| unrunnable(file, states.get(&file.file)).is_some()).count();
+            files.iter().filter(|file| unrunnable_reason(file, states.get(&file.file)).is_some()).count();
         let waiting_count =
             count(|status| matches!(status, RunStatus::NeedsYou | RunStatus::Asked)) + unrunnable;
         Ok(TasksState {

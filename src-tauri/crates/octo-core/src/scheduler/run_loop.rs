@@ -1,11 +1,11 @@
-//! The loop of the scheduler. It looks when a scheduled time is reached, when something changed, when a
-//! followed session had an event, and at least every [`LONGEST`], so that it notices when the computer slept or
-//! its clock changed. If only the timer woke it, no run is open and nothing is due, it reads nothing and waits
-//! again ([`QuietPeriod`]).
+//! The loop of the scheduler. It checks the tasks when a scheduled time is reached, when something changed, when
+//! a followed session had an event, and at least every [`MAX_INTERVAL`], so that it notices when the computer
+//! slept or its clock changed. If only the timer woke it, no run is open and nothing is due, it reads nothing and
+//! waits again ([`QuietPeriod`]).
 //!
 //! Of all processes on a home, the one with the schedule's lease does this. The others only check whether that
 //! process has ended, and notify their watchers of its stored changes. [`decide`] decides the actions of each
-//! look.
+//! check.
 
 use super::{Scheduler, SchedulerState};
 use crate::schedule::check_lease;
@@ -14,8 +14,8 @@ use octo_protocol::{
     StoredTopic, Switch, TaskPlan,
 };
 use octo_schedule::{
-    LookKind, QuietPeriod, RunSessionAction, TaskFile, TaskInputs, TimesDecision, ZonedTiming, decide,
-    end_run, follow, is_accepted, is_starting, skip_times, unrunnable,
+    CheckKind, QuietPeriod, RunSessionAction, TaskFile, TaskInputs, TimesDecision, ZonedTiming, decide,
+    end_run, follow, is_accepted, is_starting, skip_times, unrunnable_reason,
 };
 use octo_store::{LeaseOutcome, RunRow, SessionDigest, TaskStateRow, probe};
 use std::{
@@ -28,10 +28,10 @@ use tokio::sync::{
     watch,
 };
 
-/// Maximum time between two looks.
-const LONGEST: Duration = Duration::from_secs(30);
-/// Minimum time between two looks without a cause.
-const SHORTEST: Duration = Duration::from_millis(200);
+/// Maximum time between two checks.
+const MAX_INTERVAL: Duration = Duration::from_secs(30);
+/// Minimum time between two checks.
+const MIN_INTERVAL: Duration = Duration::from_millis(200);
 const MINUTE: Millis = 60 * 1_000;
 /// Maximum delay before a retry that a plan may specify: a day.
 const MAX_RETRY_DELAY: Millis = 24 * 60 * MINUTE;
@@ -41,22 +41,22 @@ const DAY_BUDGET: &str = "task.day_budget";
 /// Starts and follows the runs of tasks for as long as the application runs.
 pub(super) struct SchedulerLoop {
     scheduler: Weak<Scheduler>,
-    look_kind: LookKind,
-    /// The steady clock at the last look.
+    check_kind: CheckKind,
+    /// The steady clock at the last check.
     steady: Duration,
     followed: HashSet<SessionId>,
-    /// Sessions among them whose turn was waiting for a permit at the last look.
+    /// Sessions among them whose turn was waiting for a permit at the last check.
     queued: HashSet<SessionId>,
-    /// The stored state of the process in charge at this one's last look.
+    /// The state stored by the process with the lease, as read at this process's last check.
     last_seen: Option<StoredSchedule>,
     /// Signals that another process stored something.
     other_processes: watch::Receiver<u64>,
     quiet: Option<QuietPeriod>,
 }
 
-/// The cause of a look.
+/// The cause of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LookCause {
+enum CheckCause {
     /// The wait ended.
     Time,
     /// An event, or the start.
@@ -65,8 +65,8 @@ enum LookCause {
 
 type StoredSchedule = (Vec<RunRow>, HashMap<String, TaskStateRow>, Vec<octo_protocol::TaskRun>);
 
-/// The data of one look.
-struct LookInputs {
+/// The data of one check.
+struct CheckInputs {
     now: Millis,
     elapsed: Millis,
     files: Vec<TaskFile>,
@@ -75,14 +75,14 @@ struct LookInputs {
 }
 
 impl SchedulerLoop {
-    /// Begins to look, until the application ends.
+    /// Starts the loop, which runs until the application ends.
     pub(super) fn begin(scheduler: &Arc<Scheduler>) {
         let closing = scheduler.base.shutdown.clone();
         let (wake, clock) = (scheduler.tasks.schedule().wake(), Arc::clone(&scheduler.base.clock));
         let mut events = scheduler.base.store.published();
         let mut scheduler_loop = Self {
             scheduler: Arc::downgrade(scheduler),
-            look_kind: LookKind::First,
+            check_kind: CheckKind::First,
             steady: clock.steady(),
             followed: HashSet::new(),
             queued: HashSet::new(),
@@ -91,35 +91,35 @@ impl SchedulerLoop {
             quiet: None,
         };
         tokio::spawn(async move {
-            let mut cause = LookCause::Event;
+            let mut cause = CheckCause::Event;
             loop {
                 // Not kept during the wait, so that a dropped application can end.
                 let Some(scheduler) = scheduler_loop.scheduler.upgrade() else { return };
                 let wait = tokio::select! {
                     () = closing.cancelled() => return,
-                    wait = scheduler_loop.look_if_due(&scheduler, cause) => wait,
+                    wait = scheduler_loop.check_if_due(&scheduler, cause) => wait,
                 };
                 drop(scheduler);
                 let delay = wait.unwrap_or_else(|error| {
                     tracing::warn!(%error, "tasks could not be looked at; it is tried again");
-                    LONGEST
+                    MAX_INTERVAL
                 });
                 cause = tokio::select! {
                     () = closing.cancelled() => return,
-                    () = clock.wait(delay.clamp(SHORTEST, LONGEST)) => LookCause::Time,
-                    () = wake.notified() => LookCause::Event,
-                    () = wait_for_event(&mut events, &scheduler_loop.followed) => LookCause::Event,
+                    () = clock.wait(delay.clamp(MIN_INTERVAL, MAX_INTERVAL)) => CheckCause::Time,
+                    () = wake.notified() => CheckCause::Event,
+                    () = wait_for_event(&mut events, &scheduler_loop.followed) => CheckCause::Event,
                 }
             }
         });
     }
 
-    /// Takes one look, if it is necessary. Returns how long no further one is needed.
-    async fn look_if_due(&mut self, scheduler: &Scheduler, cause: LookCause) -> Result<Duration, ApiError> {
-        // Before anything is read: changes stored from here on get another look.
+    /// Makes a check if it is necessary. Returns the time until the next one is needed.
+    async fn check_if_due(&mut self, scheduler: &Scheduler, cause: CheckCause) -> Result<Duration, ApiError> {
+        // Before anything is read: changes stored from here on cause another check.
         let other_changed = self.other_processes.has_changed().unwrap_or(true);
         self.other_processes.mark_unchanged();
-        let quiet = self.quiet.take().filter(|_| cause == LookCause::Time && !other_changed);
+        let quiet = self.quiet.take().filter(|_| cause == CheckCause::Time && !other_changed);
         let now = scheduler.base.clock.now();
         if let Some(mut quiet) = quiet
             && let Some(remaining) = quiet.remaining(now)
@@ -128,24 +128,24 @@ impl SchedulerLoop {
             self.quiet = Some(quiet);
             return Ok(remaining);
         }
-        self.take_look(scheduler).await
+        self.check(scheduler).await
     }
 
-    async fn take_look(&mut self, scheduler: &Scheduler) -> Result<Duration, ApiError> {
-        // First of all: events from here on get another look.
+    async fn check(&mut self, scheduler: &Scheduler) -> Result<Duration, ApiError> {
+        // First of all: events from here on cause another check.
         let steady = scheduler.base.clock.steady();
         let elapsed = Millis::try_from(steady.saturating_sub(self.steady).as_millis()).unwrap_or(Millis::MAX);
         self.steady = steady;
         let state = scheduler.state.lock().await;
         if *state == SchedulerState::Closed {
-            return Ok(LONGEST);
+            return Ok(MAX_INTERVAL);
         }
         let tasks = &scheduler.tasks;
         if !self.has_lease(scheduler).await? {
-            self.look_kind = LookKind::First;
+            self.check_kind = CheckKind::First;
             self.followed.clear();
             self.report_other_process(scheduler).await?;
-            return Ok(LONGEST);
+            return Ok(MAX_INTERVAL);
         }
         let open = scheduler.base.store.read(|reader| reader.open_runs()).await?;
         let (files, states) = tasks.files_and_states().await?;
@@ -153,9 +153,9 @@ impl SchedulerLoop {
             Switch::On => states,
             Switch::Off => states.into_iter().map(paused).collect(),
         };
-        let mut inputs = LookInputs { now: tasks.now(), elapsed, files, states, open };
+        let mut inputs = CheckInputs { now: tasks.now(), elapsed, files, states, open };
         let mut changed = self.claim(scheduler, &mut inputs).await?;
-        self.look_kind = LookKind::Again;
+        self.check_kind = CheckKind::Later;
         changed |= self.begin_runs(scheduler, &inputs).await?;
         changed |= self.follow_runs(scheduler, &inputs).await?;
         if changed {
@@ -192,7 +192,7 @@ impl SchedulerLoop {
     }
 
     /// Decides on all times up to now and stores the results.
-    async fn claim(&self, scheduler: &Scheduler, inputs: &mut LookInputs) -> Result<bool, ApiError> {
+    async fn claim(&self, scheduler: &Scheduler, inputs: &mut CheckInputs) -> Result<bool, ApiError> {
         let mut decisions: Vec<(String, TimesDecision)> = Vec::new();
         let mut changed_tasks: Vec<(String, Option<RunRow>)> = Vec::new();
         for (task, state) in &inputs.states {
@@ -207,22 +207,22 @@ impl SchedulerLoop {
                         plan,
                         times: &times,
                         on: state.on,
-                        decided: state.decided_until,
-                        open: &open,
+                        decided_until: state.decided_until,
+                        open_runs: &open,
                     };
-                    let decision = decide(&task_inputs, inputs.now, self.look_kind);
+                    let decision = decide(&task_inputs, inputs.now, self.check_kind);
                     if decision != TimesDecision::default() {
                         decisions.push((task.clone(), decision));
                     }
                 }
                 // Times missed while it cannot run have passed; the reason is reported once.
                 None if state.decided_until.is_some() => {
-                    let problem = file.and_then(|file| Some((file, unrunnable(file, Some(state))?)));
-                    let notice = problem.filter(|_| state.on == Switch::On).map(|(file, error)| {
+                    let problem = file.and_then(|file| Some((file, unrunnable_reason(file, Some(state))?)));
+                    let skip_record = problem.filter(|_| state.on == Switch::On).map(|(file, error)| {
                         let name = file.plan.as_ref().map_or(task, |plan| &plan.name);
                         skip_times(task, name, error, inputs.now)
                     });
-                    changed_tasks.push((task.clone(), notice));
+                    changed_tasks.push((task.clone(), skip_record));
                 }
                 None => {}
             }
@@ -234,29 +234,29 @@ impl SchedulerLoop {
         let claimed = scheduler.base.store.write(move |tx| {
             check_lease(tx, &token)?;
             let mut changed = false;
-            for (task, notice) in changed_tasks {
+            for (task, skip_record) in changed_tasks {
                 tx.set_task_decided(&task, None)?;
-                if let Some(row) = notice {
+                if let Some(row) = skip_record {
                     changed |= tx.add_run(&row)?;
                 }
             }
             for (task, decision) in decisions {
-                for row in &decision.change {
+                for row in &decision.changed {
                     tx.put_run(row)?;
                     changed = true;
                 }
                 let mut has_begun = false;
-                for row in &decision.add {
+                for row in &decision.added {
                     let added = tx.add_run(row)?;
                     changed |= added;
                     has_begun |= added && is_starting(row);
                 }
                 // A time that already had its run replaces nothing.
-                for row in decision.replace.iter().filter(|_| has_begun) {
+                for row in decision.replaced_retries.iter().filter(|_| has_begun) {
                     tx.put_run(row)?;
                 }
-                if decision.decided.is_some() {
-                    tx.set_task_decided(&task, decision.decided)?;
+                if decision.decided_until.is_some() {
+                    tx.set_task_decided(&task, decision.decided_until)?;
                 }
             }
             Ok((changed, tx.open_runs()?))
@@ -267,9 +267,9 @@ impl SchedulerLoop {
     }
 
     /// Begins the due runs, up to the limit.
-    async fn begin_runs(&self, scheduler: &Scheduler, inputs: &LookInputs) -> Result<bool, ApiError> {
+    async fn begin_runs(&self, scheduler: &Scheduler, inputs: &CheckInputs) -> Result<bool, ApiError> {
         let mut busy: HashSet<&str> =
-            inputs.open.iter().filter(|row| is_on(row)).map(|row| row.run.task.as_str()).collect();
+            inputs.open.iter().filter(|row| is_in_progress(row)).map(|row| row.run.task.as_str()).collect();
         // A run that waits for the person does not count.
         let running = inputs.open.iter().filter(|row| row.run.status == RunStatus::Running).count();
         // As many as the person allows to work at once; the turn limiter counts their turns.
@@ -311,7 +311,7 @@ impl SchedulerLoop {
     async fn begin_run(
         &self,
         scheduler: &Scheduler,
-        inputs: &LookInputs,
+        inputs: &CheckInputs,
         row: &RunRow,
     ) -> Result<(), ApiError> {
         let task = &row.run.task;
@@ -328,17 +328,18 @@ impl SchedulerLoop {
     }
 
     /// Follows the runs in progress.
-    async fn follow_runs(&mut self, scheduler: &Scheduler, inputs: &LookInputs) -> Result<bool, ApiError> {
+    async fn follow_runs(&mut self, scheduler: &Scheduler, inputs: &CheckInputs) -> Result<bool, ApiError> {
         let store = &scheduler.base.store;
         let open = store.read(|reader| reader.open_runs()).await?;
         let known_runs: HashSet<RunId> =
-            inputs.open.iter().filter(|row| is_on(row)).map(|row| row.run.id).collect();
-        self.followed = open.iter().filter(|row| is_on(row)).filter_map(|row| row.run.session).collect();
+            inputs.open.iter().filter(|row| is_in_progress(row)).map(|row| row.run.id).collect();
+        self.followed =
+            open.iter().filter(|row| is_in_progress(row)).filter_map(|row| row.run.session).collect();
         let is_queued = |session: &SessionId| scheduler.runtime.board.is_queued(*session);
         let queued: HashSet<SessionId> = self.followed.iter().copied().filter(is_queued).collect();
         let waited = std::mem::replace(&mut self.queued, queued.clone());
         let mut changed = false;
-        for row in open.iter().filter(|row| is_on(row)) {
+        for row in open.iter().filter(|row| is_in_progress(row)) {
             // A turn waiting for a permit is not working.
             let waits =
                 row.run.session.is_some_and(|session| queued.contains(&session) || waited.contains(&session));
@@ -365,7 +366,7 @@ impl SchedulerLoop {
                 && let Some(session) = row.run.session
                 && let Err(error) = scheduler.sessions.stop(session).await
             {
-                // It may be in use elsewhere: the next look tries again.
+                // It may be in use elsewhere: the next check tries again.
                 tracing::warn!(%session, %error, "the session of a run is not stopped yet");
             }
         }
@@ -411,8 +412,8 @@ impl SchedulerLoop {
         Ok(changed)
     }
 
-    /// Returns how long nothing is due.
-    async fn wait(&mut self, scheduler: &Scheduler, inputs: &LookInputs) -> Result<Duration, ApiError> {
+    /// Returns the time until something is due.
+    async fn wait(&mut self, scheduler: &Scheduler, inputs: &CheckInputs) -> Result<Duration, ApiError> {
         let open = scheduler.base.store.read(|reader| reader.open_runs()).await?;
         // Without a watcher the files themselves must be checked.
         let is_quiet = open.is_empty() && scheduler.tasks.schedule().is_watched();
@@ -445,7 +446,7 @@ fn paused((task, state): (String, TaskStateRow)) -> (String, TaskStateRow) {
     (task, TaskStateRow { on: Switch::Off, ..state })
 }
 
-fn is_on(row: &RunRow) -> bool {
+fn is_in_progress(row: &RunRow) -> bool {
     matches!(row.run.status, RunStatus::Running | RunStatus::NeedsYou)
 }
 

@@ -19,7 +19,7 @@ impl ModelNames for OneModel {
 
 fn files() -> (tempfile::TempDir, TaskFiles, OneModel) {
     let home = tempfile::tempdir().unwrap();
-    let files = TaskFiles::of_home(home.path());
+    let files = TaskFiles::in_home(home.path());
     std::fs::create_dir(files.folder()).unwrap();
     (home, files, OneModel(ModelId::new()))
 }
@@ -53,13 +53,13 @@ fn a_plan_is_written_readably_and_reads_back() {
     let expected = "---\nname: \"Morning brief: what's new\"\nwhen: mon, fri at 08:30\nzone: Europe/Berlin\n\
         folder: \"/home/me/notes # 1\"\nprofile: coding\nmode: ask_risky\nmodel: opus\nbudget: 1.05\nminutes: 45\n\
         retry: 2 times after 15 minutes\nmissed: ask\ntell: all\n---\n\n# Look\n\n- mail\n- calendar\n---\nthen write brief.md\n";
-    // The writer chooses the quotes, provided a person can read the text.
+    // Which values are quoted does not matter.
     assert_eq!(text.replace('"', ""), expected.replace('"', ""));
     files.write("brief", &text).unwrap();
-    let read = files.get("brief", &models).unwrap();
-    assert_eq!(read.plan, Ok(plan));
-    assert_eq!(read.version, version(text.as_bytes()));
-    assert_eq!(files.list(&models), [read]);
+    let stored = files.get("brief", &models).unwrap();
+    assert_eq!(stored.plan, Ok(plan));
+    assert_eq!(stored.version, version(text.as_bytes()));
+    assert_eq!(files.list(&models), [stored]);
 }
 
 #[test]
@@ -68,14 +68,14 @@ fn missing_keys_have_safe_defaults_and_unknown_keys_are_kept() {
     let by_hand =
         "\u{feff}---\r\nfolder: /tmp\r\ncolour: blue\r\nwhen: Daily at 8:00\r\n---\r\n\r\nTidy up.\r\n";
     std::fs::write(files.folder().join("tidy.md"), by_hand).unwrap();
-    let read = files.get("tidy", &models).unwrap();
-    let plan = read.plan.unwrap();
+    let stored = files.get("tidy", &models).unwrap();
+    let plan = stored.plan.unwrap();
     assert_eq!((plan.name.as_str(), plan.prompt.as_str(), plan.mode), ("tidy", "Tidy up.", Mode::Ask));
-    assert_eq!((plan.minutes, plan.model, plan.budget), (MINUTES, None, None));
+    assert_eq!((plan.minutes, plan.model, plan.budget), (DEFAULT_MINUTES, None, None));
     assert_eq!(plan.zone, crate::own_zone());
-    let rewritten = text(&plan, Some(&read.text), &models);
+    let rewritten = text(&plan, Some(&stored.text), &models);
     assert!(rewritten.contains("colour: blue"), "{rewritten}");
-    assert_eq!(super::read(&rewritten, "tidy", &models), Ok(plan));
+    assert_eq!(super::parse(&rewritten, "tidy", &models), Ok(plan));
 }
 
 #[test]
@@ -111,8 +111,8 @@ fn an_invalid_file_is_reported_and_left_unchanged() {
     for (file, text, key) in &cases {
         let path = files.folder().join(format!("{file}.md"));
         std::fs::write(&path, text).unwrap();
-        let read = files.get(file, &models).unwrap();
-        assert_eq!(read.plan.unwrap_err().key, *key, "{file}");
+        let stored = files.get(file, &models).unwrap();
+        assert_eq!(stored.plan.unwrap_err().key, *key, "{file}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), *text);
     }
     std::fs::write(files.folder().join("bytes.md"), b"\xff\xfe").unwrap();
@@ -125,9 +125,9 @@ fn an_invalid_file_is_reported_and_left_unchanged() {
         assert_eq!(files.get("link", &models).unwrap().plan.unwrap_err().key, "task.unreadable");
     }
     for file in ["bytes", "huge", "folder"] {
-        let read = files.get(file, &models).unwrap();
+        let stored = files.get(file, &models).unwrap();
         assert_eq!(
-            (read.plan.unwrap_err().key.as_str(), read.text.as_str()),
+            (stored.plan.unwrap_err().key.as_str(), stored.text.as_str()),
             ("task.unreadable", ""),
             "{file}"
         );
@@ -171,7 +171,7 @@ proptest! {
     #[test]
     fn amounts_read_back(nano in any::<u64>()) {
         let cost = Cost::from_nano_dollars(nano);
-        prop_assert_eq!(budget(&dollars(cost)), Some(cost));
+        prop_assert_eq!(parse_dollars(&format_dollars(cost)), Some(cost));
     }
 
     #[test]
@@ -196,6 +196,6 @@ proptest! {
             ..plan(&models)
         };
         let text = text(&plan, None, &models);
-        prop_assert_eq!(super::read(&text, "x", &models), Ok(plan));
+        prop_assert_eq!(super::parse(&text, "x", &models), Ok(plan));
     }
 }

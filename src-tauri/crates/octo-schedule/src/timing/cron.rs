@@ -5,14 +5,14 @@
 use croner::parser::{CronParser, Seconds, Year};
 use jiff::civil::DateTime;
 
-/// Maximum length of an expression, in characters.
-const MAX_EXPRESSION: usize = 200;
+/// Maximum length of an expression, in bytes.
+const MAX_EXPRESSION_BYTES: usize = 200;
 
 /// A parsed expression.
 #[derive(Clone, Debug)]
 pub(super) struct Cron(croner::Cron);
 
-/// Why an expression is invalid.
+/// The reason why an expression is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no cron expression: {0}")]
 pub struct CronError(String);
@@ -22,7 +22,7 @@ impl Cron {
     /// either matches.
     pub(super) fn new(expression: &str) -> Result<Self, CronError> {
         let fields = expression.split_whitespace().count();
-        if fields != 5 || expression.len() > MAX_EXPRESSION {
+        if fields != 5 || expression.len() > MAX_EXPRESSION_BYTES {
             return Err(CronError(format!("five fields are wanted, there are {fields}")));
         }
         let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();

@@ -42,10 +42,10 @@ impl Grid {
             }
             None => {
                 let anchor = FIRST_DAY.to_datetime(self.from);
-                let passed = begin.duration_since(anchor).as_secs();
-                let before = passed.div_euclid(self.seconds).checked_mul(self.seconds);
-                let first =
-                    before.and_then(|seconds| anchor.checked_add(SignedDuration::from_secs(seconds)).ok());
+                let elapsed = begin.duration_since(anchor).as_secs();
+                let whole_steps = elapsed.div_euclid(self.seconds).checked_mul(self.seconds);
+                let first = whole_steps
+                    .and_then(|seconds| anchor.checked_add(SignedDuration::from_secs(seconds)).ok());
                 Box::new(first.into_iter().flat_map(|first| self.steps(first)))
             }
         }

@@ -103,6 +103,6 @@ proptest! {
 
     #[test]
     fn any_text_parses_or_is_refused(text in "\\PC{0,60}") {
-        let _read = parse(&text);
+        let _parsed = parse(&text);
     }
 }

@@ -21,9 +21,9 @@ fn a_run_ends_as_its_session_does() {
         (TurnEnd::Stopped, Some(RunStopReason::OverBudget), RunStatus::OverBudget),
         (failed(), None, RunStatus::Failed { error: ApiError::new("provider.overloaded") }),
     ];
-    for (end, ending, status) in cases {
-        let row = RunRow { stop_reason: ending, ..running(RunCause::Time) };
-        let digest = outlook(SessionStatus::Idle, Some(end.clone()));
+    for (end, stop_reason, status) in cases {
+        let row = RunRow { stop_reason, ..running(RunCause::Time) };
+        let digest = digest_of(SessionStatus::Idle, Some(end.clone()));
         let followed = follow(&row, Some(&digest), 0, None, NEW_YEAR + 1);
         assert_eq!(followed.row.run.status, status, "{end:?}");
         assert_eq!(followed.row.run.ended_at, Some(NEW_YEAR + 1));
@@ -38,27 +38,30 @@ fn a_run_ends_as_its_session_does() {
 #[test]
 fn only_work_counts_towards_the_time_limit() {
     let mut row = running(RunCause::Time);
-    let runs = outlook(SessionStatus::Running, None);
-    let waits = outlook(SessionStatus::Waiting, None);
+    let running_digest = digest_of(SessionStatus::Running, None);
+    let waiting_digest = digest_of(SessionStatus::Waiting, None);
     for minute in 1..30 {
-        let followed = follow(&row, Some(&runs), MINUTE, None, NEW_YEAR);
+        let followed = follow(&row, Some(&running_digest), MINUTE, None, NEW_YEAR);
         assert_eq!((followed.session, followed.row.worked), (RunSessionAction::Leave, minute * MINUTE));
         row = followed.row;
-        let waiting = follow(&row, Some(&waits), 50 * MINUTE, None, NEW_YEAR);
+        let waiting = follow(&row, Some(&waiting_digest), 50 * MINUTE, None, NEW_YEAR);
         assert_eq!(
             (&waiting.row.run.status, waiting.session),
             (&RunStatus::NeedsYou, RunSessionAction::Leave)
         );
         row = waiting.row;
     }
-    let timed_out = follow(&row, Some(&runs), MINUTE, None, NEW_YEAR);
+    let timed_out = follow(&row, Some(&running_digest), MINUTE, None, NEW_YEAR);
     assert_eq!(
         (timed_out.session, timed_out.row.stop_reason),
         (RunSessionAction::Stop, Some(RunStopReason::TimedOut))
     );
-    assert_eq!(timed_out.row.run.ended_at, None, "it is over once its session is");
-    // Not stopped yet: it is stopped again in any state.
-    assert_eq!(follow(&timed_out.row, Some(&waits), 0, None, NEW_YEAR).session, RunSessionAction::Stop);
+    assert_eq!(timed_out.row.run.ended_at, None, "it ends when its session ends");
+    // The session still runs: it is stopped again, whatever its state.
+    assert_eq!(
+        follow(&timed_out.row, Some(&waiting_digest), 0, None, NEW_YEAR).session,
+        RunSessionAction::Stop
+    );
 }
 
 #[test]
@@ -76,10 +79,10 @@ fn a_runs_own_budget_stops_it_and_the_persons_budgets_ask() {
         (stop(BudgetScope::Day, dollar * 9), RunSessionAction::Leave),
         (stop(BudgetScope::Session, dollar * 9), RunSessionAction::Leave),
     ];
-    for (budget, hold) in cases {
-        let digest = SessionDigest { budget: Some(budget), ..outlook(SessionStatus::Waiting, None) };
+    for (budget, action) in cases {
+        let digest = SessionDigest { budget: Some(budget), ..digest_of(SessionStatus::Waiting, None) };
         let followed = follow(&running(RunCause::Time), Some(&digest), 0, None, NEW_YEAR);
-        assert_eq!(followed.session, hold, "{budget:?}");
+        assert_eq!(followed.session, action, "{budget:?}");
         assert_eq!(followed.row.run.status, RunStatus::NeedsYou);
     }
 }
@@ -88,7 +91,7 @@ fn a_runs_own_budget_stops_it_and_the_persons_budgets_ask() {
 fn a_failed_run_is_retried_as_often_as_planned() {
     let plan = hourly(MissedRun::Skip);
     let error = ApiError::new("provider.overloaded");
-    let failed = outlook(SessionStatus::Failed, Some(TurnEnd::Failed { error }));
+    let failed = digest_of(SessionStatus::Failed, Some(TurnEnd::Failed { error }));
     let mut row = running(RunCause::Time);
     for number in 1..=2 {
         let retry = follow(&row, Some(&failed), 0, Some(&plan), NEW_YEAR).retry.unwrap();
@@ -98,7 +101,11 @@ fn a_failed_run_is_retried_as_often_as_planned() {
         row = retry;
         row.run.status = RunStatus::Running;
     }
-    assert_eq!(follow(&row, Some(&failed), 0, Some(&plan), NEW_YEAR).retry, None, "twice and no more");
+    assert_eq!(
+        follow(&row, Some(&failed), 0, Some(&plan), NEW_YEAR).retry,
+        None,
+        "the plan allows two retries"
+    );
     let by_hand = follow(&running(RunCause::Hand), Some(&failed), 0, None, NEW_YEAR);
-    assert_eq!(by_hand.retry, None, "a task that is gone is not tried again");
+    assert_eq!(by_hand.retry, None, "a deleted task is not retried");
 }
