@@ -1,4 +1,4 @@
-//! Expiry of entries. Pure, except for the methods of [`HomeTrash`].
+//! Expiry of entries. Only the methods of [`HomeTrash`] have side effects.
 
 use crate::{
     HomeTrash,
@@ -17,30 +17,30 @@ impl HomeTrash {
     /// trusted.
     pub async fn expire(&self, limits: TrashLimits) -> Result<(), ApiError> {
         let (path, now) = (self.passage_path(), self.clock.now());
-        let before = self.read_passage().await?;
+        let previous = self.read_passage().await?;
         let ages = self.store.read(|reader| reader.trash_ages()).await?;
-        if before.is_none() && ages.is_empty() {
+        if previous.is_none() && ages.is_empty() {
             // Nothing can expire. The clock is observed from the first check that finds an entry.
             return Ok(());
         }
-        let (passage, counted_until, trust) = TimePassage::evaluate(before.as_ref(), now);
+        let (passage, trusted_until, trust) = TimePassage::evaluate(previous.as_ref(), now);
         if trust == ClockTrust::Jumped {
             tracing::warn!(
-                "the clock is far from where it was at the last look: nothing leaves the trash for its age before \
-                 a day has gone by as it should"
+                "the clock jumped since the last check: no entry expires by age until the clock has advanced \
+                 normally for a day"
             );
         }
-        let ids = expired_by_passage(&ages, limits, &passage, counted_until);
-        let emptied = self.delete_expired(ids).await;
+        let ids = expired_by_passage(&ages, limits, &passage, trusted_until);
+        let deleted = self.delete_expired(ids).await;
         // Last, so that an interrupted check has no effect.
         blocking(move || {
             if let Err(error) = passage.write(&path) {
-                tracing::warn!(%error, "that the trash was looked through is not kept");
+                tracing::warn!(%error, "the time of this check of the trash was not stored");
             }
             Ok(())
         })
         .await?;
-        emptied
+        deleted
     }
 
     /// Returns the moment from which the age of something deleted at `time` counts.
@@ -69,7 +69,7 @@ impl HomeTrash {
             things = report.removed.things,
             bytes = report.removed.bytes,
             kept = report.kept,
-            "things in the trash had their time"
+            "expired entries were deleted"
         );
         Ok(())
     }
@@ -81,21 +81,21 @@ fn expired_by_passage(
     ages: &[TrashAge],
     limits: TrashLimits,
     passage: &TimePassage,
-    counted_until: Option<Millis>,
+    trusted_until: Option<Millis>,
 ) -> Vec<TrashId> {
-    let Some(counted_until) = counted_until else {
+    let Some(trusted_until) = trusted_until else {
         return expired(ages, TrashLimits { days: None, ..limits }, Millis::MIN);
     };
-    let counted: Vec<TrashAge> = ages
+    let effective_ages: Vec<TrashAge> = ages
         .iter()
-        .map(|age| TrashAge { at: passage.effective_time(age.at, counted_until), ..*age })
+        .map(|age| TrashAge { at: passage.effective_time(age.at, trusted_until), ..*age })
         .collect();
-    expired(&counted, limits, counted_until)
+    expired(&effective_ages, limits, trusted_until)
 }
 
 /// Returns the expired entries: all that are older than the limit in days; then, while the total is larger than
-/// the limit in bytes, reproducible ones, then the oldest. The last day's entries stay whatever their size,
-/// except reproducible ones.
+/// the limit in bytes, reproducible entries, then the oldest ones. Entries of the last day that are not
+/// reproducible stay, whatever their size.
 pub(crate) fn expired(ages: &[TrashAge], limits: TrashLimits, now: Millis) -> Vec<TrashId> {
     // A limit of zero days still leaves a day to notice a mistake.
     let days = limits.days.map(|days| Millis::from(days.max(1)) * DAY);
@@ -109,8 +109,8 @@ pub(crate) fn expired(ages: &[TrashAge], limits: TrashLimits, now: Millis) -> Ve
     oldest_first.sort_by_key(|age| age.at);
     let (reproducible, irreplaceable): (Vec<&TrashAge>, Vec<&TrashAge>) =
         oldest_first.into_iter().partition(|age| age.is_reproducible);
-    let may_go = irreplaceable.into_iter().filter(|age| age.at < now.saturating_sub(DAY));
-    for age in reproducible.into_iter().chain(may_go) {
+    let deletable = irreplaceable.into_iter().filter(|age| age.at < now.saturating_sub(DAY));
+    for age in reproducible.into_iter().chain(deletable) {
         if bytes <= max_bytes {
             break;
         }
@@ -129,7 +129,7 @@ mod tests {
         TrashAge { id: TrashId::new(), at: -days * DAY, size, is_reproducible }
     }
 
-    fn places(ages: &[TrashAge], days: Option<u32>, bytes: Option<u64>) -> Vec<usize> {
+    fn expired_indices(ages: &[TrashAge], days: Option<u32>, bytes: Option<u64>) -> Vec<usize> {
         let expired_ids = expired(ages, TrashLimits { days, bytes }, 0);
         expired_ids.iter().map(|id| ages.iter().position(|age| age.id == *id).unwrap()).collect()
     }
@@ -138,13 +138,13 @@ mod tests {
     fn expired_then_reproducible_then_oldest_entries_are_deleted() {
         let ages =
             [age(40, 10, false), age(20, 10, false), age(10, 10, false), age(0, 10, true), age(0, 10, false)];
-        assert_eq!(places(&ages, None, None), Vec::<usize>::new());
-        assert_eq!(places(&ages, Some(30), None), [0]);
-        assert_eq!(places(&ages, Some(30), Some(40)), [0]);
-        assert_eq!(places(&ages, Some(30), Some(30)), [0, 3]);
-        assert_eq!(places(&ages, Some(30), Some(20)), [0, 3, 1]);
-        assert_eq!(places(&ages, None, Some(0)), [3, 0, 1, 2], "the last day stays");
-        assert_eq!(places(&ages, Some(0), None), [0, 1, 2]);
+        assert_eq!(expired_indices(&ages, None, None), Vec::<usize>::new());
+        assert_eq!(expired_indices(&ages, Some(30), None), [0]);
+        assert_eq!(expired_indices(&ages, Some(30), Some(40)), [0]);
+        assert_eq!(expired_indices(&ages, Some(30), Some(30)), [0, 3]);
+        assert_eq!(expired_indices(&ages, Some(30), Some(20)), [0, 3, 1]);
+        assert_eq!(expired_indices(&ages, None, Some(0)), [3, 0, 1, 2], "entries of the last day stay");
+        assert_eq!(expired_indices(&ages, Some(0), None), [0, 1, 2]);
     }
 
     proptest! {
@@ -160,7 +160,7 @@ mod tests {
             let remaining: Vec<&TrashAge> = ages.iter().filter(|age| !expired_ids.contains(&age.id)).collect();
             for age in &ages {
                 let recent = age.at > -DAY && !age.is_reproducible;
-                prop_assert!(!(recent && expired_ids.contains(&age.id)), "the last day stays");
+                prop_assert!(!(recent && expired_ids.contains(&age.id)), "entries of the last day stay");
             }
             let total: u64 = remaining.iter().map(|age| age.size).sum();
             if let Some(max_bytes) = bytes.filter(|max_bytes| total > *max_bytes) {

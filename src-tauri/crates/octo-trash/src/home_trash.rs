@@ -17,7 +17,7 @@ use tokio::sync::Mutex;
 /// Number of entries changed in one transaction.
 pub(crate) const BATCH: usize = 500;
 
-/// The replacement for `rm` in commands; see [`octo_workspace::rm`].
+/// The program that replaces `rm` in commands; see [`octo_workspace::rm`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remover {
     /// The running program: its `main` calls [`octo_workspace::rm::run`] when it is started under that name.
@@ -34,27 +34,27 @@ pub struct HomeTrash {
     pub(crate) store: Store,
     pub(crate) files: Trash,
     pub(crate) home: PathBuf,
-    /// The home's former locations: things are restored to its present one.
-    pub(crate) residence: HomeLocation,
+    /// The current and former locations of the home: files are restored to the current one.
+    pub(crate) home_location: HomeLocation,
     /// The clock that decides expiry.
     pub(crate) clock: Arc<dyn Clock>,
     /// Locked while entries are created from content, so that each is created once.
-    taking_in: Arc<Mutex<()>>,
-    /// Locked while things are deleted permanently.
-    pub(crate) emptying: Arc<Mutex<()>>,
+    scan_lock: Arc<Mutex<()>>,
+    /// Locked while entries are deleted permanently.
+    pub(crate) empty_lock: Arc<Mutex<()>>,
 }
 
 impl HomeTrash {
-    /// Creates the trash of a home. `residence` has the home's former locations.
-    pub fn new(residence: &HomeLocation, home: &Path, store: Store, clock: Arc<dyn Clock>) -> Self {
+    /// Creates the trash of a home.
+    pub fn new(home_location: &HomeLocation, home: &Path, store: Store, clock: Arc<dyn Clock>) -> Self {
         Self {
             store,
             clock,
-            residence: residence.clone(),
+            home_location: home_location.clone(),
             files: Trash::in_home(home),
             home: home.to_owned(),
-            taking_in: Arc::default(),
-            emptying: Arc::default(),
+            scan_lock: Arc::default(),
+            empty_lock: Arc::default(),
         }
     }
 
@@ -75,8 +75,8 @@ impl HomeTrash {
     /// Moves a file or folder of the person into the trash and creates its entry.
     ///
     /// # Errors
-    /// Nothing was changed then.
-    pub async fn throw_away(&self, path: PathBuf, removal: Removal) -> Result<TrashId, ApiError> {
+    /// `trash.not_deleted` if it could not be moved; it is then unchanged.
+    pub async fn move_in(&self, path: PathBuf, removal: Removal) -> Result<TrashId, ApiError> {
         let files = self.files.clone();
         let id = blocking(move || {
             files
@@ -89,7 +89,7 @@ impl HomeTrash {
         Ok(id)
     }
 
-    /// Returns the kind of a file with this path, as the person sees it.
+    /// Returns the kind of entry for a file that had this path.
     fn kind_of(&self, path: &Path) -> TrashKind {
         if path.parent().is_some_and(|folder| folder.ends_with(".octo/skills")) {
             return TrashKind::Skill;
@@ -111,7 +111,7 @@ impl HomeTrash {
         }
     }
 
-    /// Returns the handling of removals by a session's commands.
+    /// Returns how removals by a session's commands are handled.
     pub fn removals(&self, remover: &Remover) -> Removals {
         match remover {
             Remover::System => Removals::System,
@@ -119,26 +119,28 @@ impl HomeTrash {
         }
     }
 
-    /// Runs [`HomeTrash::scan`] and only logs errors: the next check tries again.
-    pub async fn scan_and_log(&self, sweep: TrashScan) {
-        if let Err(error) = self.scan(sweep).await {
-            tracing::warn!(%error, "what was removed is not in the list yet; it is safe in the trash");
+    /// Runs [`HomeTrash::scan`] and logs an error: the next scan tries again.
+    pub async fn scan_and_log(&self, scope: TrashScan) {
+        if let Err(error) = self.scan(scope).await {
+            tracing::warn!(%error, "the trash could not be scanned; removed files are listed after the next scan");
         }
     }
 
-    /// Creates entries for new content.
-    pub async fn scan(&self, sweep: TrashScan) -> Result<(), ApiError> {
-        let _one_at_a_time = self.taking_in.lock().await;
+    /// Creates entries for content without one. [`TrashScan::All`] also removes entries without content.
+    pub async fn scan(&self, scope: TrashScan) -> Result<(), ApiError> {
+        let _one_at_a_time = self.scan_lock.lock().await;
         let files = self.files.clone();
         let trash = self.clone();
         let kind = move |path: &Path| trash.kind_of(path);
         let (rows, mut vanished) = blocking(move || {
             let (mut rows, mut vanished) = (Vec::new(), Vec::new());
-            for pending in files.pending_entries(sweep).map_err(unreadable)? {
+            for pending in files.pending_entries(scope).map_err(unreadable)? {
                 match pending {
                     PendingEntry::InTrash(slip) => match files.measure(slip.id, &slip.path) {
-                        Ok(measure) => rows.push(row_of(&slip, kind(&slip.path), measure)),
-                        Err(error) => tracing::warn!(id = %slip.id, %error, "a thing could not be looked at"),
+                        Ok(properties) => rows.push(row_of(&slip, kind(&slip.path), properties)),
+                        Err(error) => {
+                            tracing::warn!(id = %slip.id, %error, "a removed file could not be measured")
+                        }
                     },
                     PendingEntry::NotInTrash(id) => vanished.push(id),
                 }
@@ -146,10 +148,10 @@ impl HomeTrash {
             Ok((rows, vanished))
         })
         .await?;
-        if sweep == TrashScan::All {
-            let trash = self.store.read(|reader| reader.trash_files()).await?;
+        if scope == TrashScan::All {
+            let ids = self.store.read(|reader| reader.trash_files()).await?;
             let files = self.files.clone();
-            let missing = move || Ok(trash.into_iter().filter(|id| !files.contains(*id)).collect::<Vec<_>>());
+            let missing = move || Ok(ids.into_iter().filter(|id| !files.contains(*id)).collect::<Vec<_>>());
             vanished.extend(blocking(missing).await?);
         }
         for batch in rows.chunks(BATCH) {
@@ -170,21 +172,21 @@ impl HomeTrash {
     }
 }
 
-fn row_of(slip: &TrashSlip, kind: TrashKind, measure: ItemProperties) -> TrashRow {
+fn row_of(slip: &TrashSlip, kind: TrashKind, properties: ItemProperties) -> TrashRow {
     let folder = slip.path.parent().unwrap_or_else(|| Path::new("/"));
     TrashRow {
         path: path_bytes(&slip.path),
-        mode: measure.mode,
-        is_reproducible: measure.recreatable,
+        mode: properties.mode,
+        is_reproducible: properties.recreatable,
         entry: TrashEntry {
             id: slip.id,
             kind,
-            form: measure.form,
+            form: properties.form,
             name: slip.name().to_string_lossy().into_owned(),
             folder: folder.to_string_lossy().into_owned(),
-            size: measure.size,
-            files: measure.files,
-            link: measure.link,
+            size: properties.size,
+            files: properties.files,
+            link: properties.link,
             at: slip.at,
             who: slip.removal.remover,
             session: slip.removal.session,
@@ -220,7 +222,7 @@ impl HomeTrash {
         let trash = self.clone();
         tokio::spawn(async move {
             if let Err(error) = trash.expire(limits).await {
-                tracing::warn!(%error, "the trash keeps more than it should");
+                tracing::warn!(%error, "expired entries of the trash were not deleted");
             }
         });
     }

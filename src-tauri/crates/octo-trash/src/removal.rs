@@ -1,4 +1,4 @@
-//! Leaving the trash: restored, or deleted permanently.
+//! Restores entries of the trash, or deletes them permanently.
 
 use crate::{
     HomeTrash, expiry,
@@ -25,14 +25,14 @@ impl HomeTrash {
         row.ok_or_else(|| ApiError::new("trash.gone"))
     }
 
-    /// Restores a file to its old place or into `folder`.
+    /// Restores a file to its original path or into `folder`.
     pub async fn restore_file(
         &self,
         row: &TrashRow,
         folder: Option<PathBuf>,
         on_conflict: OnConflict,
     ) -> Result<RestoreOutcome, ApiError> {
-        let original = self.residence.current_path(&path_of(row.path.clone()));
+        let original = self.home_location.current_path(&path_of(row.path.clone()));
         let target = match (folder, original.file_name()) {
             (Some(folder), Some(name)) => folder.join(name),
             _ => original,
@@ -54,12 +54,12 @@ impl HomeTrash {
             project: row.entry.project.clone(),
             command: None,
         };
-        let if_taken = match on_conflict {
+        let taken_name_policy = match on_conflict {
             OnConflict::Ask => TakenNamePolicy::Refuse,
             OnConflict::Replace => TakenNamePolicy::Replace(replaced),
             OnConflict::KeepBoth => TakenNamePolicy::KeepBoth,
         };
-        match self.restore_content(id, target, if_taken).await? {
+        match self.restore_content(id, target, taken_name_policy).await? {
             Ok(path) => Ok(RestoreOutcome::Done { id, at: path.to_string_lossy().into_owned() }),
             Err(TrashError::Taken(present)) => {
                 Ok(RestoreOutcome::Taken { id, present: to_conflicting_file(&present) })
@@ -68,15 +68,15 @@ impl HomeTrash {
         }
     }
 
-    /// Restores a file and deletes its entry; a replaced file gets one.
+    /// Restores a file and deletes its entry; a replaced file gets an entry.
     pub async fn restore_content(
         &self,
         id: TrashId,
         target: PathBuf,
-        if_taken: TakenNamePolicy,
+        taken_name_policy: TakenNamePolicy,
     ) -> Result<Result<PathBuf, TrashError>, ApiError> {
         let files = self.files.clone();
-        let outcome = blocking(move || Ok(files.restore(id, &target, &if_taken))).await?;
+        let outcome = blocking(move || Ok(files.restore(id, &target, &taken_name_policy))).await?;
         match outcome {
             Ok(restored) => {
                 self.store.write(move |tx| tx.trash_drop(&[id])).await?;
@@ -94,30 +94,30 @@ impl HomeTrash {
         }
     }
 
-    /// Returns the totals of these entries, including everything removed until now.
+    /// Returns the totals of these entries.
     pub async fn count(&self, choice: TrashChoice) -> Result<TrashTotals, ApiError> {
         self.store.read(move |reader| reader.trash_count(&choice)).await.map_err(ApiError::from)
     }
 
-    /// Permanently deletes entries, oldest first. Those that cannot be deleted stay; the others are removed.
+    /// Permanently deletes entries, oldest first. Entries that cannot be deleted stay.
     pub async fn empty(&self, choice: TrashChoice) -> Result<EmptyReport, ApiError> {
-        let _one_at_a_time = self.emptying.lock().await;
+        let _one_at_a_time = self.empty_lock.lock().await;
         let rows = self.store.read(move |reader| reader.trash_chosen(&choice)).await?;
         let mut report = EmptyReport { removed: TrashTotals::default(), kept: 0, error: None };
         let (files, sessions): (Vec<TrashRow>, Vec<TrashRow>) =
             rows.into_iter().partition(|row| row.entry.kind.is_on_disk());
         for batch in files.chunks(BATCH) {
             let (trash, ids) = (self.files.clone(), batch.iter().map(|row| row.entry.id).collect::<Vec<_>>());
-            let failed = blocking(move || {
-                let purged = ids.into_iter().map(|id| (id, trash.purge(id)));
-                Ok(purged
+            let failures = blocking(move || {
+                let results = ids.into_iter().map(|id| (id, trash.purge(id)));
+                Ok(results
                     .filter_map(|(id, result)| result.err().map(|error| (id, error)))
                     .collect::<Vec<_>>())
             })
             .await?;
             let mut purged_ids = Vec::new();
             for row in batch {
-                match failed.iter().find(|(id, _)| *id == row.entry.id) {
+                match failures.iter().find(|(id, _)| *id == row.entry.id) {
                     Some((_, error)) => count_kept(&mut report, ApiError::new("trash.stays").detail(error)),
                     None => {
                         purged_ids.push(row.entry.id);
@@ -160,7 +160,7 @@ impl HomeTrash {
         .await
     }
 
-    /// Returns the beginning of a file. A picture becomes a blob.
+    /// Returns a preview of an entry. A picture is stored as a blob.
     pub async fn preview(&self, id: TrashId, blobs: Blobs) -> Result<TrashExcerpt, ApiError> {
         let files = self.files.clone();
         blocking(move || {
@@ -181,9 +181,9 @@ impl HomeTrash {
         .await
     }
 
-    /// Returns the thing now at a file's old place.
+    /// Returns the item that is now at the original path of a removed file.
     pub async fn item_at_path(&self, path: Vec<u8>) -> Result<Option<ConflictingFile>, ApiError> {
-        let path = self.residence.current_path(&path_of(path));
+        let path = self.home_location.current_path(&path_of(path));
         blocking(move || Ok(OccupyingItem::at(&path).map(|present| to_conflicting_file(&present)))).await
     }
 }
@@ -215,7 +215,10 @@ pub(crate) fn older_than(days: u32) -> TrashChoice {
     }
 }
 
-/// Checks a folder the person picked: absolute and existing.
+/// Returns the resolved path of a folder that the person picked.
+///
+/// # Errors
+/// `trash.no_folder` if the path is not absolute or not an existing folder.
 pub fn existing_folder(folder: &str) -> Result<PathBuf, ApiError> {
     let invalid = || ApiError::new("trash.no_folder").arg("path", folder);
     let path = Path::new(folder);

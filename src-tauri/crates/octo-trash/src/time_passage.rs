@@ -1,25 +1,26 @@
-//! How much time is known to have passed. A computer's clock may be a year off for a day, and deletion because
-//! of age is permanent. The clock is therefore trusted only after it has advanced as expected from check to check;
-//! a check searches the trash for expired entries. Pure, except for [`TimePassage::read`] and
-//! [`TimePassage::write`].
+//! The time that is known to have passed. A computer's clock may be a year off for a day, and deletion because of
+//! age is permanent. The clock is therefore trusted only after it has advanced as expected from check to check; a
+//! check searches the trash for expired entries. Only [`TimePassage::read`] and [`TimePassage::write`] have side
+//! effects.
 
 use crate::expiry::DAY;
 use octo_protocol::Millis;
 use serde::{Deserialize, Serialize};
 use std::{fs, io, path::Path};
 
-/// Maximum trusted time between two checks. A longer time may be a pause or a wrong clock; only this
-/// much of it counts.
-const MAX_BELIEVED: Millis = 7 * DAY;
-/// How long time must pass as expected until the clock is trusted again: two daily checks, minus a margin.
+/// Maximum trusted time between two checks. A longer time may be a pause or a wrong clock; only this part of it
+/// counts.
+const MAX_TRUSTED: Millis = 7 * DAY;
+/// Time for which the clock must advance as expected until it is trusted again: the distance of two daily
+/// checks, minus a margin.
 const TRUST_AFTER: Millis = 20 * 60 * 60 * 1_000;
 
 /// The known passage of time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TimePassage {
-    /// The last check.
+    /// The time of the last check.
     at: Millis,
-    /// Since when time has passed as expected.
+    /// The time since which the clock has advanced as expected.
     since: Millis,
     /// The periods in which the clock advanced by more than the trusted time, in order. They do not overlap.
     #[serde(rename = "leaps")]
@@ -37,47 +38,47 @@ struct ClockJump {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClockTrust {
     /// It is trusted.
-    Believed,
-    /// Not enough time has passed since it was last doubted.
-    Doubted,
-    /// It jumped forward or back unexpectedly, so it is doubted from now on.
+    Trusted,
+    /// It has not advanced as expected for long enough.
+    Untrusted,
+    /// It jumped forward or back, so it is not trusted from now on.
     Jumped,
 }
 
 impl TimePassage {
     /// Evaluates a check at this moment. Returns the resulting knowledge, the time up to which entries may
     /// expire (`None` if unknown), and whether the clock is trusted.
-    pub(crate) fn evaluate(before: Option<&Self>, now: Millis) -> (Self, Option<Millis>, ClockTrust) {
-        let doubted = |jumps| Self { at: now, since: now, jumps };
-        let Some(before) = before else {
+    pub(crate) fn evaluate(previous: Option<&Self>, now: Millis) -> (Self, Option<Millis>, ClockTrust) {
+        let untrusted = |jumps| Self { at: now, since: now, jumps };
+        let Some(previous) = previous else {
             // The age of every entry is unknown.
-            return (doubted(vec![ClockJump { from: 0, to: now }]), None, ClockTrust::Doubted);
+            return (untrusted(vec![ClockJump { from: 0, to: now }]), None, ClockTrust::Untrusted);
         };
-        let mut jumps = before.jumps.clone();
-        if now < before.at {
-            // A period after `now` never happened.
+        let mut jumps = previous.jumps.clone();
+        if now < previous.at {
+            // Time after `now` has not passed.
             jumps.iter_mut().for_each(|jump| jump.to = jump.to.min(now));
-            jumps.retain(|jump| jump.to.saturating_sub(jump.from) > MAX_BELIEVED);
-            return (doubted(jumps), None, ClockTrust::Jumped);
+            jumps.retain(|jump| jump.to.saturating_sub(jump.from) > MAX_TRUSTED);
+            return (untrusted(jumps), None, ClockTrust::Jumped);
         }
-        if now.saturating_sub(before.at) > MAX_BELIEVED {
-            jumps.push(ClockJump { from: before.at, to: now });
+        if now.saturating_sub(previous.at) > MAX_TRUSTED {
+            jumps.push(ClockJump { from: previous.at, to: now });
             // Whichever clock is right, the last check is in the past.
-            return (doubted(jumps), Some(before.at), ClockTrust::Jumped);
+            return (untrusted(jumps), Some(previous.at), ClockTrust::Jumped);
         }
-        let is_proven = now.saturating_sub(before.since) >= TRUST_AFTER;
-        let trust = if is_proven { ClockTrust::Believed } else { ClockTrust::Doubted };
-        (Self { at: now, since: before.since, jumps }, is_proven.then_some(now), trust)
+        let is_proven = now.saturating_sub(previous.since) >= TRUST_AFTER;
+        let trust = if is_proven { ClockTrust::Trusted } else { ClockTrust::Untrusted };
+        (Self { at: now, since: previous.since, jumps }, is_proven.then_some(now), trust)
     }
 
-    /// Returns the moment from which the age at `counted_until` of something deleted at `time` counts: it is later than
-    /// `time` by the untrusted time.
-    pub(crate) fn effective_time(&self, time: Millis, counted_until: Millis) -> Millis {
-        let unseen = self.jumps.iter().map(|jump| {
-            let passed = jump.to.min(counted_until).saturating_sub(jump.from.max(time));
-            passed.saturating_sub(MAX_BELIEVED).max(0)
+    /// Returns the moment from which the age at `trusted_until` of something deleted at `time` counts: `time` plus
+    /// the untrusted time.
+    pub(crate) fn effective_time(&self, time: Millis, trusted_until: Millis) -> Millis {
+        let untrusted_times = self.jumps.iter().map(|jump| {
+            let elapsed = jump.to.min(trusted_until).saturating_sub(jump.from.max(time));
+            elapsed.saturating_sub(MAX_TRUSTED).max(0)
         });
-        time.saturating_add(unseen.sum::<Millis>())
+        time.saturating_add(untrusted_times.sum::<Millis>())
     }
 
     /// Reads the stored state; `None` if there is no usable one.
@@ -86,13 +87,13 @@ impl TimePassage {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
             Err(error) => {
-                tracing::warn!(%error, "when the trash was last looked through cannot be read");
+                tracing::warn!(%error, "the time of the last check of the trash cannot be read");
                 return None;
             }
         };
         serde_json::from_slice(&text)
             .inspect_err(
-                |error| tracing::warn!(%error, "when the trash was last looked through is not known"),
+                |error| tracing::warn!(%error, "the stored time of the last check of the trash is invalid"),
             )
             .ok()
     }
@@ -115,29 +116,29 @@ mod tests {
     /// An arbitrary day.
     const T: Millis = 20_000 * DAY;
 
-    /// Looks at these moments. Returns the last result, and the time up to which entries may expire.
-    fn looks(moments: impl IntoIterator<Item = Millis>) -> (TimePassage, Option<Millis>) {
+    /// Makes checks at these moments. Returns the last result, and the time up to which entries may expire.
+    fn run_checks(moments: impl IntoIterator<Item = Millis>) -> (TimePassage, Option<Millis>) {
         let mut previous = None;
-        let mut counted_until = None;
+        let mut trusted_until = None;
         for now in moments {
-            let (passage, had, _) = TimePassage::evaluate(previous.as_ref(), now);
-            (previous, counted_until) = (Some(passage), had);
+            let (passage, until, _) = TimePassage::evaluate(previous.as_ref(), now);
+            (previous, trusted_until) = (Some(passage), until);
         }
-        (previous.unwrap(), counted_until)
+        (previous.unwrap(), trusted_until)
     }
 
     /// Returns the counted age in days of something deleted at `time`, or `None` if nothing counts.
     fn age(moments: &[Millis], time: Millis) -> Option<Millis> {
-        let (passage, counted_until) = looks(moments.iter().copied());
-        counted_until.map(|counted_until| {
-            (counted_until - passage.effective_time(time, counted_until)).div_euclid(DAY)
+        let (passage, trusted_until) = run_checks(moments.iter().copied());
+        trusted_until.map(|trusted_until| {
+            (trusted_until - passage.effective_time(time, trusted_until)).div_euclid(DAY)
         })
     }
 
     #[test]
     fn time_that_passes_day_by_day_counts() {
         let daily: Vec<Millis> = (0..40).map(|day| T + day * DAY).collect();
-        assert_eq!(age(&daily[..1], T), None, "the first look knows nothing");
+        assert_eq!(age(&daily[..1], T), None, "the first check knows nothing");
         for day in 1..40_i64 {
             assert_eq!(age(&daily[..=usize::try_from(day).unwrap()], T), Some(day));
         }
@@ -148,9 +149,9 @@ mod tests {
     #[test]
     fn a_clock_a_year_ahead_ages_nothing_and_its_correction_changes_nothing() {
         let ahead = [T, T + DAY, T + YEAR];
-        assert_eq!(age(&ahead, T), Some(1), "as of the last look");
+        assert_eq!(age(&ahead, T), Some(1), "as of the last check");
         let moments = [T, T + DAY, T + YEAR, T + YEAR + HOUR];
-        assert_eq!(age(&moments, T), None, "started again, it is as wrong as before");
+        assert_eq!(age(&moments, T), None, "the clock is still untrusted");
         let a_day_on = [T, T + DAY, T + YEAR, T + YEAR + DAY];
         assert_eq!(age(&a_day_on, T), Some(9), "a clock that stays wrong costs a week");
         // A clock corrected by a second is still a year ahead.
@@ -160,7 +161,7 @@ mod tests {
         assert_eq!(age(&right, T), None);
         right.push(T + 3 * DAY);
         assert_eq!(age(&right, T), Some(3));
-        assert_eq!(age(&right, T + YEAR), Some(3 - 365), "what was deleted by the wrong clock stays");
+        assert_eq!(age(&right, T + YEAR), Some(3 - 365), "an entry deleted while the clock was wrong stays");
     }
 
     #[test]
@@ -182,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_long_pause_only_delays() {
-        assert_eq!(age(&[T, T + DAY, T + 22 * DAY], T), Some(1), "as of the last look");
+        assert_eq!(age(&[T, T + DAY, T + 22 * DAY], T), Some(1), "as of the last check");
         let moments = [T, T + DAY, T + 22 * DAY, T + 23 * DAY];
         assert_eq!(age(&moments, T), Some(1 + 7 + 1));
         // A person who opens Octo once a month: expiry takes longer, but still happens.

@@ -31,7 +31,7 @@ impl Trashcan for HomeTrash {
         let (trash, project) = (self.clone(), project.to_string_lossy().into_owned());
         Box::pin(async move {
             trash.scan_and_log(TrashScan::New).await;
-            let read = trash.store.read(move |reader| {
+            let result = trash.store.read(move |reader| {
                 let in_project = TrashFilter { project: Some(project.clone()), ..only_files() };
                 let mut rows = reader.trash_page(&in_project, 0, limit)?.0;
                 let of_project = rows.len();
@@ -40,7 +40,7 @@ impl Trashcan for HomeTrash {
                 rows.truncate(limit as usize);
                 Ok(TrashListing { files: files(rows), of_project, totals: reader.trash_totals()? })
             });
-            read.await.map_err(|error| model_error(error.into()))
+            result.await.map_err(|error| model_error(error.into()))
         })
     }
 
@@ -48,8 +48,8 @@ impl Trashcan for HomeTrash {
         let (trash, path) = (self.clone(), path_bytes(path));
         Box::pin(async move {
             trash.scan_and_log(TrashScan::New).await;
-            let read = trash.store.read(move |reader| reader.trash_at_path(&path)).await;
-            read.map(files).map_err(|error| model_error(error.into()))
+            let result = trash.store.read(move |reader| reader.trash_at_path(&path)).await;
+            result.map(files).map_err(|error| model_error(error.into()))
         })
     }
 
@@ -57,8 +57,8 @@ impl Trashcan for HomeTrash {
         let trash = self.clone();
         Box::pin(async move {
             trash.scan_and_log(TrashScan::New).await;
-            let read = trash.store.read(move |reader| reader.trash_row(id)).await;
-            let row = read.map_err(|error| model_error(error.into()))?;
+            let result = trash.store.read(move |reader| reader.trash_row(id)).await;
+            let row = result.map_err(|error| model_error(error.into()))?;
             Ok(row.filter(|row| row.entry.kind == TrashKind::File).map(file))
         })
     }
@@ -67,8 +67,8 @@ impl Trashcan for HomeTrash {
         let (trash, query) = (self.clone(), name.to_owned());
         Box::pin(async move {
             let filter = TrashFilter { query, ..only_files() };
-            let read = trash.store.read(move |reader| reader.trash_page(&filter, 0, limit)).await;
-            read.map(|(rows, _)| files(rows)).map_err(|error| model_error(error.into()))
+            let result = trash.store.read(move |reader| reader.trash_page(&filter, 0, limit)).await;
+            result.map(|(rows, _)| files(rows)).map_err(|error| model_error(error.into()))
         })
     }
 

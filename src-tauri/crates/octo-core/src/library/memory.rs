@@ -98,7 +98,7 @@ impl Library {
         let path = self.0.memories.path(&file).map_err(memory_error)?;
         let memories = self.0.memories.clone();
         blocking(move || memories.get(&file).map(|_| ()).map_err(memory_error)).await?;
-        trash.throw_away(path, Removal { remover, session, project: None, command: None }).await?;
+        trash.move_in(path, Removal { remover, session, project: None, command: None }).await?;
         self.notify_change();
         Ok(())
     }
@@ -150,7 +150,7 @@ impl Library {
         let mut old = None;
         if path.symlink_metadata().is_ok() {
             let removal = Removal { remover: RemovedBy::Person, session: None, project: None, command: None };
-            old = Some(trash.throw_away(path.clone(), removal).await?);
+            old = Some(trash.move_in(path.clone(), removal).await?);
         }
         if let Some(draft) = draft
             && let Err(error) = blocking(move || draft.commit().map_err(unwritable)).await

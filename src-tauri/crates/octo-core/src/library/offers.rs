@@ -183,7 +183,7 @@ impl Library {
         let mut removed = Vec::new();
         for folder in replacement {
             let removal = Removal { remover: RemovedBy::Person, session: None, project: None, command: None };
-            removed.push((trash.throw_away(folder.clone(), removal).await?, folder));
+            removed.push((trash.move_in(folder.clone(), removal).await?, folder));
         }
         let own_skills = self.own_skills();
         let name_choice = match on_conflict {

@@ -180,7 +180,7 @@ impl Library {
             project: skill_ref.project.clone(),
             command: None,
         };
-        trash.throw_away(skill.folder.clone(), removal).await?;
+        trash.move_in(skill.folder.clone(), removal).await?;
         self.notify_change();
         Ok(())
     }

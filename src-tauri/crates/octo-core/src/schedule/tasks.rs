@@ -342,7 +342,7 @@ impl HomeTasks {
         })
         .await?;
         let removal = Removal { remover, session, project: None, command: None };
-        self.0.trash.throw_away(path, removal).await?;
+        self.0.trash.move_in(path, removal).await?;
         let now = self.now();
         self.schedule().with_deletion_times(|deleted| deleted.insert(task.clone(), now));
         let result = self.store().write(move |tx| {
