@@ -7,7 +7,7 @@ use octo_protocol::{Event, Settings, Snapshot, StoredTopic, Theme, Update, Zoom}
 use parking_lot::Mutex;
 use tauri::{AppHandle, Manager, WebviewWindow, utils::config::Color};
 
-/// Page background in light and dark (`--bg` of its tokens), so that nothing flashes before the page paints.
+/// Page backgrounds (`--bg` in the page's tokens), so that nothing flashes before the page paints.
 const LIGHT: Color = Color(0xff, 0xff, 0xff, 0xff);
 const DARK: Color = Color(0x1b, 0x1c, 0x1f, 0xff);
 
@@ -44,12 +44,15 @@ pub(crate) fn follow(app: AppHandle, octo: Octo) {
             let previous = app.state::<Appearance>().set(settings);
             // A window that opens later reads the settings when it opens.
             for window in app.webview_windows().into_values() {
-                let theme =
-                    if previous.theme == settings.theme { Ok(()) } else { apply(&window, settings.theme) };
+                let theme = if previous.theme == settings.theme {
+                    Ok(())
+                } else {
+                    apply_theme(&window, settings.theme)
+                };
                 let zoom =
                     if previous.zoom == settings.zoom { Ok(()) } else { apply_zoom(&window, settings.zoom) };
                 if let Err(error) = theme.and(zoom) {
-                    tracing::warn!(%error, "a window did not take what was chosen");
+                    tracing::warn!(%error, "a window did not accept the new appearance");
                 }
             }
         }
@@ -65,19 +68,19 @@ pub(crate) fn apply_to_new(window: &WebviewWindow) -> tauri::Result<()> {
     match settings.theme {
         // A new window already has the system's theme.
         Theme::System => set_background(window)?,
-        theme => apply(window, theme)?,
+        theme => apply_theme(window, theme)?,
     }
     // A new window has the default zoom.
     if settings.zoom == Zoom::default() { Ok(()) } else { apply_zoom(window, settings.zoom) }
 }
 
-/// Zooms windows of the complete page only: the quick ask window is exactly as large as its field, and more
-/// would not fit.
+/// Sets the zoom of a window with the complete page. The quick ask window is exactly as large as its field, so it
+/// is not zoomed.
 fn apply_zoom(window: &WebviewWindow, zoom: Zoom) -> tauri::Result<()> {
     if windows::number(window.label()).is_some() { window.set_zoom(zoom.factor()) } else { Ok(()) }
 }
 
-fn apply(window: &WebviewWindow, theme: Theme) -> tauri::Result<()> {
+fn apply_theme(window: &WebviewWindow, theme: Theme) -> tauri::Result<()> {
     window.set_theme(match theme {
         Theme::System => None,
         Theme::Light => Some(tauri::Theme::Light),
@@ -92,8 +95,8 @@ fn apply(window: &WebviewWindow, theme: Theme) -> tauri::Result<()> {
 }
 
 fn set_background(window: &WebviewWindow) -> tauri::Result<()> {
-    let context = if window.theme()? == tauri::Theme::Dark { DARK } else { LIGHT };
-    window.set_background_color(Some(context))
+    let color = if window.theme()? == tauri::Theme::Dark { DARK } else { LIGHT };
+    window.set_background_color(Some(color))
 }
 
 fn settings_in(update: &Update) -> Option<AppearanceSettings> {

@@ -1,8 +1,8 @@
-//! Follows activity and settings, and updates tray, notices, badge, shortcut and autostart accordingly.
+//! Follows activity and settings, and updates tray, notifications, badge, shortcut and autostart accordingly.
 
-use crate::{autostart, badge::Badge, notices, quick_ask, shell_state::ShellState, tray, windows};
+use crate::{autostart, badge::Badge, notifications, quick_ask, shell_state::ShellState, tray, windows};
 use octo_core::{Octo, Subscription};
-use octo_desktop::{NoticeCommand, NoticeSubject, SleepDetector, TICK};
+use octo_desktop::{NotificationCommand, NotificationSubject, SleepDetector, TICK};
 use octo_protocol::{
     ApiError, DesktopSettings, Event, GetTask, Language, ListRuns, LiveTopic, Settings, Snapshot, Stop,
     StopAllActivity, StoredTopic, TaskContent, TaskNotifications, Update,
@@ -10,20 +10,20 @@ use octo_protocol::{
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use tauri::{AppHandle, Manager as _};
 
-/// Number of newest runs that are read: the most one request returns.
+/// Number of newest runs that are read: the maximum that one request returns.
 const RECENT_RUNS: u32 = 200;
 
-/// Starts to follow.
+/// Starts to follow activity, settings and the clock.
 pub(crate) fn follow(app: &AppHandle, octo: &Octo) {
     tauri::async_runtime::spawn(follow_settings(app.clone(), octo.clone()));
     tauri::async_runtime::spawn(follow_work(app.clone(), octo.clone()));
-    tauri::async_runtime::spawn(follow_clocks(octo.clone()));
+    tauri::async_runtime::spawn(detect_sleep(octo.clone()));
 }
 
 async fn follow_settings(app: AppHandle, octo: Octo) {
     let mut settings = match octo.subscribe(StoredTopic::Settings).await {
         Ok(settings) => settings,
-        Err(error) => return tracing::warn!(%error, "the desktop's settings are not followed"),
+        Err(error) => return tracing::warn!(%error, "changes of the desktop settings are not followed"),
     };
     let mut has_settings = false;
     while let Some(batch) = settings.next().await {
@@ -31,10 +31,10 @@ async fn follow_settings(app: AppHandle, octo: Octo) {
         let previous = app.state::<ShellState>().set_settings(settings.clone(), language);
         let is_first = !std::mem::replace(&mut has_settings, true);
         if is_first || previous.quick_ask != settings.quick_ask {
-            quick_ask::listen(&app, settings.quick_ask.clone());
+            quick_ask::set_shortcut(&app, settings.quick_ask.clone());
         }
         if is_first || previous.autostart != settings.autostart {
-            autostart::keep(&app, settings.autostart);
+            autostart::apply(&app, settings.autostart);
         }
         tray::refresh(&app);
         #[cfg(target_os = "macos")]
@@ -62,7 +62,7 @@ struct ActivityFeed {
 }
 
 impl ActivityFeed {
-    async fn watch(octo: &Octo) -> Result<Self, ApiError> {
+    async fn subscribe(octo: &Octo) -> Result<Self, ApiError> {
         Ok(Self {
             sessions: octo.subscribe(StoredTopic::Sessions).await?,
             tasks: octo.subscribe(LiveTopic::Tasks).await?,
@@ -80,17 +80,17 @@ impl ActivityFeed {
 }
 
 async fn follow_work(app: AppHandle, octo: Octo) {
-    let mut feed = match ActivityFeed::watch(&octo).await {
+    let mut feed = match ActivityFeed::subscribe(&octo).await {
         Ok(feed) => feed,
-        Err(error) => return tracing::warn!(%error, "the desktop does not follow what goes on"),
+        Err(error) => return tracing::warn!(%error, "activity is not followed"),
     };
     let mut badge = Badge::default();
     while let Some(batch) = feed.next().await {
         let work_before = app.state::<ShellState>().work();
         for update in &batch {
-            for command in notice_commands(&app.state::<ShellState>(), &octo, update).await {
+            for command in notification_commands(&app.state::<ShellState>(), &octo, update).await {
                 let notifications = task_notifications(&octo, &command).await;
-                notices::carry_out(&app, command.with_task_setting(notifications));
+                notifications::carry_out(&app, command.with_task_setting(notifications));
             }
         }
         let work = app.state::<ShellState>().work();
@@ -101,44 +101,47 @@ async fn follow_work(app: AppHandle, octo: Octo) {
     }
 }
 
-/// Returns the notification setting of the task an act is about; `None` if it is about no task or the task no
-/// longer exists.
-async fn task_notifications(octo: &Octo, command: &NoticeCommand) -> Option<TaskNotifications> {
+/// Returns the notification setting of the task that a command concerns; `None` if it concerns no task or the
+/// task no longer exists.
+async fn task_notifications(octo: &Octo, command: &NotificationCommand) -> Option<TaskNotifications> {
     match command {
-        NoticeCommand::Show { subject: NoticeSubject::Session(session), .. } => {
+        NotificationCommand::Show { subject: NotificationSubject::Session(session), .. } => {
             octo.task_notifications(*session).await
         }
-        NoticeCommand::Show { subject: NoticeSubject::Run(_), run, .. } => {
+        NotificationCommand::Show { subject: NotificationSubject::Run(_), run, .. } => {
             let task = run.as_ref()?.task.clone();
             match octo.call(GetTask { task }).await.ok()?.content {
                 TaskContent::Plan { plan } => Some(plan.tell),
                 TaskContent::Broken { .. } => None,
             }
         }
-        NoticeCommand::Withdraw { .. } => None,
+        NotificationCommand::Withdraw { .. } => None,
     }
 }
 
-async fn notice_commands(shell: &ShellState, octo: &Octo, update: &Update) -> Vec<NoticeCommand> {
+async fn notification_commands(shell: &ShellState, octo: &Octo, update: &Update) -> Vec<NotificationCommand> {
     match update {
         Update::Snapshot { snapshot: Snapshot::Sessions { sessions, .. } } => {
-            let mut acts = run_commands(shell, octo).await;
-            acts.extend(shell.replace_sessions(sessions));
-            acts
+            let mut commands = commands_for_runs(shell, octo).await;
+            commands.extend(shell.replace_sessions(sessions));
+            commands
         }
         Update::Event { envelope } => match &envelope.event {
             Event::SessionListed { info } => {
                 // The run reports its own end, and that report may not have arrived yet.
-                let mut acts =
-                    if shell.needs_runs_first(info) { run_commands(shell, octo).await } else { Vec::new() };
-                acts.extend(shell.update_session(info));
-                acts
+                let mut commands = if shell.needs_runs_first(info) {
+                    commands_for_runs(shell, octo).await
+                } else {
+                    Vec::new()
+                };
+                commands.extend(shell.update_session(info));
+                commands
             }
             Event::SessionRemoved { id } => shell.remove_session(*id).into_iter().collect(),
             _ => Vec::new(),
         },
         Update::Snapshot { snapshot: Snapshot::Tasks { .. } } | Update::Tasks { .. } => {
-            run_commands(shell, octo).await
+            commands_for_runs(shell, octo).await
         }
         Update::Snapshot { snapshot: Snapshot::Activity { state } } | Update::Activity { state } => {
             shell.set_activity(&state.rows);
@@ -148,39 +151,39 @@ async fn notice_commands(shell: &ShellState, octo: &Octo, update: &Update) -> Ve
     }
 }
 
-/// Returns the acts for new task runs.
-async fn run_commands(state: &ShellState, octo: &Octo) -> Vec<NoticeCommand> {
+/// Returns the notification commands for new runs of tasks.
+async fn commands_for_runs(shell: &ShellState, octo: &Octo) -> Vec<NotificationCommand> {
     match octo.call(ListRuns { task: None, after: None, limit: RECENT_RUNS }).await {
-        Ok(runs) => state.update_runs(&runs.runs),
+        Ok(runs) => shell.update_runs(&runs.runs),
         Err(error) => {
-            tracing::warn!(%error, "the runs of tasks could not be looked at; the next change does");
+            tracing::warn!(%error, "the runs of tasks could not be read; the next change tries again");
             Vec::new()
         }
     }
 }
 
 /// Notifies the core after the machine slept.
-async fn follow_clocks(octo: Octo) {
+async fn detect_sleep(octo: Octo) {
     let started = Instant::now();
-    let wall = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let mut detector = SleepDetector::new(wall(), started.elapsed());
+    let wall_time = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let mut detector = SleepDetector::new(wall_time(), started.elapsed());
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     ticks.tick().await;
     loop {
         ticks.tick().await;
-        if let Some(sleep) = detector.tick(wall(), started.elapsed()) {
+        if let Some(sleep) = detector.tick(wall_time(), started.elapsed()) {
             tracing::info!(seconds = sleep.as_secs(), "the machine slept");
             octo.handle_wake_up();
         }
     }
 }
 
-/// Checks which window has the person's attention.
+/// Records which window has the focus.
 pub(crate) fn update_focus(app: &AppHandle) {
     let number = windows::focused(app).and_then(|window| windows::number(window.label()));
     if let Some(command) = app.state::<ShellState>().set_focused_window(number) {
-        notices::carry_out(app, command);
+        notifications::carry_out(app, command);
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) fn plugin() -> TauriPlugin<Wry> {
 }
 
 /// Updates the system's entry to match the setting.
-pub(crate) fn keep(app: &AppHandle, wanted: Switch) {
+pub(crate) fn apply(app: &AppHandle, wanted: Switch) {
     let entry = app.autolaunch();
     let outcome = match (wanted, entry.is_enabled()) {
         (Switch::On, Ok(true)) | (Switch::Off, Ok(false)) => Ok(()),

@@ -18,7 +18,7 @@ impl Badge {
         }
     }
 
-    /// Docks read the count from the bus and drop it with the connection that sent it.
+    /// Sends the count over the bus. Docks remove it when the connection that sent it ends.
     #[cfg(target_os = "linux")]
     async fn set(&mut self, _app: &AppHandle, count: i64) -> zbus::Result<()> {
         use std::collections::HashMap;
@@ -32,7 +32,7 @@ impl Badge {
             Some(bus) => bus,
             None => self.bus.insert(zbus::Connection::session().await?),
         };
-        let entry = format!("application://{}.desktop", crate::notices::DESKTOP_ENTRY);
+        let entry = format!("application://{}.desktop", crate::notifications::DESKTOP_ENTRY);
         let count = HashMap::from([("count", Value::from(count)), ("count-visible", Value::from(count > 0))]);
         bus.emit_signal(None::<&str>, PATH, INTERFACE, "Update", &(entry, count)).await
     }

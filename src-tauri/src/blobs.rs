@@ -80,7 +80,7 @@ fn blob_response(blob: BlobBytes) -> Response<Cow<'static, [u8]>> {
     } else {
         ("application/octet-stream", "attachment")
     };
-    answer(
+    build_response(
         Response::builder()
             .header(header::CONTENT_TYPE, media_type)
             .header(header::CONTENT_DISPOSITION, disposition)
@@ -91,7 +91,7 @@ fn blob_response(blob: BlobBytes) -> Response<Cow<'static, [u8]>> {
 
 /// Responds with an image that is stale within seconds.
 fn live_response(bytes: &[u8]) -> Response<Cow<'static, [u8]>> {
-    answer(
+    build_response(
         Response::builder()
             .header(header::CONTENT_TYPE, "image/jpeg")
             .header(header::CONTENT_DISPOSITION, "inline")
@@ -101,16 +101,22 @@ fn live_response(bytes: &[u8]) -> Response<Cow<'static, [u8]>> {
 }
 
 fn error_response(status: StatusCode) -> Response<Cow<'static, [u8]>> {
-    answer(Response::builder().status(status).header(header::CACHE_CONTROL, "no-store"), Cow::Borrowed(&[]))
+    build_response(
+        Response::builder().status(status).header(header::CACHE_CONTROL, "no-store"),
+        Cow::Borrowed(&[]),
+    )
 }
 
-fn answer(builder: tauri::http::response::Builder, body: Cow<'static, [u8]>) -> Response<Cow<'static, [u8]>> {
+fn build_response(
+    builder: tauri::http::response::Builder,
+    body: Cow<'static, [u8]>,
+) -> Response<Cow<'static, [u8]>> {
     builder
         .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
         .header(header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox")
         .body(body)
         .unwrap_or_else(|error| {
-            tracing::error!(%error, "a blob's answer could not be written");
+            tracing::error!(%error, "the response with a blob could not be built");
             Response::new(Cow::Borrowed(&[]))
         })
 }
@@ -128,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_whole_hash_read_with_get_names_a_blob() {
+    fn a_blob_request_is_a_get_of_one_complete_hash() {
         let hash = "0123456789abcdef".repeat(4);
         assert_eq!(parse_request(&request("GET", &hash)), Ok(ImageRequest::Blob(BlobHash(hash.clone()))));
         let session = SessionId::new();
@@ -154,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_are_shown_and_everything_else_is_only_bytes() {
+    fn only_pictures_are_served_inline() {
         for (media_type, sent_type, disposition) in [
             ("image/png", "image/png", "inline"),
             ("image/webp", "image/webp", "inline"),
@@ -171,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_not_cached() {
+    fn an_error_response_is_not_cached() {
         let response = error_response(StatusCode::NOT_FOUND);
         assert_eq!(response.status(), StatusCode::NOT_FOUND);
         assert_eq!(response.headers()[header::CACHE_CONTROL], "no-store");

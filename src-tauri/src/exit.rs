@@ -12,7 +12,7 @@ use octo_protocol::OpenRequest;
 use std::time::Duration;
 use tauri::{AppHandle, CloseRequestApi, Manager as _, RunEvent, WindowEvent};
 
-/// How long the exit waits for the core. Finished work is stored by then; a kill after this loses no more than
+/// Maximum time the exit waits for the core. Finished work is stored by then; a kill after this loses no more than
 /// a power cut would, and the next start repairs that.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -22,7 +22,7 @@ pub(crate) enum ExitState {
     /// No exit was requested.
     #[default]
     NotRequested,
-    /// The core is shutting down; the next exit request is our own.
+    /// The core is shutting down; the next exit request comes from Octo itself.
     ShuttingDown,
 }
 
@@ -30,7 +30,7 @@ impl ExitState {
     /// Handles an event of the application.
     pub(crate) fn handle(&mut self, app: &AppHandle, event: &RunEvent) {
         match event {
-            RunEvent::WindowEvent { label, event, .. } => on_window(app, label, event),
+            RunEvent::WindowEvent { label, event, .. } => handle_window_event(app, label, event),
             RunEvent::ExitRequested { code, api, .. } => match self {
                 Self::ShuttingDown => {}
                 // A restart cannot be delayed: `restart` shut the core down before.
@@ -79,7 +79,7 @@ pub(crate) fn shut_core_down_blocking(app: &AppHandle) {
     let app = app.clone();
     let outcome = std::thread::spawn(move || tauri::async_runtime::block_on(shut_core_down(&app))).join();
     if outcome.is_err() {
-        tracing::error!("letting the core go broke");
+        tracing::error!("shutting the core down panicked");
     }
 }
 
@@ -93,7 +93,7 @@ async fn shut_core_down(app: &AppHandle) {
     }
 }
 
-fn on_window(app: &AppHandle, label: &str, event: &WindowEvent) {
+fn handle_window_event(app: &AppHandle, label: &str, event: &WindowEvent) {
     match event {
         WindowEvent::Focused(_) if windows::number(label).is_some() => attention::update_focus(app),
         WindowEvent::CloseRequested { api, .. } if label == windows::MAIN => close(app, api),
@@ -124,7 +124,7 @@ fn close(app: &AppHandle, api: &CloseRequestApi) {
                 if label != windows::MAIN
                     && let Err(error) = window.destroy()
                 {
-                    tracing::warn!(%error, label, "a window did not go");
+                    tracing::warn!(%error, label, "a window could not be closed");
                 }
             }
         }

@@ -2,8 +2,8 @@
 
 use std::{env, ffi::OsStr, os::unix::process::CommandExt as _, path::Path, process::Command};
 
-/// Exists only while NVIDIA's own kernel module is loaded.
-const NVIDIA: &str = "/proc/driver/nvidia/version";
+/// A file that exists only while NVIDIA's own kernel module is loaded.
+const NVIDIA_DRIVER: &str = "/proc/driver/nvidia/version";
 
 /// WebKitGTK's switch that disables DMA-BUF: with NVIDIA's driver that renderer shows an empty window.
 const SWITCH: &str = "WEBKIT_DISABLE_DMABUF_RENDERER";
@@ -16,13 +16,13 @@ const SWITCH: &str = "WEBKIT_DISABLE_DMABUF_RENDERER";
 /// # Errors
 /// When the process could not be replaced.
 pub(crate) fn avoid_dmabuf_on_nvidia() -> std::io::Result<()> {
-    if !is_needed(Path::new(NVIDIA), env::var_os(SWITCH).as_deref()) {
+    if !is_needed(Path::new(NVIDIA_DRIVER), env::var_os(SWITCH).as_deref()) {
         return Ok(());
     }
     Err(Command::new(env::current_exe()?).args(env::args_os().skip(1)).env(SWITCH, "1").exec())
 }
 
-/// If the person set the switch, to any value, that decides.
+/// Returns whether the switch must be set. A value set by the person is kept.
 fn is_needed(driver: &Path, switch: Option<&OsStr>) -> bool {
     switch.is_none() && driver.exists()
 }

@@ -1,7 +1,7 @@
 //! Functions that only a desktop can provide.
 
 use crate::{
-    exit, notices,
+    exit, notifications,
     paste::{self, ClipboardContent},
     quick_ask,
     shell_state::{ShellState, open_in_window},
@@ -23,7 +23,7 @@ use tokio::sync::oneshot;
 /// The largest image that can be pasted, in bytes; see [`octo_protocol::PutBlob`].
 const MAX_PICTURE_BYTES: usize = 20 << 20;
 
-/// The desktop this window is on.
+/// The functions of the desktop on which the window is shown.
 pub(crate) struct DesktopHost {
     app: AppHandle,
 }
@@ -36,7 +36,7 @@ impl DesktopHost {
     async fn pick_folder(&self, start: Option<PathBuf>) -> Result<Option<String>, ApiError> {
         let (sender, receiver) = oneshot::channel();
         self.dialog(start).pick_folder(move |folder| {
-            // The page may be gone by now, and then no one wants the answer.
+            // If the page is gone, no one waits for the answer.
             let _ = sender.send(folder);
         });
         // A dialog that disappeared without an answer was closed.
@@ -82,7 +82,7 @@ impl DesktopHost {
     /// Hides the window only if it can be brought back.
     fn hide(&self) -> Result<(), ApiError> {
         self.shell_state().mark_close_answered();
-        if !self.shell_state().may_hide() {
+        if !self.shell_state().can_hide() {
             return Err(ApiError::new("desktop.no_bus"));
         }
         exit::hide(&self.app);
@@ -160,7 +160,7 @@ impl Host for DesktopHost {
                 }
                 HostRequest::ReportView { window, session } => {
                     if let Some(command) = self.shell_state().set_shown_session(window, session) {
-                        notices::carry_out(&self.app, command);
+                        notifications::carry_out(&self.app, command);
                     }
                     Ok(HostReply::Done)
                 }
@@ -210,13 +210,15 @@ impl Host for DesktopHost {
     }
 }
 
-/// Converts a path to text. A path that is not Unicode cannot be passed to the core unchanged, which the error
-/// with this key says.
-fn path_text(path: FilePath, not_text: &str) -> Result<String, ApiError> {
+/// Converts a path to text.
+///
+/// # Errors
+/// `error_key` if the path is not Unicode: it could not be passed to the core unchanged.
+fn path_text(path: FilePath, error_key: &str) -> Result<String, ApiError> {
     let path = path.into_path().map_err(|error| ApiError::new("host.failed").detail(error))?;
     path.into_os_string()
         .into_string()
-        .map_err(|path| ApiError::new(not_text).arg("path", path.to_string_lossy()))
+        .map_err(|path| ApiError::new(error_key).arg("path", path.to_string_lossy()))
 }
 
 /// Returns the path of a file mentioned in a conversation.

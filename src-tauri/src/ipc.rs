@@ -29,7 +29,7 @@ pub(crate) async fn request(
             if erases && reply.is_ok() {
                 window.state::<ShellState>().mark_erased();
                 // The only trace outside the home: it would create a new home at the next login.
-                autostart::keep(window.app_handle(), Switch::Off);
+                autostart::apply(window.app_handle(), Switch::Off);
             }
             reply
         }
@@ -40,7 +40,7 @@ pub(crate) async fn request(
                 serde_json::to_value(reply).map_err(|_| ApiError::new("internal"))
             }
             // A damaged database can be replaced: Octo then starts with the next request.
-            Request::Home(request) => core.while_not_started(request, error).await,
+            Request::Home(request) => core.request_without_core(request, error).await,
             _ => Err(error),
         },
     }
@@ -77,14 +77,14 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_request_is_read_as_the_protocol_writes_it() {
+    fn a_serialized_request_parses() {
         let call = octo_protocol::GetAbout {};
         let request = Request::from(call);
         assert_eq!(parse(serde_json::to_value(&request).unwrap()), Ok(request));
     }
 
     #[test]
-    fn an_unreadable_request_is_named_without_its_content() {
+    fn the_error_about_an_unreadable_request_does_not_quote_it() {
         let error = parse(json!({"domain": "models", "call": {"type": "sk-live-secret"}})).unwrap_err();
         assert_eq!(error, ApiError::new("request.unreadable"));
     }

@@ -2,7 +2,7 @@
 //!
 //! Nothing is decided here. The page speaks `octo_protocol` through [`ipc`], the agent lives in the core, and
 //! this crate adds the parts that need the desktop: the window itself, dialogs, blobs as images, a single
-//! running instance, the tray, system notices, links, updates, and an exit that lets work end. Decisions about
+//! running instance, the tray, system notifications, links, updates, and an exit that lets work end. Decisions about
 //! these are made in `octo_desktop`, which knows no window.
 
 mod appearance;
@@ -21,7 +21,7 @@ mod memory_release;
 #[cfg(any(target_os = "macos", test))]
 #[cfg_attr(not(target_os = "macos"), expect(dead_code, reason = "built on Linux to be checked there"))]
 mod menu;
-mod notices;
+mod notifications;
 mod paste;
 mod quick_ask;
 #[cfg(target_os = "linux")]

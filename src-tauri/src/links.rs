@@ -5,7 +5,7 @@ use crate::{
     shell_state::{ShellState, open_in_window},
     windows,
 };
-use octo_desktop::{WindowAtStart, read};
+use octo_desktop::{WindowAtStart, parse_arguments};
 use std::path::Path;
 use tauri::{AppHandle, Manager as _};
 
@@ -16,7 +16,7 @@ pub(crate) fn handle_arguments<'a>(
     arguments: impl IntoIterator<Item = &'a str>,
     folder: &Path,
 ) {
-    let start = read(arguments, folder);
+    let start = parse_arguments(arguments, folder);
     match start.window {
         WindowAtStart::Hidden => return,
         WindowAtStart::QuickAsk => return quick_ask::show_soon(app),
@@ -28,11 +28,11 @@ pub(crate) fn handle_arguments<'a>(
 }
 
 /// Queues this process's own arguments for the page and returns whether the window is shown.
-pub(crate) fn at_start(app: &AppHandle) -> WindowAtStart {
+pub(crate) fn queue_own_arguments(app: &AppHandle) -> WindowAtStart {
     let arguments: Vec<String> =
         std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
     let folder = std::env::current_dir().unwrap_or_default();
-    let start = read(arguments.iter().map(String::as_str), &folder);
+    let start = parse_arguments(arguments.iter().map(String::as_str), &folder);
     let state = app.state::<ShellState>();
     for request in start.requests {
         state.push(request);

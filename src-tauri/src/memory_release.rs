@@ -6,7 +6,7 @@
 //! memory.
 //!
 //! Only the program itself and libraries that were pinned first are released: another library could be unloaded
-//! between the look at its mapping and the release, and another thread's memory could be at that address by
+//! between the reading of its mapping and the release, and another thread's memory could be at that address by
 //! then.
 
 use nix::sys::mman::{MmapAdvise, madvise};
@@ -19,10 +19,10 @@ use std::{
     time::Duration,
 };
 
-/// How long after a page load or the window's closing the process is considered quiet.
+/// Time after a page load or the window's closing until the process is considered quiet.
 const QUIET_DELAY: Duration = Duration::from_secs(3);
 
-/// Releases unneeded memory shortly.
+/// Releases unneeded memory after [`QUIET_DELAY`].
 pub(crate) fn release_soon() {
     tauri::async_runtime::spawn(async {
         tokio::time::sleep(QUIET_DELAY).await;
@@ -37,11 +37,11 @@ pub(crate) fn release_soon() {
 fn release() -> io::Result<()> {
     let maps = fs::read_to_string("/proc/self/maps")?;
     let code = Mapping::all(&maps).into_iter().filter(Mapping::is_code).map(|mapping| mapping.path);
-    let writable_files: BTreeSet<&str> =
+    let pinned_files: BTreeSet<&str> =
         code.collect::<BTreeSet<_>>().into_iter().filter(|path| pin_library(path)).collect();
     // Read after the libraries are pinned: their addresses no longer change.
     let maps = fs::read_to_string("/proc/self/smaps")?;
-    for pages in unmodified_ranges(&maps, &writable_files, release as fn() -> io::Result<()> as usize) {
+    for pages in unmodified_ranges(&maps, &pinned_files, release as fn() -> io::Result<()> as usize) {
         let Some(address) = NonNull::new(pages.start as *mut c_void) else { continue };
         #[expect(
             unsafe_code,
@@ -50,7 +50,7 @@ fn release() -> io::Result<()> {
         let result = unsafe { madvise(address, pages.len(), MmapAdvise::MADV_DONTNEED) };
         if let Err(error) = result {
             // For example, pages that were locked.
-            tracing::debug!(%error, "pages stay");
+            tracing::debug!(%error, "pages were not released");
         }
     }
     #[cfg(target_env = "gnu")]
@@ -76,20 +76,20 @@ fn pin_library(path: &str) -> bool {
 /// Returns the ranges that are identical to their files: code of these files and of the program, and the
 /// constants before the code of the file that contains the address `own_address`, which is the program. A page that was
 /// ever written to is private ("anonymous", in memory or swapped out) and would be lost.
-fn unmodified_ranges(smaps: &str, writable_files: &BTreeSet<&str>, own_address: usize) -> Vec<Range<usize>> {
+fn unmodified_ranges(smaps: &str, pinned_files: &BTreeSet<&str>, own_address: usize) -> Vec<Range<usize>> {
     let mappings = Mapping::all(smaps);
-    let file = mappings
+    let own_file = mappings
         .iter()
         .find(|mapping| mapping.is_code() && mapping.range.contains(&own_address))
         .map(|code| code.file);
-    let constants = |mapping: &Mapping<'_>| {
-        mapping.permissions == "r--p" && mapping.offset == 0 && Some(mapping.file) == file
+    let is_constants = |mapping: &Mapping<'_>| {
+        mapping.permissions == "r--p" && mapping.offset == 0 && Some(mapping.file) == own_file
     };
     let releasable = mappings.iter().filter(|mapping| {
-        (mapping.is_code() || constants(mapping))
+        (mapping.is_code() || is_constants(mapping))
             && mapping.is_file_backed()
-            && (mapping.anonymous, mapping.moved_out) == (Some(0), Some(0))
-            && (Some(mapping.file) == file || writable_files.contains(mapping.path))
+            && (mapping.anonymous, mapping.swapped_out) == (Some(0), Some(0))
+            && (Some(mapping.file) == own_file || pinned_files.contains(mapping.path))
     });
     releasable.map(|mapping| mapping.range.clone()).collect()
 }
@@ -106,7 +106,7 @@ struct Mapping<'a> {
     /// Size of the pages that differ from the file, in kilobytes; `None` if the kernel does not report it.
     anonymous: Option<u64>,
     /// Size of such pages that were swapped out, in kilobytes.
-    moved_out: Option<u64>,
+    swapped_out: Option<u64>,
 }
 
 impl<'a> Mapping<'a> {
@@ -119,8 +119,8 @@ impl<'a> Mapping<'a> {
             } else if let Some(mapping) = mappings.last_mut() {
                 if let Some(anonymous) = line.strip_prefix("Anonymous:") {
                     mapping.anonymous = size(anonymous);
-                } else if let Some(moved_out) = line.strip_prefix("Swap:") {
-                    mapping.moved_out = size(moved_out);
+                } else if let Some(swapped_out) = line.strip_prefix("Swap:") {
+                    mapping.swapped_out = size(swapped_out);
                 }
             }
         }
@@ -137,7 +137,7 @@ impl<'a> Mapping<'a> {
         let file = (fields.next()?, fields.next()?);
         // No earlier field contains a slash.
         let path = line.find('/').and_then(|start| line.get(start..)).unwrap_or_default();
-        Some(Self { range, permissions, offset, file, path, anonymous: None, moved_out: None })
+        Some(Self { range, permissions, offset, file, path, anonymous: None, swapped_out: None })
     }
 
     fn is_code(&self) -> bool {
@@ -180,33 +180,33 @@ mod tests {
             ("fd00-fe00 r-xp 00001000 fe:00 81 /usr/lib/libunknown.so", "Anonymous: 0 kB"),
             ("10000-18000 r-xp 00001000 fe:00 82 /usr/lib/later.so", unmodified),
         ]);
-        let writable_files = BTreeSet::from([
+        let pinned_files = BTreeSet::from([
             "/usr/bin/octo",
             "/usr/lib/libc.so.6",
             "/usr/lib/libwritten.so",
             "/usr/lib/libshared.so",
             "/usr/lib/libunknown.so",
         ]);
-        let ranges = |own_address| unmodified_ranges(&maps, &writable_files, own_address);
+        let ranges = |own_address| unmodified_ranges(&maps, &pinned_files, own_address);
         assert_eq!(ranges(0x4000), [0x1000..0x3000, 0x3000..0x9000, 0xe000..0xf000]);
         // If the program's own file is unknown, no constants are released.
         assert_eq!(ranges(0x1000), [0x3000..0x9000, 0xe000..0xf000]);
-        assert_eq!(unmodified_ranges("cut sh", &writable_files, 0x4000), Vec::<Range<usize>>::new());
+        assert_eq!(unmodified_ranges("cut sh", &pinned_files, 0x4000), Vec::<Range<usize>>::new());
         // Nothing of libraries that could be unloaded; the program itself cannot be.
         let ranges = unmodified_ranges(&maps, &BTreeSet::new(), 0x4000);
         assert_eq!(ranges, [0x1000..0x3000, 0x3000..0x9000]);
     }
 
-    /// Returns how much of this program's file is resident in memory, in kilobytes.
-    fn here() -> u64 {
+    /// Returns the size of the part of this program's file that is resident in memory, in kilobytes.
+    fn resident_size() -> u64 {
         let maps = fs::read_to_string("/proc/self/smaps").unwrap();
         let program = std::env::current_exe().unwrap().display().to_string();
-        let mut found = false;
+        let mut is_program = false;
         let mut sum = 0;
         for line in maps.lines() {
             if Mapping::parse_header(line).is_some() {
-                found = line.ends_with(&program);
-            } else if let Some(size) = line.strip_prefix("Rss:").filter(|_| found) {
+                is_program = line.ends_with(&program);
+            } else if let Some(size) = line.strip_prefix("Rss:").filter(|_| is_program) {
                 sum += size.trim().trim_end_matches(" kB").parse::<u64>().unwrap();
             }
         }
@@ -215,9 +215,9 @@ mod tests {
 
     #[test]
     fn releasing_memory_shrinks_the_program() {
-        let size_before = here();
+        let size_before = resident_size();
         release().unwrap();
-        let size_after = here();
+        let size_after = resident_size();
         assert!(size_after < size_before, "{size_before} kB, then {size_after} kB");
     }
 

@@ -49,7 +49,7 @@ mod clipboard {
     use tauri::Url;
     use tokio::sync::oneshot::Sender;
 
-    /// How long the owning program may take to deliver the content.
+    /// Maximum time that the owning program may take to deliver the content.
     pub(super) const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
     /// Image types accepted unchanged.
@@ -95,9 +95,9 @@ mod clipboard {
         }
     }
 
-    fn send(sender: Sender<ClipboardContent>, pasted: ClipboardContent) {
+    fn send(sender: Sender<ClipboardContent>, content: ClipboardContent) {
         // As above.
-        let _unheard = sender.send(pasted);
+        let _unheard = sender.send(content);
     }
 
     fn path_of(uri: &str) -> Option<PathBuf> {

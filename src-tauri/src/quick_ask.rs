@@ -11,17 +11,17 @@ pub(crate) const QUICK: &str = "quick";
 /// The page, with a query that selects the small form.
 const PAGE: &str = "index.html?quick";
 
-/// Wide enough for a sentence, in logical pixels.
+/// The window's size in logical pixels: wide enough for a sentence.
 const SIZE: (f64, f64) = (680.0, 176.0);
 
-/// Registers this shortcut from now on, or none.
-pub(crate) fn listen(app: &AppHandle, keys: Option<String>) {
+/// Replaces the registered shortcut; `None` removes it.
+pub(crate) fn set_shortcut(app: &AppHandle, keys: Option<String>) {
     let handle = app.clone();
     // Some systems deliver shortcuts only on the thread that serves their windows.
     let result = app.run_on_main_thread(move || {
         let outcome = register(&handle, keys.as_deref());
         if let Err(error) = &outcome {
-            tracing::info!(%error, "the keys of the small window are not listened to");
+            tracing::info!(%error, "the shortcut of the quick ask window was not registered");
         }
         handle.state::<ShellState>().set_shortcut(outcome);
     });
@@ -31,33 +31,33 @@ pub(crate) fn listen(app: &AppHandle, keys: Option<String>) {
 }
 
 fn register(app: &AppHandle, keys: Option<&str>) -> Result<(), ApiError> {
-    let refusal = |key: &str, keys: &str| ApiError::new(key).arg("keys", keys);
+    let error_with_keys = |key: &str, keys: &str| ApiError::new(key).arg("keys", keys);
     if app.try_state::<ShortcutPluginLoaded>().is_some() {
         app.global_shortcut().unregister_all().map_err(|error| ApiError::new("host.failed").detail(error))?;
     }
     let Some(keys) = keys else { return Ok(()) };
     if is_wayland() {
-        return Err(refusal("desktop.no_shortcuts", keys));
+        return Err(error_with_keys("desktop.no_shortcuts", keys));
     }
     let shortcut: Shortcut =
-        keys.parse().map_err(|error| refusal("desktop.shortcut_unreadable", keys).detail(error))?;
+        keys.parse().map_err(|error| error_with_keys("desktop.shortcut_unreadable", keys).detail(error))?;
     if shortcut.mods.is_empty() {
         // A key without a modifier would be taken from every other program.
-        return Err(refusal("desktop.shortcut_unreadable", keys));
+        return Err(error_with_keys("desktop.shortcut_unreadable", keys));
     }
     if app.try_state::<ShortcutPluginLoaded>().is_none() {
         let plugin = tauri_plugin_global_shortcut::Builder::new().build();
-        app.plugin(plugin).map_err(|error| refusal("desktop.no_shortcuts", keys).detail(error))?;
+        app.plugin(plugin).map_err(|error| error_with_keys("desktop.no_shortcuts", keys).detail(error))?;
         app.manage(ShortcutPluginLoaded);
     }
-    let toggled = app.global_shortcut().on_shortcut(shortcut, |app, _, event| {
+    let registered = app.global_shortcut().on_shortcut(shortcut, |app, _, event| {
         if event.state() == ShortcutState::Pressed {
             let app = app.clone();
             // Not on this thread: on Windows a webview cannot be created in an event handler.
             tauri::async_runtime::spawn(async move { toggle(&app) });
         }
     });
-    toggled.map_err(|error| refusal("desktop.shortcut_taken", keys).detail(error))
+    registered.map_err(|error| error_with_keys("desktop.shortcut_taken", keys).detail(error))
 }
 
 /// Marks that the plugin is loaded, which only happens for a person who wants the shortcut.
@@ -78,7 +78,7 @@ fn toggle(app: &AppHandle) {
     }
 }
 
-/// Shows the quick ask window, also from a thread that cannot create its webview.
+/// Shows the quick ask window; for threads that cannot create its webview.
 pub(crate) fn show_soon(app: &AppHandle) {
     let app = app.clone();
     tauri::async_runtime::spawn(async move { show(&app) });
@@ -90,7 +90,7 @@ fn show(app: &AppHandle) {
         None => open(app),
     };
     if let Err(error) = outcome {
-        tracing::warn!(%error, "the small window did not open");
+        tracing::warn!(%error, "the quick ask window could not be opened");
     }
 }
 
@@ -106,7 +106,7 @@ fn open(app: &AppHandle) -> tauri::Result<()> {
         .build()?;
     appearance::apply_to_new(&window)?;
     #[cfg(target_os = "linux")]
-    crate::recovery::reload_when_the_page_dies(&window)?;
+    crate::recovery::reload_after_crash(&window)?;
     window.show()?;
     window.set_focus()
 }
@@ -116,6 +116,6 @@ pub(crate) fn hide_window(app: &AppHandle) {
     if let Some(window) = app.get_webview_window(QUICK)
         && let Err(error) = window.hide()
     {
-        tracing::warn!(%error, "the small window did not go");
+        tracing::warn!(%error, "the quick ask window could not be hidden");
     }
 }

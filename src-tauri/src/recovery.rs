@@ -18,8 +18,9 @@ const RELOADED_QUERY: &str = "reloaded";
 /// Address of the built page.
 const PAGE: &str = "tauri://localhost/";
 
-/// Uses WebKit's own signal, because the webview library does not report a crash on Linux.
-pub(crate) fn reload_when_the_page_dies(window: &WebviewWindow) -> tauri::Result<()> {
+/// Reloads the page of a window whenever it crashes. Uses WebKit's own signal, because the webview library does not
+/// report a crash on Linux.
+pub(crate) fn reload_after_crash(window: &WebviewWindow) -> tauri::Result<()> {
     let page_window = window.clone();
     window.with_webview(move |webview| {
         let last_reload: Rc<Cell<Option<Instant>>> = Rc::default();

@@ -5,7 +5,7 @@ use crate::{
     attention, autostart, blobs,
     exit::ExitState,
     host::DesktopHost,
-    ipc, links, notices,
+    ipc, links, notifications,
     shell_state::ShellState,
     subscriptions::Subscriptions,
     tray, updates,
@@ -36,7 +36,7 @@ pub(crate) struct Core {
 #[derive(Clone)]
 struct CoreTiming {
     clock: Arc<dyn Clock>,
-    /// How long after its last activity a session counts as idle.
+    /// Time after its last activity until a session counts as idle.
     idle_after: Duration,
 }
 
@@ -55,7 +55,7 @@ impl Core {
         core
     }
 
-    /// Returns the running core, once it runs, or the reason why it does not.
+    /// Waits for the core's start and returns the core, or the reason why it did not start.
     pub(crate) async fn octo(&self) -> Result<Octo, ApiError> {
         let start = async || {
             let home = self.home().await?;
@@ -85,7 +85,7 @@ impl Core {
     }
 
     /// Answers a request about a home while the core does not run in it because of `error`.
-    pub(crate) async fn while_not_started(
+    pub(crate) async fn request_without_core(
         &self,
         request: HomeRequest,
         error: ApiError,
@@ -139,7 +139,7 @@ impl AppBuilder {
     }
 }
 
-fn open(start: AppBuilder) -> ExitCode {
+fn open(options: AppBuilder) -> ExitCode {
     #[cfg(target_os = "linux")]
     if let Err(error) = crate::graphics::avoid_dmabuf_on_nvidia() {
         return report_failure("Octo could not restart itself", &error);
@@ -150,7 +150,7 @@ fn open(start: AppBuilder) -> ExitCode {
     // Dropped last, so that buffered logs are written.
     let _logs = path.as_deref().and_then(octo_core::logging::start);
     let mut context = tauri::generate_context!();
-    let AppBuilder { timing, updates } = start;
+    let AppBuilder { timing, updates } = options;
     if let Some(updates) = updates {
         updates::set_source(context.config_mut(), updates);
     }
@@ -172,11 +172,11 @@ fn open(start: AppBuilder) -> ExitCode {
             app.manage(Arc::clone(&host));
             app.manage(Appearance::default());
             app.manage(Core::start(app.handle().clone(), host, home, timing));
-            notices::start(app.handle());
+            notifications::start(app.handle());
             tray::start(app.handle());
             #[cfg(target_os = "macos")]
             crate::menu::install(app.handle());
-            windows::open(app.handle(), links::at_start(app.handle()))?;
+            windows::open(app.handle(), links::queue_own_arguments(app.handle()))?;
             exit_on_signals(app.handle());
             Ok(())
         });
@@ -185,8 +185,8 @@ fn open(start: AppBuilder) -> ExitCode {
     }
     match builder.build(context) {
         Ok(app) => {
-            let mut closing = ExitState::default();
-            let code = app.run_return(move |app, event| closing.handle(app, &event));
+            let mut exit_state = ExitState::default();
+            let code = app.run_return(move |app, event| exit_state.handle(app, &event));
             // The parent process only receives the low byte.
             ExitCode::from(u8::try_from(code).unwrap_or(1))
         }
@@ -210,7 +210,7 @@ fn configuration(home: HomeAtStart, host: Arc<DesktopHost>, idle_after: Duration
     }
 }
 
-/// Without a window, standard error is the only place to report it.
+/// Reports a failed start on standard error: there is no window to show it.
 #[expect(clippy::print_stderr, reason = "there is no window to say it in")]
 fn report_failure(subject: &str, error: &dyn std::error::Error) -> ExitCode {
     tracing::error!(%error, subject);

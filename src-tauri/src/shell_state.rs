@@ -1,7 +1,9 @@
 //! The shell's state on this desktop, and the open requests that are not carried out yet.
 
 use crate::windows;
-use octo_desktop::{CloseStep, CurrentWork, NoticeCommand, Notices, PageReadiness, WindowViews, on_close};
+use octo_desktop::{
+    CloseStep, CurrentWork, NotificationCommand, NotificationTracker, PageReadiness, WindowViews, on_close,
+};
 use octo_protocol::{
     Ability, ActivityRow, ApiError, DesktopSettings, DesktopState, Language, OpenRequest, OpenRequestSource,
     SessionId, SessionInfo, TaskRun, WindowNumber, WindowRecovery, words,
@@ -12,12 +14,12 @@ use tauri::{AppHandle, Emitter as _, Manager as _};
 
 /// Event that tells the page about a new open request; the page then fetches it. The event does not contain the
 /// request, so nothing is lost while no page is loaded.
-const ERRAND: &str = "errand";
+const OPEN_REQUEST_EVENT: &str = "errand";
 
 /// Maximum number of open requests waiting for a page. Further ones push out the oldest.
-const MAX_PENDING: usize = 32;
+const MAX_OPEN_REQUESTS: usize = 32;
 
-/// State of the shell.
+/// The shell's state.
 #[derive(Default)]
 pub(crate) struct ShellState {
     inner: Mutex<ShellStateInner>,
@@ -35,8 +37,8 @@ struct ShellStateInner {
     autostart: Result<(), ApiError>,
     settings: DesktopSettings,
     language: Language,
-    notices: Notices,
-    attention: WindowViews,
+    notifications: NotificationTracker,
+    views: WindowViews,
 }
 
 impl Default for ShellStateInner {
@@ -52,8 +54,8 @@ impl Default for ShellStateInner {
             autostart: Ok(()),
             settings: DesktopSettings::default(),
             language: Language::System,
-            notices: Notices::default(),
-            attention: WindowViews::default(),
+            notifications: NotificationTracker::default(),
+            views: WindowViews::default(),
         }
     }
 }
@@ -100,7 +102,7 @@ impl ShellState {
     /// Stores new settings and returns the previous ones.
     pub(crate) fn set_settings(&self, settings: DesktopSettings, language: Language) -> DesktopSettings {
         let mut inner = self.lock();
-        inner.notices.set_wanted(settings.notices);
+        inner.notifications.set_wanted(settings.notices);
         inner.language = language;
         std::mem::replace(&mut inner.settings, settings)
     }
@@ -133,7 +135,7 @@ impl ShellState {
     }
 
     /// Returns whether a hidden window could be brought back at all.
-    pub(crate) fn may_hide(&self) -> bool {
+    pub(crate) fn can_hide(&self) -> bool {
         self.lock().window_recovery().is_some()
     }
 
@@ -198,87 +200,87 @@ impl ShellState {
         &self,
         window: WindowNumber,
         session: Option<SessionId>,
-    ) -> Option<NoticeCommand> {
+    ) -> Option<NotificationCommand> {
         self.update_attention(|views| views.show(window, session))
     }
 
     /// Records which window has the person's attention, if any.
-    pub(crate) fn set_focused_window(&self, window: Option<WindowNumber>) -> Option<NoticeCommand> {
+    pub(crate) fn set_focused_window(&self, window: Option<WindowNumber>) -> Option<NotificationCommand> {
         self.update_attention(|views| views.focus(window))
     }
 
-    fn update_attention(&self, change: impl FnOnce(&mut WindowViews)) -> Option<NoticeCommand> {
+    fn update_attention(&self, change: impl FnOnce(&mut WindowViews)) -> Option<NotificationCommand> {
         let mut inner = self.lock();
-        change(&mut inner.attention);
-        let view = inner.attention.current();
-        inner.notices.set_view(view)
+        change(&mut inner.views);
+        let view = inner.views.current();
+        inner.notifications.set_view(view)
     }
 
     /// Returns the window that shows a session.
     pub(crate) fn window_of(&self, session: SessionId) -> Option<WindowNumber> {
-        self.lock().attention.window_of(session)
+        self.lock().views.window_of(session)
     }
 
     /// Removes a closed window.
     pub(crate) fn close_window(&self, window: WindowNumber) {
-        self.lock().attention.close(window);
+        self.lock().views.close(window);
     }
 
     /// Returns the number of a window that is about to open for a session.
     pub(crate) fn next_window(&self, session: SessionId) -> WindowNumber {
-        self.lock().attention.open(session)
+        self.lock().views.open(session)
     }
 
     /// Replaces the list of sessions.
-    pub(crate) fn replace_sessions(&self, sessions: &[SessionInfo]) -> Vec<NoticeCommand> {
-        self.lock().notices.start_over(sessions)
+    pub(crate) fn replace_sessions(&self, sessions: &[SessionInfo]) -> Vec<NotificationCommand> {
+        self.lock().notifications.start_over(sessions)
     }
 
     /// Updates an entry of the session list.
-    pub(crate) fn update_session(&self, info: &SessionInfo) -> Option<NoticeCommand> {
-        self.lock().notices.session_changed(info)
+    pub(crate) fn update_session(&self, info: &SessionInfo) -> Option<NotificationCommand> {
+        self.lock().notifications.session_changed(info)
     }
 
     /// Returns whether the runs of tasks must be read before this entry is processed.
     pub(crate) fn needs_runs_first(&self, info: &SessionInfo) -> bool {
-        self.lock().notices.may_end_run(info)
+        self.lock().notifications.may_end_run(info)
     }
 
     /// Updates the newest runs of all tasks.
-    pub(crate) fn update_runs(&self, runs: &[TaskRun]) -> Vec<NoticeCommand> {
-        self.lock().notices.runs_changed(runs)
+    pub(crate) fn update_runs(&self, runs: &[TaskRun]) -> Vec<NotificationCommand> {
+        self.lock().notifications.runs_changed(runs)
     }
 
     /// Updates the activity of this process.
     pub(crate) fn set_activity(&self, rows: &[ActivityRow]) {
-        self.lock().notices.take_activity(rows);
+        self.lock().notifications.take_activity(rows);
     }
 
     /// Removes a session from the list.
-    pub(crate) fn remove_session(&self, session: SessionId) -> Option<NoticeCommand> {
-        self.lock().notices.session_removed(session)
+    pub(crate) fn remove_session(&self, session: SessionId) -> Option<NotificationCommand> {
+        self.lock().notifications.session_removed(session)
     }
 
     /// Returns the amount of current work.
     pub(crate) fn work(&self) -> CurrentWork {
-        self.lock().notices.work()
+        self.lock().notifications.work()
     }
 
     /// Records that the person stops everything; returns the sessions to stop one by one.
     pub(crate) fn stop_all(&self) -> Vec<SessionId> {
-        self.lock().notices.stop_all()
+        self.lock().notifications.stop_all()
     }
 
-    /// Records that the person stops a session through its notice; only Linux reports that button.
+    /// Records that the person stops a session through its notification; only Linux reports that button.
     #[cfg(target_os = "linux")]
     pub(crate) fn stop(&self, session: SessionId) {
-        self.lock().notices.stop(session);
+        self.lock().notifications.stop(session);
     }
 
     /// Queues an open request for the page.
     pub(crate) fn push(&self, request: OpenRequest) {
         let mut inner = self.lock();
-        if inner.open_requests.len() == MAX_PENDING {
+        if inner.open_requests.len() == MAX_OPEN_REQUESTS {
             inner.open_requests.pop_front();
         }
         // A duplicate that arrives before the first was carried out is dropped.
@@ -297,12 +299,12 @@ pub(crate) fn open_in_window(app: &AppHandle, request: OpenRequest) {
 /// Queues an open request and tells the page, without bringing its window to the front.
 pub(crate) fn queue_open_request(app: &AppHandle, request: OpenRequest) {
     app.state::<ShellState>().push(request);
-    if let Err(error) = app.emit_to(windows::MAIN, ERRAND, ()) {
-        tracing::warn!(%error, "the page was not told of an errand");
+    if let Err(error) = app.emit_to(windows::MAIN, OPEN_REQUEST_EVENT, ()) {
+        tracing::warn!(%error, "the page was not told about an open request");
     }
 }
 
 /// Returns a request for an empty new session.
-pub(crate) fn fresh_session() -> OpenRequest {
+pub(crate) fn new_session_request() -> OpenRequest {
     OpenRequest::NewSession { prompt: String::new(), folder: None, from: OpenRequestSource::Person }
 }

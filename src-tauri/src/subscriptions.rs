@@ -20,7 +20,7 @@ pub(crate) struct Subscriptions {
 
 #[derive(Default)]
 struct RunningForwards {
-    last: u32,
+    last_id: u32,
     tasks: HashMap<SubscriptionId, ForwardTask>,
 }
 
@@ -39,8 +39,8 @@ impl Subscriptions {
         page: Channel<Vec<Update>>,
     ) -> SubscriptionId {
         let mut running = self.running.lock();
-        running.last += 1;
-        let id = SubscriptionId(running.last);
+        running.last_id += 1;
+        let id = SubscriptionId(running.last_id);
         let all = Arc::clone(&self.running);
         // The lock is kept until the task is entered, so that a task which ends at once finds its entry.
         let handle = tauri::async_runtime::spawn(async move {

@@ -6,7 +6,7 @@ mod availability;
 use crate::{
     attention, quick_ask,
     setup::Core,
-    shell_state::{ShellState, fresh_session, open_in_window},
+    shell_state::{ShellState, new_session_request, open_in_window},
     windows,
 };
 use octo_desktop::{CurrentWork, Dot, with_dot};
@@ -162,7 +162,7 @@ fn icon(work: CurrentWork) -> Image<'static> {
 fn handle_entry(app: &AppHandle, entry: &str) {
     match entry {
         OPEN => windows::bring_to_front(app),
-        NEW => open_in_window(app, fresh_session()),
+        NEW => open_in_window(app, new_session_request()),
         ASK => quick_ask::show_soon(app),
         STOP => {
             if let Some(octo) = app.try_state::<Core>().and_then(|core| core.running()) {

@@ -22,10 +22,10 @@ use transfer::{TransferError, UpdateTransfer};
 /// The plugin's name in the configuration.
 const PLUGIN_NAME: &str = "updater";
 
-/// How long a server may take to report the latest version.
+/// Maximum time that a server may take to report the latest version.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often the clock is checked while waiting for the next update check.
+/// Interval at which the clock is checked while waiting for the next update check.
 const CLOCK_CHECK_INTERVAL: Duration = Duration::from_secs(15 * 60);
 
 /// The update that was found but not installed, and the one being downloaded.
@@ -53,12 +53,12 @@ pub(crate) fn set_source(config: &mut Config, updates: serde_json::Value) {
 }
 
 fn has_source(config: &Config) -> bool {
-    let text = |value: Option<&serde_json::Value>| {
-        value.and_then(|key| key.as_str()).is_some_and(|key| !key.is_empty())
+    let is_set = |value: Option<&serde_json::Value>| {
+        value.and_then(|value| value.as_str()).is_some_and(|text| !text.is_empty())
     };
     config.plugins.0.get(PLUGIN_NAME).is_some_and(|updates| {
         let addresses = updates.get("endpoints").and_then(|addresses| addresses.as_array());
-        text(updates.get("pubkey")) && addresses.is_some_and(|addresses| !addresses.is_empty())
+        is_set(updates.get("pubkey")) && addresses.is_some_and(|addresses| !addresses.is_empty())
     })
 }
 
@@ -106,12 +106,12 @@ pub(crate) fn follow(app: &AppHandle, octo: &Octo) {
 async fn check_daily(app: AppHandle, octo: Octo) {
     let mut changes = match octo.subscribe(StoredTopic::Settings).await {
         Ok(changes) => changes,
-        Err(error) => return tracing::warn!(%error, "updates are not looked for"),
+        Err(error) => return tracing::warn!(%error, "updates are not checked for"),
     };
     loop {
         let desktop = match octo.call(GetSettings {}).await {
             Ok(snapshot) => snapshot.settings.desktop,
-            Err(error) => return tracing::warn!(%error, "updates are looked for no more"),
+            Err(error) => return tracing::warn!(%error, "updates are no longer checked for"),
         };
         // A sleeping machine does not count the time, so the clock is checked regularly.
         let delay = until_check(&desktop.updates, now()).map(|delay| delay.min(CLOCK_CHECK_INTERVAL));
@@ -121,7 +121,7 @@ async fn check_daily(app: AppHandle, octo: Octo) {
                 if until_check(&desktop.updates, now()).is_some_and(|left| left.is_zero())
                     && let Err(error) = check_once(&app, &octo).await
                 {
-                    tracing::warn!(%error, "whether there is an update could not be found out");
+                    tracing::warn!(%error, "the check for an update failed");
                     // If the check cannot be recorded, it is due again at once.
                     tokio::time::sleep(CLOCK_CHECK_INTERVAL).await;
                 }
@@ -132,8 +132,8 @@ async fn check_daily(app: AppHandle, octo: Octo) {
 
 /// Checks once. A failed check counts too: the server is asked once a day, not until it answers.
 async fn check_once(app: &AppHandle, octo: &Octo) -> Result<(), ApiError> {
-    let result = update_settings(octo, |updates| updates.checked_at = Some(now())).await?;
-    if let Some(offer) = check_for_update(app).await?.filter(|offer| is_news(&result, &offer.version)) {
+    let settings = update_settings(octo, |updates| updates.checked_at = Some(now())).await?;
+    if let Some(offer) = check_for_update(app).await?.filter(|offer| is_news(&settings, &offer.version)) {
         update_settings(octo, |updates| updates.announced = Some(offer.version.clone())).await?;
         queue_open_request(app, OpenRequest::UpdateFound { offer });
     }
@@ -154,8 +154,8 @@ async fn update_settings(
 }
 
 fn now() -> Millis {
-    let past = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Millis::try_from(past.as_millis()).unwrap_or(Millis::MAX)
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Millis::try_from(elapsed.as_millis()).unwrap_or(Millis::MAX)
 }
 
 /// Installs the update of this version, which the person saw, and restarts.
@@ -169,19 +169,19 @@ pub(crate) async fn install(app: &AppHandle, version: &str) -> Result<(), ApiErr
     let transfer = UpdateTransfer::new(version);
     *state.transfer() = Some(transfer.clone());
     let progress = transfer.clone();
-    let fetched = transfer
+    let downloaded = transfer
         .run(update.download(move |bytes, total| progress.record_progress(bytes, total), || {}))
         .await;
     *state.transfer() = None;
     // The download verified its signature.
-    let installed = fetched.and_then(|bytes| update.install(bytes).map_err(TransferError::from));
-    let Err(ended) = installed else {
+    let installed = downloaded.and_then(|bytes| update.install(bytes).map_err(TransferError::from));
+    let Err(error) = installed else {
         exit::restart(app);
         return Ok(());
     };
     state.update.lock().await.get_or_insert(update);
-    tracing::warn!(?ended, version, "the update was not installed");
-    Err(match ended {
+    tracing::warn!(?error, version, "the update was not installed");
+    Err(match error {
         TransferError::Cancelled => ApiError::new("updates.given_up").arg("version", version),
         TransferError::Untrusted(error) => {
             ApiError::new("updates.untrusted").arg("version", version).detail(error)

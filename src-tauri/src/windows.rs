@@ -21,7 +21,7 @@ pub(crate) const MAIN: &str = "main";
 /// Prefix of further windows' labels; a number follows. The capability names them too.
 const FURTHER_PREFIX: &str = "beside-";
 
-/// How long a window hidden at login waits for the tray to appear.
+/// Maximum time that a window hidden at login waits for the tray to appear.
 const TRAY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Octo's home, if known, for plugins that need a folder.
@@ -61,12 +61,12 @@ pub(crate) fn open(app: &AppHandle, start: WindowAtStart) -> tauri::Result<()> {
 pub(crate) fn open_further(app: &AppHandle, session: SessionId) -> tauri::Result<()> {
     let state = app.state::<ShellState>();
     if let Some(existing) = state.window_of(session).filter(|window| *window != WindowNumber::default()) {
-        return front(app, &label(existing));
+        return raise(app, &label(existing));
     }
     let number = state.next_window(session);
     let label = label(number);
     let built = build_page_window(app, &label, &format!("index.html?window={}&session={session}", number.0));
-    built.and_then(|_| front(app, &label)).inspect_err(|_| handle_closed(app, &label))
+    built.and_then(|_| raise(app, &label)).inspect_err(|_| handle_closed(app, &label))
 }
 
 /// Creates a window with the complete page, not shown yet.
@@ -77,7 +77,7 @@ fn build_page_window(app: &AppHandle, label: &str, page: &str) -> tauri::Result<
         .min_inner_size(760.0, 480.0)
         .on_document_title_changed(|window, title| {
             if let Err(error) = window.set_title(&title) {
-                tracing::debug!(%error, "a window did not take its title");
+                tracing::debug!(%error, "the title of a window could not be set");
             }
         })
         .on_page_load(|window, load| {
@@ -99,7 +99,7 @@ fn build_page_window(app: &AppHandle, label: &str, page: &str) -> tauri::Result<
     appearance::apply_to_new(&window)?;
     // On macOS the library does it; on Windows nothing does.
     #[cfg(target_os = "linux")]
-    crate::recovery::reload_when_the_page_dies(&window)?;
+    crate::recovery::reload_after_crash(&window)?;
     Ok(window)
 }
 
@@ -124,8 +124,8 @@ pub(crate) fn page_window<'a>(
     }
 }
 
-/// Brings a window to the front, if the desktop allows it.
-fn front(app: &AppHandle, label: &str) -> tauri::Result<()> {
+/// Brings the window with this label to the front, if the desktop allows it.
+fn raise(app: &AppHandle, label: &str) -> tauri::Result<()> {
     let Some(window) = app.get_webview_window(label) else { return Ok(()) };
     window.unminimize()?;
     window.show()?;
@@ -205,7 +205,7 @@ pub(crate) fn single_instance(home: Option<&Path>, config: &Config) -> TauriPlug
 
 /// Brings the main window to the front.
 pub(crate) fn bring_to_front(app: &AppHandle) {
-    if let Err(error) = front(app, MAIN) {
+    if let Err(error) = raise(app, MAIN) {
         tracing::warn!(%error, "the window could not be brought to the front");
     }
 }
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn homes_have_names_of_their_own() {
+    fn each_home_has_its_own_fingerprint() {
         assert_eq!(fingerprint(Path::new("/a")), fingerprint(Path::new("/a")));
         assert_ne!(fingerprint(Path::new("/a")), fingerprint(Path::new("/b")));
     }

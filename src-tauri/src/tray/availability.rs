@@ -33,7 +33,7 @@ pub(super) async fn follow(app: AppHandle) {
         return app.state::<ShellState>().set_tray(Err(ApiError::new("desktop.no_tray_library")));
     }
     if let Err(error) = watch(&app, &connection).await {
-        return tracing::info!(%error, "there is no tray to follow");
+        return tracing::info!(%error, "the tray cannot be watched");
     }
     // The bus is gone, and with it the icon and the means by which a second start reaches this one.
     let state = app.state::<ShellState>();
@@ -55,12 +55,12 @@ async fn watch(app: &AppHandle, connection: &Connection) -> zbus::Result<()> {
     let owners = bus.receive_name_owner_changed_with_args(&[(0, WATCHER)]).await?.map(|_| ());
     let hosts = watcher.receive_all_signals().await?.map(|_| ());
     let mut changes = std::pin::pin!(stream::select(owners, hosts));
-    let mut is_there = false;
+    let mut has_panel = false;
     loop {
-        let was_there = is_there;
+        let had_panel = has_panel;
         // Without a panel the property cannot be read.
-        is_there = watcher.get_property("IsStatusNotifierHostRegistered").await.unwrap_or(false);
-        match (was_there, is_there) {
+        has_panel = watcher.get_property("IsStatusNotifierHostRegistered").await.unwrap_or(false);
+        match (had_panel, has_panel) {
             (false, true) => show(app),
             (true, false) => {
                 app.state::<ShellState>().set_tray(Err(ApiError::new("desktop.no_tray")));
@@ -74,7 +74,7 @@ async fn watch(app: &AppHandle, connection: &Connection) -> zbus::Result<()> {
     }
 }
 
-/// Returns whether the library exists. The crate that creates the icon panics without it, so this looks first.
+/// Returns whether the library exists. The crate that creates the icon panics without it, so it is checked first.
 /// The library stays loaded.
 fn has_library() -> bool {
     LIBRARIES.iter().any(|name| {

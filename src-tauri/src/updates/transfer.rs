@@ -11,7 +11,7 @@ use std::{
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// How long a download may receive nothing.
+/// Maximum time in which a download may receive nothing.
 const STALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A download in progress. Clones share it.
@@ -27,7 +27,7 @@ struct UpdateTransferInner {
     cancelled: CancellationToken,
 }
 
-/// Why a download failed.
+/// The reason why a download failed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TransferError {
     /// The person cancelled it.
@@ -96,7 +96,7 @@ impl UpdateTransfer {
                 biased;
                 () = self.0.cancelled.cancelled() => return Err(TransferError::Cancelled),
                 fetched = &mut download => return fetched.map_err(Into::into),
-                heard = tokio::time::timeout(STALL_TIMEOUT, self.0.progress.notified()) => if heard.is_err() {
+                waited = tokio::time::timeout(STALL_TIMEOUT, self.0.progress.notified()) => if waited.is_err() {
                     return Err(TransferError::Failed(format!("nothing came for {} seconds", STALL_TIMEOUT.as_secs())));
                 },
             }
@@ -132,11 +132,14 @@ mod tests {
 
         let transfer = UpdateTransfer::new("9.1.0");
         let ended = transfer.run(download(&transfer, &[1, 61])).await;
-        assert!(matches!(&ended, Err(TransferError::Failed(why)) if why.contains("60 seconds")), "{ended:?}");
+        assert!(
+            matches!(&ended, Err(TransferError::Failed(reason)) if reason.contains("60 seconds")),
+            "{ended:?}"
+        );
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_cancelled_transfer_ends_at_once_and_a_failed_one_says_why() {
+    async fn a_cancelled_transfer_ends_at_once_and_a_failed_one_has_its_reason() {
         let transfer = UpdateTransfer::new("9.1.0");
         let clone = transfer.clone();
         tokio::spawn(async move {

@@ -41,7 +41,7 @@ pub enum WindowAtStart {
 ///
 /// Unknown switches are ignored: systems and toolkits add their own.
 #[must_use]
-pub fn read<'a>(arguments: impl IntoIterator<Item = &'a str>, folder: &Path) -> LaunchRequest {
+pub fn parse_arguments<'a>(arguments: impl IntoIterator<Item = &'a str>, folder: &Path) -> LaunchRequest {
     let mut start = LaunchRequest { window: WindowAtStart::Shown, requests: Vec::new() };
     for argument in arguments {
         if argument == HIDDEN {
@@ -111,7 +111,7 @@ mod tests {
             (vec!["pdf.SKILL"], Shown, vec![inspect_request("/home/mei/pdf.SKILL")]),
             (vec!["file:///srv/a%20b.skill"], Shown, vec![inspect_request("/srv/a b.skill")]),
         ] {
-            let start = read(arguments.iter().copied(), Path::new("/home/mei"));
+            let start = parse_arguments(arguments.iter().copied(), Path::new("/home/mei"));
             assert_eq!(start, LaunchRequest { window, requests: errands }, "{arguments:?}");
         }
     }
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_file_of_another_kind_is_not_opened() {
         for argument in ["/etc/passwd", "notes.txt", "https://example.org/x", "file://server/share/x.txt"] {
-            let start = read([argument], Path::new("/home/mei"));
+            let start = parse_arguments([argument], Path::new("/home/mei"));
             let [OpenRequest::Refused { error }] = &start.requests[..] else {
                 panic!("{argument}: {start:?}")
             };
@@ -130,6 +130,6 @@ mod tests {
     #[test]
     fn the_number_of_requests_is_bounded() {
         let links = vec!["octo://new"; 1000];
-        assert_eq!(read(links, Path::new("/")).requests.len(), MAX_OPENED);
+        assert_eq!(parse_arguments(links, Path::new("/")).requests.len(), MAX_OPENED);
     }
 }

@@ -2,22 +2,22 @@
 //! session: a run that took too long is stopped there like any other, and a run that could not begin has no
 //! session.
 
-use crate::notices::{NoticeAction, NoticeKind};
+use crate::notifications::{NotificationAction, NotificationKind};
 use octo_protocol::{ApiError, RunId, RunStatus, SessionId, SkipReason, TaskRun};
 use std::collections::BTreeMap;
 
-/// Details of a notice about a run.
+/// Details of a notification about a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunNotice {
+pub struct RunNotification {
     /// File of the scheduled task.
     pub task: String,
     /// Reason for the question or the failure; `None` after success.
     pub problem: Option<RunProblem>,
 }
 
-impl RunNotice {
-    /// Actions of its notice: the list of scheduled tasks shows whether and how it is retried.
-    pub const ACTIONS: &'static [NoticeAction] = &[NoticeAction::Open];
+impl RunNotification {
+    /// Actions of its notification: the list of scheduled tasks shows whether and how it is retried.
+    pub const ACTIONS: &'static [NotificationAction] = &[NotificationAction::Open];
 }
 
 /// Reason why a run asks or did not succeed.
@@ -92,18 +92,18 @@ fn stage(status: &RunStatus) -> RunStage {
     }
 }
 
-/// Returns the notice for a run's status; `None` if the person caused it, knows it or reads it in the list. A
-/// question inside a run is reported by its session.
-pub(crate) fn notice_kind(status: &RunStatus) -> Option<(NoticeKind, Option<RunProblem>)> {
+/// Returns the notification for a run's status; `None` if the person caused it, knows it or reads it in the list.
+/// A question inside a run is reported by its session.
+pub(crate) fn notification_kind(status: &RunStatus) -> Option<(NotificationKind, Option<RunProblem>)> {
     match status {
-        RunStatus::Asked => Some((NoticeKind::Question, Some(RunProblem::Missed))),
-        RunStatus::Finished => Some((NoticeKind::Finished, None)),
+        RunStatus::Asked => Some((NotificationKind::Question, Some(RunProblem::Missed))),
+        RunStatus::Finished => Some((NotificationKind::Finished, None)),
         RunStatus::Failed { error }
         | RunStatus::Skipped {
             reason: SkipReason::CouldNotStart { error } | SkipReason::Unrunnable { error },
-        } => Some((NoticeKind::Failed, Some(RunProblem::Error(error.clone())))),
-        RunStatus::TimedOut => Some((NoticeKind::Failed, Some(RunProblem::TimedOut))),
-        RunStatus::OverBudget => Some((NoticeKind::Failed, Some(RunProblem::OverBudget))),
+        } => Some((NotificationKind::Failed, Some(RunProblem::Error(error.clone())))),
+        RunStatus::TimedOut => Some((NotificationKind::Failed, Some(RunProblem::TimedOut))),
+        RunStatus::OverBudget => Some((NotificationKind::Failed, Some(RunProblem::OverBudget))),
         RunStatus::Waiting { .. }
         | RunStatus::Running
         | RunStatus::NeedsYou

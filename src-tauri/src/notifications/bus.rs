@@ -1,20 +1,20 @@
-//! Notices on Linux, over the desktop's bus: they can be withdrawn, and the desktop reports clicks.
+//! Notifications on Linux, over the desktop's bus: they can be withdrawn, and the desktop reports clicks.
 
 use super::{
-    DESKTOP_ENTRY, NoticeOrder,
+    DESKTOP_ENTRY, NotificationRequest,
     click::{BUTTONS, action_of, handle_click},
 };
 use futures::StreamExt as _;
-use octo_desktop::{NoticeAction, NoticeKind, NoticeSubject};
+use octo_desktop::{NotificationAction, NotificationKind, NotificationSubject};
 use std::collections::HashMap;
 use tauri::AppHandle;
 use tokio::sync::mpsc::UnboundedReceiver;
 use zbus::{Connection, Message, Proxy, proxy::CacheProperties, zvariant::Value};
 
-const NAME: &str = "org.freedesktop.Notifications";
+const SERVICE: &str = "org.freedesktop.Notifications";
 const PATH: &str = "/org/freedesktop/Notifications";
 
-/// Action key of a click on the notice itself.
+/// Action key of a click on the notification itself.
 const DEFAULT_ACTION: &str = "default";
 
 /// Urgency levels of the specification.
@@ -24,47 +24,48 @@ const CRITICAL: u8 = 2;
 /// The name under which the application's icon is installed.
 const ICON: &str = "octo";
 
-/// Shows and withdraws notices until Octo exits. If the desktop's service cannot be reached, it is tried again
-/// with the next notice.
-pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<NoticeOrder>) {
-    while let Some(order) = orders.recv().await {
+/// Shows and withdraws notifications until Octo exits. If the desktop's service cannot be reached, it is tried again
+/// with the next notification.
+pub(super) async fn serve(app: AppHandle, mut requests: UnboundedReceiver<NotificationRequest>) {
+    while let Some(request) = requests.recv().await {
         // There is nothing to withdraw yet.
-        if matches!(order, NoticeOrder::Withdraw { .. }) {
+        if matches!(request, NotificationRequest::Withdraw { .. }) {
             continue;
         }
-        if let Err(error) = follow(&app, order, &mut orders).await {
-            tracing::info!(%error, "the desktop shows no notices");
+        if let Err(error) = follow(&app, request, &mut requests).await {
+            tracing::info!(%error, "the desktop shows no notifications");
         }
     }
 }
 
-/// Carries out orders over one connection to the desktop, beginning with `first`.
+/// Carries out requests over one connection to the desktop, beginning with `first`.
 async fn follow(
     app: &AppHandle,
-    first: NoticeOrder,
-    orders: &mut UnboundedReceiver<NoticeOrder>,
+    first: NotificationRequest,
+    requests: &mut UnboundedReceiver<NotificationRequest>,
 ) -> zbus::Result<()> {
     let connection = Connection::session().await?;
     let proxy: Proxy<'_> = zbus::proxy::Builder::new(&connection)
-        .destination(NAME)?
+        .destination(SERVICE)?
         .path(PATH)?
-        .interface(NAME)?
+        .interface(SERVICE)?
         .cache_properties(CacheProperties::No)
         .build()
         .await?;
     let mut signals = std::pin::pin!(proxy.receive_all_signals().await?);
-    let mut notices = ShownNotices { markup: understands_markup(&proxy).await?, ids: HashMap::new() };
-    notices.carry_out(&proxy, first).await?;
+    let mut notifications =
+        ShownNotifications { has_markup: understands_markup(&proxy).await?, ids: HashMap::new() };
+    notifications.carry_out(&proxy, first).await?;
     loop {
         tokio::select! {
-            order = orders.recv() => match order {
-                Some(order) => notices.carry_out(&proxy, order).await?,
+            request = requests.recv() => match request {
+                Some(request) => notifications.carry_out(&proxy, request).await?,
                 None => return Ok(()),
             },
             signal = signals.next() => match signal {
                 Some(signal) => {
-                    if let Some((of, action)) = notices.resolve_click(&signal) {
-                        handle_click(app, of, action);
+                    if let Some((subject, action)) = notifications.resolve_click(&signal) {
+                        handle_click(app, subject, action);
                     }
                 }
                 None => return Ok(()),
@@ -73,32 +74,32 @@ async fn follow(
     }
 }
 
-/// Returns whether the desktop parses text as markup, in which case the text is escaped.
+/// Returns whether the desktop parses the body as markup, which requires escaping.
 async fn understands_markup(proxy: &Proxy<'_>) -> zbus::Result<bool> {
     let abilities: Vec<String> = proxy.call("GetCapabilities", &()).await?;
     Ok(abilities.iter().any(|ability| ability == "body-markup"))
 }
 
-/// The notices on screen, by the numbers the desktop gave them.
-struct ShownNotices {
-    markup: bool,
-    ids: HashMap<NoticeSubject, u32>,
+/// The notifications on screen, with the ids that the desktop gave them.
+struct ShownNotifications {
+    has_markup: bool,
+    ids: HashMap<NotificationSubject, u32>,
 }
 
-impl ShownNotices {
-    async fn carry_out(&mut self, proxy: &Proxy<'_>, order: NoticeOrder) -> zbus::Result<()> {
-        match order {
-            NoticeOrder::Withdraw { subject } => {
+impl ShownNotifications {
+    async fn carry_out(&mut self, proxy: &Proxy<'_>, request: NotificationRequest) -> zbus::Result<()> {
+        match request {
+            NotificationRequest::Withdraw { subject } => {
                 if let Some(id) = self.ids.remove(&subject) {
-                    // If the notice is already gone, the goal is reached.
+                    // An error means that the notification is already gone.
                     let _gone: zbus::Result<()> = proxy.call("CloseNotification", &id).await;
                 }
                 Ok(())
             }
-            NoticeOrder::Show { subject, summary, body, actions, kind } => {
+            NotificationRequest::Show { subject, summary, body, actions, kind } => {
                 let replaced_id = self.ids.get(&subject).copied().unwrap_or(0);
-                let body = if self.markup { escape_markup(&body) } else { body };
-                let urgency = if kind == NoticeKind::Question { CRITICAL } else { NORMAL };
+                let body = if self.has_markup { escape_markup(&body) } else { body };
+                let urgency = if kind == NotificationKind::Question { CRITICAL } else { NORMAL };
                 let hints: HashMap<&str, Value<'_>> = HashMap::from([
                     ("urgency", Value::U8(urgency)),
                     ("desktop-entry", Value::from(DESKTOP_ENTRY)),
@@ -118,14 +119,14 @@ impl ShownNotices {
         }
     }
 
-    /// Returns the subject and the action of a click; `None` for any other signal. Forgets closed notices.
-    fn resolve_click(&mut self, signal: &Message) -> Option<(NoticeSubject, NoticeAction)> {
+    /// Returns the subject and the action of a click; `None` for any other signal. Forgets closed notifications.
+    fn resolve_click(&mut self, signal: &Message) -> Option<(NotificationSubject, NotificationAction)> {
         let header = signal.header();
         match header.member()?.as_str() {
             "ActionInvoked" => {
                 let (id, action): (u32, String) = signal.body().deserialize().ok()?;
                 let action =
-                    action_of(&action).or((action == DEFAULT_ACTION).then_some(NoticeAction::Open))?;
+                    action_of(&action).or((action == DEFAULT_ACTION).then_some(NotificationAction::Open))?;
                 Some((self.subject_of(id)?, action))
             }
             "NotificationClosed" => {
@@ -138,7 +139,7 @@ impl ShownNotices {
         }
     }
 
-    fn subject_of(&self, id: u32) -> Option<NoticeSubject> {
+    fn subject_of(&self, id: u32) -> Option<NotificationSubject> {
         self.ids.iter().find(|(_, shown_id)| **shown_id == id).map(|(subject, _)| *subject)
     }
 }
