@@ -5,7 +5,7 @@ mod parts;
 use super::{
     rig::{PATIENCE, Rig, reached, words},
     schedule::world::{DAY, HOUR, MINUTE, at_ten, last_run, runs, save, settled, world},
-    shelf::{TestSkills, cards, end_of, is_sub_agent, skill, sub_agent_script},
+    sub_agent_rig::{TestSkills, cards, end_of, is_sub_agent, skill, sub_agent_script},
 };
 use octo_core::SkillTask;
 use octo_protocol::{

@@ -4,7 +4,7 @@ mod interrupted;
 
 use super::{
     rig::{Rig, reached, results, statuses},
-    shelf::{end_of, is_sub_agent, skill},
+    sub_agent_rig::{end_of, is_sub_agent, skill},
 };
 use octo_protocol::{
     AnswerSuggestion, Block, CallOutcome, CallStatus, ChangeSettings, Event, GetMemory, LibrarySettings,

@@ -4,7 +4,7 @@
 
 use super::{
     rig::{Rig, answers, results},
-    shelf::{cards, end_of, is_sub_agent, skill},
+    sub_agent_rig::{cards, end_of, is_sub_agent, skill},
 };
 use octo_protocol::{ListSuggestions, Mode, SubAgentStatus, SuggestionKind, TurnEnd};
 use octo_testkit::{RecordedRequest, Reply, Script};

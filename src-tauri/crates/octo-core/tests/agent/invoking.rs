@@ -3,7 +3,7 @@
 use super::{
     library::{begin, own, put, text},
     rig::{Rig, reached, results, statuses},
-    shelf::{cards, end_of, is_sub_agent},
+    sub_agent_rig::{cards, end_of, is_sub_agent},
 };
 use octo_protocol::{CallStatus, Mode, SendOutcome, SessionStatus, StartSession, ToolView, TurnEnd};
 use octo_testkit::{Gate, Reply, Script};

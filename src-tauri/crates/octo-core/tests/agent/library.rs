@@ -4,7 +4,7 @@ mod hostile;
 
 use super::{
     rig::{PATIENCE, Rig, results, statuses, words},
-    shelf::skill as calling,
+    sub_agent_rig::skill as calling,
 };
 use octo_core::Octo;
 use octo_protocol::{

@@ -2,7 +2,7 @@
 
 use super::{
     rig::{PATIENCE, Rig, config},
-    shelf::end_of,
+    sub_agent_rig::end_of,
 };
 use octo_core::{Config, Octo, OpenTurnPolicy};
 use octo_protocol::{ErrorCode, Mode, RenameSession, SessionId, TurnEnd};
@@ -13,7 +13,7 @@ use std::time::Duration;
 const IDLE: Duration = Duration::from_millis(20);
 
 /// Starts a second application on the home, which can change a session while no other has it open.
-pub async fn beside(rig: &Rig) -> Octo {
+pub async fn start_second_octo(rig: &Rig) -> Octo {
     let config = Config { open_turns: OpenTurnPolicy::WaitForUse, ..config(&rig.home) };
     Octo::start(config).await.expect("a second application starts")
 }
@@ -42,7 +42,7 @@ async fn a_session_nobody_works_in_is_let_go_of_and_goes_on_when_somebody_does()
     let mut rig = Rig::priced_with(script, IDLE, &uncached).await;
     let session = rig.start(Mode::Ask, "one").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
-    let other = beside(&rig).await;
+    let other = start_second_octo(&rig).await;
     rests(&other, session).await;
     // The conversation continues from the stored data, and its bytes are those sent before.
     rig.send(session, "two").await;
@@ -68,7 +68,7 @@ async fn a_session_with_a_command_in_the_background_stays_open() {
     assert_eq!(end_of(&mut rig, serving).await, TurnEnd::Finished);
     let plain = rig.start(Mode::Ask, "talk").await;
     assert_eq!(end_of(&mut rig, plain).await, TurnEnd::Finished);
-    let other = beside(&rig).await;
+    let other = start_second_octo(&rig).await;
     // The session used later is idle; the other one would be by then.
     rests(&other, plain).await;
     assert!(is_open(&other, serving).await);

@@ -1,6 +1,6 @@
 //! Support for these tests: an application in a temporary home, connected to a scripted model.
 
-use super::shelf::TestSkills;
+use super::sub_agent_rig::TestSkills;
 use octo_core::{Config, HomeAtStart, HomeLocation, KeyStorage, NoHost, Octo, OpenTurnPolicy};
 use octo_protocol::{
     Answer, AnswerQuestion, Block, CallStatus, CallView, Envelope, Event, Mode, ModelDraft, OpenSession,

@@ -2,7 +2,7 @@
 
 use super::{
     rig::{Rig, results, words},
-    shelf::{TestSkills, cards, end_of, is_sub_agent, skill, sub_agent_script},
+    sub_agent_rig::{TestSkills, cards, end_of, is_sub_agent, skill, sub_agent_script},
 };
 use octo_core::SkillTask;
 use octo_protocol::{
@@ -13,7 +13,7 @@ use octo_testkit::{RecordedRequest, Reply, Script};
 use serde_json::{Value, json};
 
 /// Returns messages as they were sent, without cache markers.
-fn bare(messages: &[Value]) -> Vec<Value> {
+fn without_cache_markers(messages: &[Value]) -> Vec<Value> {
     fn strip(value: &mut Value) {
         match value {
             Value::Array(all) => all.iter_mut().for_each(strip),
@@ -29,16 +29,16 @@ fn bare(messages: &[Value]) -> Vec<Value> {
     messages
 }
 
-fn long(text: &str) -> String {
+fn long_prompt(text: &str) -> String {
     format!("{text}{}", "Work with this long text. ".repeat(400))
 }
 
 #[tokio::test]
-async fn a_sub_agent_reads_all_its_parent_had_cached_and_gives_back_a_summary() {
+async fn a_sub_agent_reads_its_parents_cache_and_returns_a_summary() {
     let script =
         sub_agent_script(vec![skill("explore", "Find the heron.")], |_| Reply::text("It is in a.txt."));
     let mut rig = Rig::skilled(script, TestSkills::new()).await;
-    let session = rig.start(Mode::Ask, &long("Where is the heron? ")).await;
+    let session = rig.start(Mode::Ask, &long_prompt("Where is the heron? ")).await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
 
     // The request begins with exactly what the parent's had, tools and system prompt included.
@@ -48,10 +48,11 @@ async fn a_sub_agent_reads_all_its_parent_had_cached_and_gives_back_a_summary() 
     for part in ["tools", "system"] {
         assert_eq!(child.body[part], parent.body[part], "{part}");
     }
-    let (before, now) = (bare(parent.messages()), bare(child.messages()));
-    assert_eq!(now[..before.len()], before[..]);
-    let new = serde_json::to_string(&now[before.len()..]).unwrap();
-    assert_eq!(now.len(), before.len() + 1, "one message is new: {new}");
+    let (parent_messages, child_messages) =
+        (without_cache_markers(parent.messages()), without_cache_markers(child.messages()));
+    assert_eq!(child_messages[..parent_messages.len()], parent_messages[..]);
+    let new = serde_json::to_string(&child_messages[parent_messages.len()..]).unwrap();
+    assert_eq!(child_messages.len(), parent_messages.len() + 1, "one message is new: {new}");
     assert!(new.contains("Look around as explore does.") && new.contains("Find the heron."), "{new}");
     assert_eq!(rig.server.cache_misses(), []);
 
@@ -70,8 +71,8 @@ async fn a_sub_agent_reads_all_its_parent_had_cached_and_gives_back_a_summary() 
     assert!(first.cache_write > 2_000, "{first:?}");
     assert_eq!(second.cache_read, first.cache_read + first.cache_write);
     assert_eq!((lines[1].expected_read, lines[1].miss), (Some(second.cache_read), None));
-    assert!(second.input + second.cache_write < 500, "skill and task alone: {second:?}");
-    assert_eq!(lines[2].miss, None, "and the parent goes on where it was");
+    assert!(second.input + second.cache_write < 500, "only the skill and the task: {second:?}");
+    assert_eq!(lines[2].miss, None, "the parent continues from its cache");
 
     // The summary is the call's result, limited in size and with its cost.
     let snapshot = rig.snapshot(session).await;
@@ -105,7 +106,11 @@ async fn a_sub_agent_reads_all_its_parent_had_cached_and_gives_back_a_summary() 
     );
     let roles: Vec<_> =
         child.page.messages.iter().map(|message| (message.role, message.meta.origin)).collect();
-    assert_eq!(roles, [(Role::User, Origin::Octo), (Role::Assistant, Origin::Model)], "only what is its own");
+    assert_eq!(
+        roles,
+        [(Role::User, Origin::Octo), (Role::Assistant, Origin::Model)],
+        "only its own messages"
+    );
     let list = rig
         .octo
         .call(ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 9 })
@@ -133,13 +138,13 @@ async fn a_sub_agent_reads_all_its_parent_had_cached_and_gives_back_a_summary() 
     rig.assert_sound();
 }
 
-/// Sessions that mix everything about sub-agents at random. Ten times as many in a soak.
+/// Number of sessions with random use of sub-agents; ten times as many in a soak test.
 const SESSIONS: u64 = 3;
 const TURNS: usize = 4;
 
 /// Returns a number that depends only on the request and its session, not on the order in which sub-agents send
 /// requests.
-fn chance(seed: u64, request: &RecordedRequest) -> u64 {
+fn random_number(seed: u64, request: &RecordedRequest) -> u64 {
     let said =
         json!([seed, is_sub_agent(request), request.messages().len(), request.user_text()]).to_string();
     let hash = said.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -149,9 +154,9 @@ fn chance(seed: u64, request: &RecordedRequest) -> u64 {
 }
 
 /// Returns a model that acts at random: it reads, invokes skills in any mixture, or finishes.
-fn mixed(seed: u64) -> Script {
+fn random_script(seed: u64) -> Script {
     Script::from_fn(move |request| {
-        let random = chance(seed, request);
+        let random = random_number(seed, request);
         let steps = request.messages().len();
         match (is_sub_agent(request), random % 6) {
             (true, 0..=2) if steps < 60 => Reply::call("glob", json!({ "pattern": format!("*{random}") })),
@@ -172,20 +177,20 @@ fn mixed(seed: u64) -> Script {
 }
 
 #[tokio::test]
-async fn whatever_is_invoked_no_byte_of_a_prefix_changes_and_no_cache_is_lost() {
+async fn random_skill_calls_never_change_the_prefix_or_miss_the_cache() {
     let sessions = if std::env::var_os("OCTO_SOAK").is_some() { SESSIONS * 10 } else { SESSIONS };
-    let (mut sub_agents, mut inlines, mut unknown) = (0, 0, 0);
+    let (mut sub_agents, mut inline_skills, mut unknown) = (0, 0, 0);
     for seed in 0..sessions {
         let skills = TestSkills::new()
             .with_sub_agent_skill("other", "inherit", &["terminal"])
             .with_inline_skill("style", "Write short lines.");
-        let mut rig = Rig::skilled(mixed(seed), skills).await;
-        // A look back at a turn branches off while the next one starts: the order of their requests is random.
+        let mut rig = Rig::skilled(random_script(seed), skills).await;
+        // A review of a turn branches off while the next one starts: the order of their requests is random.
         let library =
             LibrarySettings { propose: Switch::Off, remember: Switch::Off, ..LibrarySettings::default() };
         let patch = SettingsPatch { library: Some(library), ..SettingsPatch::default() };
         rig.octo.call(ChangeSettings { patch }).await.unwrap();
-        let session = rig.start(Mode::Autonomous, &long(&format!("Session {seed}. "))).await;
+        let session = rig.start(Mode::Autonomous, &long_prompt(&format!("Session {seed}. "))).await;
         assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
         for turn in 1..TURNS {
             if turn % 2 == 0 {
@@ -211,7 +216,7 @@ async fn whatever_is_invoked_no_byte_of_a_prefix_changes_and_no_cache_is_lost() 
                 Event::CallChanged { call } if matches!(call.state, CallState::Ended { .. }) => {
                     match &call.view {
                         Some(ToolView::SubAgent(_)) => sub_agents += 1,
-                        Some(ToolView::Skill(_)) => inlines += 1,
+                        Some(ToolView::Skill(_)) => inline_skills += 1,
                         Some(ToolView::Plain { text }) if text.contains("There is no skill") => unknown += 1,
                         _ => {}
                     }
@@ -221,7 +226,7 @@ async fn whatever_is_invoked_no_byte_of_a_prefix_changes_and_no_cache_is_lost() 
         }
     }
     assert!(
-        sub_agents > 5 && inlines > 0 && unknown > 0,
-        "{sub_agents} {inlines} {unknown}: nothing was tried"
+        sub_agents > 5 && inline_skills > 0 && unknown > 0,
+        "{sub_agents} {inline_skills} {unknown}: nothing was tried"
     );
 }

@@ -2,7 +2,7 @@
 
 use super::{
     rig::{Rig, results, statuses, words},
-    shelf::{TestSkills, card, cards, end_of, is_sub_agent, skill, sub_agent_script},
+    sub_agent_rig::{TestSkills, card, cards, end_of, is_sub_agent, skill, sub_agent_script},
 };
 use octo_core::SkillTask;
 use octo_protocol::{
