@@ -4,6 +4,7 @@ mod sweep;
 
 pub use sweep::{BlobSweepReport, BlobTotals};
 
+use crate::flush::{FlushTiming, MAX_SINGLE_FLUSHES};
 use octo_protocol::BlobHash;
 use parking_lot::Mutex;
 use std::{
@@ -44,21 +45,8 @@ pub enum BlobError {
     Io(#[from] io::Error),
 }
 
-/// When a stored blob must be flushed to disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FlushTiming {
-    /// Before the call returns.
-    Now,
-    /// When [`Blobs::flush`] is called: for many blobs at once, where flushing each would take minutes.
-    Deferred,
-}
-
 /// The largest content that is read into memory at once, which reads it from its file only once.
 const MAX_IN_MEMORY: u64 = 1 << 20;
-
-/// The largest number of files that are flushed one by one. For more files, flushing the whole file system
-/// costs less, but also waits for other programs' writes.
-const MAX_SINGLE_FLUSHES: usize = 256;
 
 /// How long an unreferenced blob is safe from collection. The reference follows within seconds; an hour covers
 /// a machine that sleeps in between.

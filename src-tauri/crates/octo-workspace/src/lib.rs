@@ -17,11 +17,13 @@ mod bundle;
 mod diff;
 mod expiry;
 mod files;
+mod flush;
 mod home;
 mod home_location;
 mod home_paths;
 mod links;
 mod outputs;
+mod parallel;
 mod paths;
 mod private;
 pub mod rm;
@@ -33,7 +35,7 @@ mod trash;
 mod unfinished;
 
 pub use archives::Archives;
-pub use blobs::{BlobError, BlobSweepReport, BlobTotals, Blobs, FlushTiming, media_type};
+pub use blobs::{BlobError, BlobSweepReport, BlobTotals, Blobs, media_type};
 pub use bundle::{BundleState, BundledFile, install_bundle};
 pub use diff::diff;
 pub use expiry::expired_files;
@@ -41,6 +43,7 @@ pub use files::{
     Access, ClosedPaths, FileKind, FileScope, FileStat, FileState, Files, FilesError, FolderListing,
     ListEntry, PathRestriction, ReadLedger, WriteReport,
 };
+pub use flush::FlushTiming;
 pub use home::{HomeCopy, copy_home, erase_home, measure_home};
 pub use home_location::{
     CopyManifest, CopySummary, FORMER_HOME_INFIX, FormerHome, HOME_SIBLING_SUFFIXES, HomeAtStart,

@@ -5,7 +5,7 @@ use super::{
     apply::{apply, needs_staging, stage, staged_name, unstage},
     bytes::{bytes_of, text_of},
     content::{ContentMode, image_at},
-    folder::{DiskEntry, Folder, FolderCache, parent_and_name},
+    folder::{DiskEntry, FolderCache, parent_and_name},
     journal::{Journal, JournalStep, RestoreStage},
     lasting::{steps_between, truncate},
     plan::{
@@ -14,7 +14,7 @@ use super::{
     },
     tree::{SessionStepTree, StateRecords},
 };
-use crate::{FlushTiming, is_inside};
+use crate::{FlushTiming, is_inside, parallel::try_map};
 use octo_protocol::{
     BlobHash, FileImage, LastingEffects, RestoreReport, SessionId, StepKind, StepNumber, UnrestorableReason,
 };
@@ -119,18 +119,18 @@ impl TimeMachineInner {
         }
         let (current_chain, target_chain) = (tree.chain(tree.active()), tree.chain(target));
         let roots = tree.folders();
-        let mut folders = FolderCache::default();
         let mut steps = Vec::new();
-        for path in records.paths() {
-            if let RestoreSelection::Files(chosen) = &plan.selection
-                && !chosen.contains(path)
-            {
-                continue;
-            }
+        let is_chosen = |path: &&PathBuf| match &plan.selection {
+            RestoreSelection::All => true,
+            RestoreSelection::Files(chosen) => chosen.contains(*path),
+        };
+        let paths: Vec<&PathBuf> = records.paths().filter(is_chosen).collect();
+        let present_images =
+            try_map(&paths, FolderCache::default, |folders, path| self.present_image(folders, path))?;
+        for (path, (present, stamp)) in paths.into_iter().zip(present_images) {
             let state =
                 |chain: &[StepNumber]| records.at_end(chain, path).cloned().unwrap_or(FileImage::Absent);
             let (current, target_state) = (state(&current_chain), state(&target_chain));
-            let (present, stamp) = self.present_image(&mut folders, path)?;
             let verdict = decide(RestoreCandidate {
                 path: path.clone(),
                 at_current: current,
@@ -203,14 +203,11 @@ impl TimeMachineInner {
 
         let mut journal = self.journal(plan, &steps)?;
         self.journals.write(&journal, RestoreStage::Staging).map_err(TimeError::Journal)?;
-        let prepared =
-            journal.steps.iter().try_for_each(|journal_step| stage(&self.blobs, journal_step)).and_then(
-                |()| {
-                    // Staging took time: meanwhile changed files are not overwritten.
-                    require_unchanged(&steps)?;
-                    self.add_entry(plan, &tree, &steps)
-                },
-            );
+        let prepared = stage(&self.blobs, &journal).and_then(|()| {
+            // Staging took time: meanwhile changed files are not overwritten.
+            require_unchanged(&steps)?;
+            self.add_entry(plan, &tree, &steps)
+        });
         let entry = match prepared {
             Ok(entry) => entry,
             Err(error) => {
@@ -245,30 +242,24 @@ impl TimeMachineInner {
 
     /// Stores the content of everything that is about to change, and checks that it is in the planned state.
     fn store_present(&self, steps: &[RestoreStep]) -> Result<(), TimeError> {
-        let mut folders = FolderCache::default();
-        for step in steps {
+        try_map(steps, FolderCache::default, |folders, step| {
             let mode = ContentMode::Content(&self.blobs, FlushTiming::Deferred);
-            let (image, _) = image_at(&mut folders, &step.path, self.limits.max_file_bytes, mode)?;
-            if image != step.from {
-                return Err(TimeError::ChangedSincePlan(step.path.clone()));
-            }
-        }
+            let (image, _) = image_at(folders, &step.path, self.limits.max_file_bytes, mode)?;
+            if image == step.from { Ok(()) } else { Err(TimeError::ChangedSincePlan(step.path.clone())) }
+        })?;
         Ok(self.blobs.flush()?)
     }
 
-    /// Checks that all content needed to restore and to return exists undamaged.
+    /// Checks that all content needed to return exists undamaged. Staging checks the content needed to restore
+    /// as it writes it.
     fn verify(&self, steps: &[RestoreStep]) -> Result<(), TimeError> {
-        let needed: BTreeSet<&BlobHash> = steps
-            .iter()
-            .flat_map(|step| [&step.from, &step.to])
-            .filter_map(|image| match image {
-                FileImage::File { blob, .. } => Some(blob),
-                _ => None,
-            })
-            .collect();
-        for blob in needed {
-            self.blobs.verify(blob)?;
-        }
+        let content = |image: &'_ FileImage| match image {
+            FileImage::File { blob, .. } => Some(blob.clone()),
+            _ => None,
+        };
+        let needed: BTreeSet<BlobHash> = steps.iter().filter_map(|step| content(&step.from)).collect();
+        let needed: Vec<BlobHash> = needed.into_iter().collect();
+        try_map(&needed, || (), |(), blob| self.blobs.verify(blob))?;
         Ok(())
     }
 
@@ -427,16 +418,11 @@ impl DiskQueries for LiveDisk {
         if parent_and_name(path).is_err() {
             return Ok(DiskKind::Folder); // The root.
         }
-        let (parent, name) = parent_and_name(path)?;
-        // Unlike elsewhere, a link among the parents matters: nothing may be created behind it.
-        match Folder::open(parent) {
-            Ok(folder) => Ok(match folder.stamp(name)? {
-                None => DiskKind::Absent,
-                Some(_) => match folder.read_entry(name)? {
-                    DiskEntry::Folder(_) => DiskKind::Folder,
-                    DiskEntry::Absent => DiskKind::Absent,
-                    _ => DiskKind::Other,
-                },
+        match self.0.parent_of(path) {
+            Ok((folder, name)) => Ok(match folder.read_entry(name)? {
+                DiskEntry::Folder(_) => DiskKind::Folder,
+                DiskEntry::Absent => DiskKind::Absent,
+                _ => DiskKind::Other,
             }),
             Err(error) if super::folder::is_missing_parent(&error) => Ok(DiskKind::Absent),
             Err(error) => Err(error),

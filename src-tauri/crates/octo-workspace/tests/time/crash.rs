@@ -90,6 +90,17 @@ fn change(folder: &Path) {
     fs::write(folder.join("d0"), "a file now").unwrap();
 }
 
+/// Gives every folder more files than a restore flushes one by one.
+fn write_many(folder: &Path, content: &str) {
+    for number in 0..12 {
+        let path = folder.join(format!("d{number}/many"));
+        fs::create_dir_all(&path).unwrap();
+        for file in 0..30 {
+            fs::write(path.join(file.to_string()), format!("{content} {number} {file}\n")).unwrap();
+        }
+    }
+}
+
 /// Returns the journals of a restore's planned changes.
 fn journals(home: &Home) -> impl Iterator<Item = PathBuf> {
     fs::read_dir(home.octo().join("time/restores")).into_iter().flatten().flatten().map(|entry| entry.path())
@@ -107,6 +118,22 @@ fn is_changing_files(home: &Home) -> bool {
 
 #[test]
 fn kill_9_at_any_moment_leaves_one_state_or_the_other() {
+    kill_at_any_moment(fill, change);
+}
+
+#[test]
+fn kill_9_at_any_moment_of_a_restore_that_is_flushed_at_once_leaves_one_state_or_the_other() {
+    let fill_all = |folder: &Path| {
+        fill(folder);
+        write_many(folder, "before");
+    };
+    kill_at_any_moment(fill_all, |folder| {
+        write_many(folder, "after");
+        change(folder);
+    });
+}
+
+fn kill_at_any_moment(fill: impl FnOnce(&Path), change: impl FnOnce(&Path)) {
     let kills = cases(FULL);
     let home = Home::new();
     let world = home.world();
