@@ -10,11 +10,14 @@ pub use error::{Access, FilesError};
 pub use ledger::ReadLedger;
 pub use write::{FileState, WriteReport};
 
-use crate::{ChangeRecorder, UnfinishedWrites, is_inside, is_secret, paths};
+use crate::{
+    ChangeRecorder, UnfinishedWrites, is_inside, is_secret, paths,
+    time::{DiskEntry, Folder},
+};
 use ledger::SeenFileStamp;
 use std::{
     fs::{self, File, Metadata},
-    io::Read,
+    io::{self, Read},
     path::{Path, PathBuf},
     sync::Arc,
     time::SystemTime,
@@ -301,20 +304,22 @@ impl Files {
 
     fn open_file(&self, path: &Path) -> Result<(File, PathBuf, Metadata), FilesError> {
         let path = self.check_read(path)?;
-        // Checked before opening: opening a pipe would wait for its other end.
-        let meta = fs::metadata(&path).map_err(|error| self.access_error(&path, Access::Read, &error))?;
-        self.require_file(&path, &meta)?;
-        let file = File::open(&path).map_err(|error| self.access_error(&path, Access::Read, &error))?;
-        let meta = file.metadata().map_err(|error| self.access_error(&path, Access::Read, &error))?;
-        self.require_file(&path, &meta)?;
-        Ok((file, path, meta))
-    }
-
-    fn require_file(&self, path: &Path, meta: &Metadata) -> Result<(), FilesError> {
-        match kind(meta) {
-            FileKind::File => Ok(()),
-            FileKind::Folder => Err(FilesError::IsFolder { path: path.to_owned() }),
-            FileKind::Special => Err(FilesError::Special { path: path.to_owned() }),
+        let failed = |error: &io::Error| self.access_error(&path, Access::Read, error);
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(FilesError::IsFolder { path });
+        };
+        // No link is followed: one that replaced a folder since the check does not lead elsewhere.
+        let entry = Folder::open(folder).and_then(|folder| folder.read_entry(name));
+        match entry.map_err(|error| failed(&error))? {
+            DiskEntry::File(file, _) => {
+                let meta = file.metadata().map_err(|error| failed(&error))?;
+                Ok((file, path, meta))
+            }
+            DiskEntry::Folder(_) => Err(FilesError::IsFolder { path }),
+            DiskEntry::Special(_) => Err(FilesError::Special { path }),
+            DiskEntry::Unreadable(_) => Err(FilesError::Denied { path, access: Access::Read }),
+            DiskEntry::Absent => Err(failed(&io::ErrorKind::NotFound.into())),
+            DiskEntry::Link(..) => Err(FilesError::Outside { path, access: Access::Read }),
         }
     }
 

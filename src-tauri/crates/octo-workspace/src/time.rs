@@ -43,6 +43,7 @@ mod watch;
 
 pub use commands::RunningCommand;
 pub use error::TimeError;
+pub(crate) use folder::{DiskEntry, Folder};
 pub use plan::{RestorePlan, RestoreSelection};
 pub use recorder::{ChangeRecorder, RecordOutcome};
 pub use recover::{RecoveredRestore, RecoveryOutcome};

@@ -81,18 +81,18 @@ impl UnfinishedWrites {
         WriteNote { list: Arc::clone(&self.list) }
     }
 
-    /// Creates a temporary file in a folder; with a list, notes it first.
+    /// Creates a temporary file in a folder by `create`, which gets its path; with a list, notes it first.
     pub(crate) fn temporary_in(
         noting: Option<&Self>,
         folder: &Path,
-        mode: u32,
+        mut create: impl FnMut(&Path) -> io::Result<File>,
     ) -> io::Result<(NamedTempFile, Option<WriteNote>)> {
         let mut noted = None;
         let mut builder = tempfile::Builder::new();
         builder.prefix(OWN_PREFIX).suffix(".tmp");
         let file = builder.make_in(folder, |path| {
             noted = noting.map(|unfinished| unfinished.note_path(path));
-            new_file(path, mode)
+            create(path)
         })?;
         Ok((file, noted))
     }
@@ -104,7 +104,7 @@ impl UnfinishedWrites {
     /// I/O errors; the file is unchanged then.
     pub fn write_private(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let folder = path.parent().ok_or_else(|| io::Error::other("a file needs a folder"))?;
-        let (mut temporary, _noted) = Self::temporary_in(Some(self), folder, 0o600)?;
+        let (mut temporary, _noted) = Self::temporary_in(Some(self), folder, |path| new_file(path, 0o600))?;
         temporary.write_all(bytes)?;
         temporary.as_file().sync_all()?;
         temporary.persist(path).map_err(|error| error.error)?;

@@ -387,6 +387,45 @@ fn readers_see_the_old_content_or_the_new_one() {
     assert_eq!(home.names("in"), ["a"]);
 }
 
+/// A folder and a link to another one take turns under one name while files are read and written through it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_link_that_replaces_a_folder_redirects_neither_reading_nor_writing() {
+    use rustix::fs::{CWD, RenameFlags};
+    let home = home();
+    let (sub, link) = (home.folder.join("sub"), home.folder.join("link"));
+    let outside = home.base.join("out");
+    fs::create_dir(&sub).unwrap();
+    fs::write(sub.join("a"), "mine").unwrap();
+    fs::write(outside.join("a"), "outside").unwrap();
+    std::os::unix::fs::symlink(&outside, &link).unwrap();
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let swapper = scope.spawn(|| {
+            let mut swaps = 0_u32;
+            while !is_done.load(Ordering::Relaxed) || swaps == 0 {
+                rustix::fs::renameat_with(CWD, &sub, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+                swaps += 1;
+            }
+        });
+        let mut read = 0;
+        for round in 0..3_000 {
+            if let Ok(content) = home.files.read(&sub.join("a"), LIMIT) {
+                assert_ne!(content, b"outside", "round {round}");
+                read += 1;
+            }
+            if round % 10 == 0 {
+                let _refused_or_done = home.files.write(&sub.join("a"), b"mine");
+            }
+            assert_eq!(fs::read(outside.join("a")).unwrap(), b"outside", "round {round}");
+        }
+        is_done.store(true, Ordering::Relaxed);
+        swapper.join().unwrap();
+        assert!(read > 0, "the folder was there at times");
+    });
+    assert_eq!(home.names("out"), ["a"]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -1,12 +1,13 @@
 //! Writes whole files, through a temporary file in the same folder and a rename.
 
 use super::{Access, FileKind, Files, FilesError, kind, ledger::SeenFileStamp};
-use crate::{RecordOutcome, UnfinishedWrites, is_inside};
+use crate::{RecordOutcome, UnfinishedWrites, is_inside, time::Folder};
 use std::{
     fs::{self, File, Metadata},
     io::{self, Write},
     path::{Path, PathBuf},
 };
+use tempfile::NamedTempFile;
 
 /// The result of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,9 +41,9 @@ impl Files {
     /// fails, the write is refused.
     ///
     /// Refuses paths out of scope (checked again here), folders, devices, files without any write permission
-    /// (the rename would bypass it), and files that differ from the version the session saw last. The last
-    /// check happens right before the rename; it does not stop a program with the person's own rights that
-    /// swaps a folder for a link in between.
+    /// (the rename would bypass it), and files that differ from the version the session saw last. A program that
+    /// swaps a folder for a link in between makes the write fail; on Windows, where the last check happens right
+    /// before the rename, it could redirect it.
     pub fn write(&self, path: &Path, content: &[u8]) -> Result<WriteReport, FilesError> {
         let resolved = self.check_write(path)?;
         if is_inside(&self.scope.folder, &resolved) && !self.scope.folder.is_dir() {
@@ -60,9 +61,17 @@ impl Files {
         let recorded = self.record(&resolved)?;
         fs::create_dir_all(parent).map_err(|error| failed(&error))?;
 
+        // From here on the folder stays the one that is open: a link that takes its place redirects nothing.
+        let outside = || FilesError::Outside { path: path.to_owned(), access: Access::Write };
+        let folder = Folder::open(parent).map_err(|error| match error.kind() {
+            io::ErrorKind::PermissionDenied => failed(&error),
+            _ => outside(),
+        })?;
         // The umask applies to the mode, as for any new file. The file is removed unless persisted.
-        let (mut temporary, _noted) = UnfinishedWrites::temporary_in(self.unfinished.as_ref(), parent, 0o666)
-            .map_err(|error| failed(&error))?;
+        let create = |path: &Path| folder.create(path.file_name().unwrap_or_default(), 0o666);
+        let (mut temporary, _noted) =
+            UnfinishedWrites::temporary_in(self.unfinished.as_ref(), parent, create)
+                .map_err(|error| failed(&error))?;
         temporary.write_all(content).map_err(|error| failed(&error))?;
         if let Some((_, meta)) = &before {
             keep_mode_and_owner(temporary.as_file(), meta).map_err(|error| failed(&error))?;
@@ -70,15 +79,13 @@ impl Files {
         temporary.as_file().sync_all().map_err(|error| failed(&error))?;
 
         // Meanwhile the folders may have been swapped for links, or the file changed.
-        if self.check_write(path)? != resolved
-            || resolved.parent().is_none_or(|parent| !is_real_folder(parent))
-        {
-            return Err(FilesError::Outside { path: path.to_owned(), access: Access::Write });
+        if self.check_write(path)? != resolved {
+            return Err(outside());
         }
         if !is_unchanged(&resolved, before.as_ref().map(|(_, meta)| meta)) {
             return Err(FilesError::Changed { path: resolved });
         }
-        let file = temporary.persist(&resolved).map_err(|error| failed(&error.error))?;
+        let file = replace(temporary, &folder, &resolved).map_err(|error| failed(&error))?;
         sync_folder(parent);
         let after = FileState { len: content.len() as u64, hash: blake3::hash(content) };
         if let Ok(meta) = file.metadata() {
@@ -144,8 +151,21 @@ fn keep_mode_and_owner(file: &File, original: &Metadata) -> io::Result<()> {
     file.set_permissions(original.permissions())
 }
 
-fn is_real_folder(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())
+/// Gives a temporary file of the folder the name of its target there.
+#[cfg(unix)]
+fn replace(temporary: NamedTempFile, folder: &Folder, target: &Path) -> io::Result<File> {
+    let (file, temporary) = temporary.into_parts();
+    let (Some(name), Some(new_name)) = (temporary.file_name(), target.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    folder.rename(name, folder, new_name)?;
+    temporary.keep()?;
+    Ok(file)
+}
+
+#[cfg(not(unix))]
+fn replace(temporary: NamedTempFile, _: &Folder, target: &Path) -> io::Result<File> {
+    Ok(temporary.persist(target)?)
 }
 
 fn is_unchanged(path: &Path, before: Option<&Metadata>) -> bool {

@@ -71,7 +71,7 @@ fn write_staged(
 ) -> Result<(), BlobError> {
     match image {
         FileImage::File { blob, mode, .. } => {
-            let mut file = folder.create(name)?;
+            let mut file = folder.create(name, 0o600)?;
             blobs.copy(blob, &mut file)?;
             set_mode_of(&file, *mode)?;
             if flush == FlushTiming::Now {

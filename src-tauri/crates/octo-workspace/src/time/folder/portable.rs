@@ -69,7 +69,7 @@ impl Folder {
     }
 
     /// Creates a file under an unused name.
-    pub(crate) fn create(&self, name: &OsStr) -> io::Result<File> {
+    pub(crate) fn create(&self, name: &OsStr, _mode: u32) -> io::Result<File> {
         File::options().read(true).write(true).create_new(true).open(self.at(name)?)
     }
 

@@ -34,7 +34,7 @@ fn an_open_folder_stays_the_same_when_its_path_is_swapped() {
     let opened = Folder::open(&base.join("d")).unwrap();
     fs::rename(base.join("d"), base.join("moved")).unwrap();
     symlink("victim", base.join("d")).unwrap();
-    opened.create("new".as_ref()).unwrap();
+    opened.create("new".as_ref(), 0o600).unwrap();
     assert!(base.join("moved/new").exists());
     assert_eq!(fs::read_dir(base.join("victim")).unwrap().count(), 0);
 }

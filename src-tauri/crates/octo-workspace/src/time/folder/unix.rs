@@ -87,10 +87,10 @@ impl Folder {
         }
     }
 
-    /// Creates a file under an unused name, for this account alone.
-    pub(crate) fn create(&self, name: &OsStr) -> io::Result<File> {
+    /// Creates a file under an unused name, with these permissions less those the umask takes.
+    pub(crate) fn create(&self, name: &OsStr, mode: u32) -> io::Result<File> {
         let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-        Ok(File::from(openat(&self.0, name, flags, Mode::S_IRUSR | Mode::S_IWUSR)?))
+        Ok(File::from(openat(&self.0, name, flags, permissions(mode))?))
     }
 
     /// Creates a link under an unused name.
