@@ -20,6 +20,21 @@ pub enum ShellError {
         /// The folder.
         path: PathBuf,
     },
+    /// A link replaced the command's folder, or one above it, since the command was allowed.
+    #[error("{} is a link now, or below one, and leads elsewhere; nothing was run", .path.display())]
+    FolderReplaced {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The session's folder is gone, or a link replaced it.
+    #[error(
+        "the session's folder {} is gone: it was removed, moved, or replaced by a link. Nothing was run, and no command runs elsewhere. If it was removed, it is in the trash: restore it with trash_manager (action restore, file_path {}). Otherwise tell the person; do not create it anew",
+        .path.display(), .path.display()
+    )]
+    SessionFolderGone {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A variable's name or value cannot be passed to a command.
     #[error("{name:?} cannot be set as an environment variable; nothing was run")]
     BadVariable {

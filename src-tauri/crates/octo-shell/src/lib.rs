@@ -35,4 +35,6 @@ pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
 pub use report::{
     BackgroundNews, CarryScope, CommandReport, CommandRun, LiveSink, NewsListener, ProcessInput, RunMode,
 };
-pub use shell::{COMMAND_TIME_LIMIT, DEFAULT_WAIT, Removals, START_WINDOW, Shell, ShellConfig, prune_logs};
+pub use shell::{
+    COMMAND_TIME_LIMIT, ClosedFolders, DEFAULT_WAIT, Removals, START_WINDOW, Shell, ShellConfig, prune_logs,
+};

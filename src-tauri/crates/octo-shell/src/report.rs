@@ -117,4 +117,7 @@ pub struct CommandReport {
     pub cwd: PathBuf,
     /// The directory of the session's next command.
     pub cwd_after: PathBuf,
+    /// The directory in which the session stood and which is gone: the session returned to `cwd_after`, or to a
+    /// directory from which the command went there.
+    pub lost_dir: Option<PathBuf>,
 }

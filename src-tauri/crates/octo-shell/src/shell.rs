@@ -3,6 +3,7 @@
 mod background;
 mod carry;
 mod commands;
+mod current_dir;
 #[cfg(windows)]
 #[path = "shell/windows/guard.rs"]
 mod guard;
@@ -63,6 +64,8 @@ pub struct ShellConfig {
     pub removals: Removals,
     /// How processes are started and ended.
     pub supervision: Supervision,
+    /// The folders in which no command is left standing.
+    pub closed_folders: ClosedFolders,
 }
 
 impl fmt::Debug for ShellConfig {
@@ -96,6 +99,7 @@ pub enum Removals {
 pub struct Shell(Arc<Commands>);
 
 use commands::Commands;
+pub use current_dir::ClosedFolders;
 #[cfg(windows)]
 pub(crate) use guard::kill_tree;
 #[cfg(target_os = "linux")]
@@ -108,7 +112,8 @@ impl Shell {
     }
 
     /// Returns the directory of the session's next command if its call names none: the directory of the last
-    /// command, or `folder`, the session's own, if no command changed it or the directory no longer exists.
+    /// command, or `folder`, the session's own, if no command changed it. A directory that is gone, was replaced by
+    /// a link, or is one of the [`ClosedFolders`] is replaced by the nearest folder above it in `folder`.
     pub fn current_dir(&self, folder: &Path) -> PathBuf {
         self.0.current_dir(folder)
     }

@@ -134,6 +134,7 @@ impl Tool for TerminalTool {
             duration_ms: None,
             log: None,
             handle,
+            lost_folder: None,
         }))
     }
 
@@ -207,6 +208,7 @@ fn output(report: CommandReport, context: &ToolContext) -> ToolOutput {
         duration_ms: u64::try_from(report.duration.as_millis()).ok(),
         log: report.log.map(path_text),
         handle: report.handle,
+        lost_folder: report.lost_dir.map(path_text),
     });
     ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done }
 }
@@ -241,10 +243,12 @@ fn report_text(report: &CommandReport, context: &ToolContext) -> String {
         }
         Some(_) | None => String::new(),
     };
-    let cwd_note = if report.cwd_after == report.cwd || report.cwd_after == context.cwd {
-        String::new()
-    } else {
-        format!("; now in {}", report.cwd_after.display())
+    let cwd_note = match &report.lost_dir {
+        Some(lost) => {
+            format!("; the folder {} is gone: now in {}", lost.display(), report.cwd_after.display())
+        }
+        None if report.cwd_after == report.cwd || report.cwd_after == context.cwd => String::new(),
+        None => format!("; now in {}", report.cwd_after.display()),
     };
     let confinement_hint = if looks_confined(report, context) {
         "; the system held this command back: it may write only in the session's folder, temporary folders and caches, and read no stored keys. If it must do more, tell the person, who can allow it or turn this off in the settings"

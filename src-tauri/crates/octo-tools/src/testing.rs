@@ -67,6 +67,7 @@ impl Bench {
                 time_limit: octo_shell::COMMAND_TIME_LIMIT,
                 removals: octo_shell::Removals::System,
                 supervision: octo_shell::Supervision::Session,
+                closed_folders: octo_shell::ClosedFolders::default(),
             }),
             outputs: Outputs::new(base.join("outputs")),
             documents: octo_documents::DocumentReader::from_this_program(),

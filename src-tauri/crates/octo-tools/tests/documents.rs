@@ -103,6 +103,7 @@ impl DocumentTools {
                 time_limit: octo_shell::COMMAND_TIME_LIMIT,
                 removals: octo_shell::Removals::System,
                 supervision: octo_shell::Supervision::Session,
+                closed_folders: octo_shell::ClosedFolders::default(),
             }),
             shell_folder: None,
             todos: TodoList::default(),

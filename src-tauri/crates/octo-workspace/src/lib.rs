@@ -54,7 +54,7 @@ pub use home_location::{
 pub use home_paths::{HomePaths, session_folder};
 pub use links::linked_file;
 pub use outputs::Outputs;
-pub use paths::{PathError, display_path, is_inside, resolve, resolve_links};
+pub use paths::{PathError, display_path, is_inside, is_real_folder, resolve, resolve_links};
 pub use private::{PrivateDraft, private_folder, write_draft, write_private};
 pub use scripts::{ScriptInstallOutcome, Scripts, ShippedScript};
 pub use search::{

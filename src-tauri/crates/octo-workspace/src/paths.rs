@@ -177,6 +177,11 @@ fn identity(path: &Path) -> Option<same_file::Handle> {
     same_file::Handle::from_path(path).ok()
 }
 
+/// Whether the path leads to a folder and no part of it is a link: a link that replaced a folder leads elsewhere.
+pub fn is_real_folder(path: &Path) -> bool {
+    path.is_dir() && is_real(path)
+}
+
 fn is_real(path: &Path) -> bool {
     resolve_links(path).is_ok_and(|resolved| resolved == path)
 }

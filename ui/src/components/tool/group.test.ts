@@ -140,6 +140,11 @@ describe("a group of tool calls", () => {
     );
   });
 
+  it("says which folder a command lost, without a click", () => {
+    group([step("c", { ...run(0), lost_folder: "/x/sub" } as ToolView)]);
+    expect(words(target)).toContain(t("run.lost_folder", { folder: "/x/sub" }));
+  });
+
   it("has a focusable button that reveals an existing file in its folder", async () => {
     const buttons = (): HTMLElement[] => [...target.querySelectorAll<HTMLElement>(".step-show")];
     const endState = (status: "failed" | "denied") => ({ type: "ended", status, at: 1, duration_ms: 1 }) as const;

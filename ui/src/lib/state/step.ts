@@ -156,14 +156,16 @@ export function existingFile(call: CallView | null): string | null {
   }
 }
 
-/** Returns whether a step is open by default: changes, failures, running commands and page offers are. */
+/** Returns whether a step is open by default: changes, failures, running commands, lost folders and page offers are. */
 export function opensByDefault(call: CallView | null): boolean {
   if (!call) return false;
   if (call.state.type === "asking") return false;
   if (failed(call) || call.view?.type === "refused") return true;
   if (call.view?.type === "diff") return call.state.type !== "ended" || call.state.status === "done";
   if (call.view?.type === "sub_agent") return call.state.type === "started";
-  if (call.view?.type === "command") return call.state.type === "started" || offeredPage(call.view) !== null;
+  if (call.view?.type === "command") {
+    return call.state.type === "started" || call.view.lost_folder !== undefined || offeredPage(call.view) !== null;
+  }
   return false;
 }
 

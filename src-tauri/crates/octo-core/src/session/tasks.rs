@@ -14,8 +14,9 @@ use super::{
 };
 use crate::permission::CommandFacts;
 use octo_protocol::{ApiError, CommandState, Event, LastingEffect, SessionId, ToolView, TurnId};
+use octo_shell::ShellError;
 use octo_tools::{CommandEffect, Effects, RestoreRequest, ToolError, ToolOutput, TurnHistory};
-use octo_workspace::{RunningCommand, StepId, TimeError, TimeMachine};
+use octo_workspace::{RunningCommand, StepId, TimeError, TimeMachine, is_real_folder};
 use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 use tokio::sync::OnceCell;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -187,6 +188,10 @@ impl TurnStep {
         }
         if !starts {
             return Ok(None);
+        }
+        if !is_real_folder(&self.folder) {
+            let gone = ShellError::SessionFolderGone { path: self.folder.clone() };
+            return Err(ToolError::new(format!("Not run: {gone}.")));
         }
         let (machine, folder) = (self.machine.clone(), self.folder.clone());
         run_blocking(move || machine.before_command(task, &folder)).await.map(Some).map_err(record_error)

@@ -2,8 +2,8 @@
 
 use super::{Runtime, actor::Actor, confined::SessionConfinement};
 use octo_protocol::{ApiError, SessionId};
-use octo_shell::{Shell, ShellConfig};
-use octo_workspace::{FileScope, Files};
+use octo_shell::{ClosedFolders, Shell, ShellConfig};
+use octo_workspace::{FileScope, Files, is_real_folder, resolve_links};
 use std::path::{Path, PathBuf};
 
 /// A session's folder, files and shell.
@@ -76,6 +76,10 @@ impl Workspace {
         let (scratch, shell_place) =
             (runtime.base.paths.scratch(owner.root)?, runtime.base.paths.shell(owner.session)?);
         let files = owner.files(runtime, &folder, &scratch, &shell_place)?;
+        let paths = &runtime.base.paths;
+        let closed = std::iter::once(paths.resolved_home()).chain(paths.other_homes()).collect();
+        let open = paths.readable().into_iter().chain([scratch.clone()]);
+        let open = open.filter_map(|folder| resolve_links(&folder).ok()).collect();
         let shell = Shell::new(ShellConfig {
             session: owner.session,
             scratch: shell_place.clone(),
@@ -85,6 +89,7 @@ impl Workspace {
             time_limit: octo_shell::COMMAND_TIME_LIMIT,
             removals: runtime.services.trash.removals(&runtime.base.config.remover),
             supervision: runtime.base.config.supervision.clone(),
+            closed_folders: ClosedFolders { closed, open },
         });
         Ok(Self { owner, folder, scratch, shell_data: shell_place, files, shell })
     }
@@ -93,9 +98,9 @@ impl Workspace {
         &self.folder
     }
 
-    /// Whether the folder exists.
+    /// Whether the folder exists and no link replaced it.
     pub(super) fn has_folder(&self) -> bool {
-        self.folder.is_dir()
+        is_real_folder(&self.folder)
     }
 
     /// Returns the session's own temporary folder, which is removed with it.

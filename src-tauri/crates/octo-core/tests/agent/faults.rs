@@ -1,6 +1,6 @@
 //! Models that fail, loop and lie; folders that vanish.
 
-use super::rig::{Rig, answers, statuses, words};
+use super::rig::{Rig, answers, results, statuses, words};
 use octo_protocol::{
     CallStatus, ErrorCode, Event, Mode, RetryTurn, Send, SessionStatus, StoredTopic, TroubleStage, TurnEnd,
     Update,
@@ -127,6 +127,30 @@ async fn a_folder_that_vanished_is_named_and_nothing_is_sent() {
     std::fs::rename(&moved, rig.home.work()).unwrap();
     assert_eq!(error.key, "session.folder_gone");
     assert_eq!(rig.server.requests().len(), 1);
+}
+
+/// The session's folder goes while a turn works in it: no command runs anywhere, and the errors say what to do.
+#[tokio::test]
+async fn without_its_folder_a_turn_runs_nothing_and_the_model_is_told_how_to_restore_it() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let script = Script::new()
+        .call("terminal", json!({ "command": "mv \"$PWD\" \"$PWD-moved\"" }))
+        .call("terminal", json!({ "command": "touch ran" }))
+        .call("terminal", json!({ "command": "touch ran", "cwd": elsewhere.path() }))
+        .call("write", json!({ "path": "a.txt", "content": "x" }))
+        .text("it is gone");
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Autonomous, "move it").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let told = results(&rig.snapshot(session).await);
+    assert_eq!(told.len(), 4, "{told:?}");
+    for text in &told[1..] {
+        assert!(
+            text.contains("trash_manager") && text.contains(&rig.home.work().display().to_string()),
+            "{text}"
+        );
+    }
+    assert!(!elsewhere.path().join("ran").exists() && !rig.home.work().exists());
 }
 
 #[cfg(target_os = "linux")]

@@ -4,6 +4,7 @@
 //! login environment in memory, and in a file so that it survives the process. A command that ends without writing its
 //! state (`exec`, a kill) changes nothing.
 
+use super::current_dir::{ClosedFolders, CurrentDir};
 use crate::environment::is_hidden;
 use octo_policy::Variables;
 use serde::{Deserialize, Serialize};
@@ -39,7 +40,8 @@ pub(super) struct CarriedState {
 /// The state a command wrote when it ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FinalState {
-    directory: PathBuf,
+    /// The directory it stood in; `None` if that no longer exists at its path.
+    directory: Option<PathBuf>,
     variables: Variables,
     functions: String,
 }
@@ -56,16 +58,25 @@ pub(super) struct InitialState<'a> {
     pub overrides: &'a [(String, String)],
     /// Variables hidden from commands.
     pub secret: &'a [String],
+    /// The folders in which no command is left standing.
+    pub closed: &'a ClosedFolders,
 }
 
 /// The trap. `@STATE@` is the file. It works regardless of the command's changes to shell options, and it keeps
-/// the command's exit status, because it does not call `exit` itself.
+/// the command's exit status, because it does not call `exit` itself. It writes an empty directory if another one
+/// is at the path by now: `pwd -P` follows the names, and a link may have replaced one.
 pub(super) const SCRIPT: &str = r#"__octo_keep() {
 builtin trap - EXIT
-builtin set +e +u +x +v +n
+builtin set +a +e +u +x +v +n
+builtin local __octo_directory=
 {
+__octo_directory=$(
 builtin pwd -P
-builtin printf '\0'
+builtin printf x
+)
+__octo_directory=${__octo_directory%x}
+[[ . -ef ${__octo_directory%$'\n'} ]] || __octo_directory=$'\n'
+builtin printf '%s\0' "$__octo_directory"
 IFS=$'\n'
 builtin set -f
 for __octo_name in $(builtin compgen -e); do builtin printf '%s=%s\0' "$__octo_name" "${!__octo_name}"; done
@@ -100,7 +111,8 @@ pub(super) fn read(state: &[u8]) -> Option<FinalState> {
         .filter_map(|entry| entry.split_once('='))
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
-    Some(FinalState { directory: PathBuf::from(directory), variables, functions })
+    let directory = Some(PathBuf::from(directory)).filter(|directory| !directory.as_os_str().is_empty());
+    Some(FinalState { directory, variables, functions })
 }
 
 impl CarriedState {
@@ -121,10 +133,18 @@ impl CarriedState {
     }
 
     /// Returns the current directory of commands.
-    pub(super) fn directory(&self, folder: &Path) -> PathBuf {
-        let directory =
-            self.directory.as_deref().filter(|directory| self.folder == folder && directory.is_dir());
-        directory.unwrap_or(folder).to_owned()
+    pub(super) fn directory(&self, folder: &Path, closed: &ClosedFolders) -> CurrentDir {
+        match self.directory.as_deref().filter(|_| self.folder == folder) {
+            Some(directory) => closed.current_dir(directory, folder),
+            None => CurrentDir { path: folder.to_owned(), lost: None },
+        }
+    }
+
+    /// Makes a directory the current one.
+    pub(super) fn enter(&mut self, folder: &Path, directory: PathBuf) {
+        self.version = VERSION;
+        self.folder = folder.to_owned();
+        self.directory = Some(directory);
     }
 
     /// Returns the environment a command starts with.
@@ -140,21 +160,42 @@ impl CarriedState {
         &self.functions
     }
 
-    /// Takes over the directory from an ended command.
-    pub(super) fn take_directory(&mut self, final_state: &FinalState, initial_state: &InitialState<'_>) {
-        if initial_state.call_folder == Some(final_state.directory.as_path())
-            || !final_state.directory.is_absolute()
-        {
-            return;
+    /// Takes over the directory from an ended command. Returns the directory it ended in if no command can stand
+    /// there: the nearest folder above it is the current directory then.
+    pub(super) fn take_directory(
+        &mut self,
+        final_state: &FinalState,
+        initial_state: &InitialState<'_>,
+    ) -> Option<PathBuf> {
+        let current = |directory: &Path| initial_state.closed.current_dir(directory, initial_state.folder);
+        let last_directory = final_state.directory.as_deref().filter(|directory| directory.is_absolute());
+        let last = match last_directory.map(current) {
+            Some(found @ CurrentDir { lost: None, .. }) => found,
+            // The shell's own variable has the path by which the command entered it.
+            found => {
+                match final_state.variables.get("PWD").map(Path::new).filter(|path| path.is_absolute()) {
+                    Some(entered) => CurrentDir { lost: Some(entered.to_owned()), ..current(entered) },
+                    None => found?,
+                }
+            }
+        };
+        let ended_in = Some(last.lost.as_deref().unwrap_or(&last.path));
+        let current = self.directory.as_deref().filter(|_| self.folder == initial_state.folder);
+        let lost_current = last.lost.is_some() && current == ended_in;
+        if initial_state.call_folder == ended_in && !lost_current {
+            return None;
         }
-        self.version = VERSION;
-        self.folder = initial_state.folder.to_owned();
-        self.directory = Some(final_state.directory.clone());
+        self.enter(initial_state.folder, last.path);
+        last.lost
     }
 
-    /// Takes over everything from an ended command.
-    pub(super) fn take_state(&mut self, final_state: &FinalState, initial_state: &InitialState<'_>) {
-        self.take_directory(final_state, initial_state);
+    /// Takes over everything from an ended command. Returns what [`CarriedState::take_directory`] returns.
+    pub(super) fn take_state(
+        &mut self,
+        final_state: &FinalState,
+        initial_state: &InitialState<'_>,
+    ) -> Option<PathBuf> {
+        let lost = self.take_directory(final_state, initial_state);
         let is_override = |name: &str| initial_state.overrides.iter().any(|(own, _)| own == name);
         let mut set: Variables = final_state
             .variables
@@ -185,12 +226,13 @@ impl CarriedState {
             + final_state.functions.len();
         if size > MAX_CARRIED {
             tracing::warn!(size, "a command left too much to carry; its directory is kept");
-            return;
+            return lost;
         }
         self.version = VERSION;
         self.set = set;
         self.unset = unset;
         self.functions.clone_from(&final_state.functions);
+        lost
     }
 }
 
@@ -213,27 +255,31 @@ mod tests {
     }
 
     fn initial_state<'a>(login: &'a Variables, overrides: &'a [(String, String)]) -> InitialState<'a> {
-        InitialState { folder: Path::new("/work"), call_folder: None, login, overrides, secret: &[] }
+        let closed = &OPEN;
+        InitialState { folder: Path::new("/work"), call_folder: None, login, overrides, secret: &[], closed }
     }
+
+    static OPEN: ClosedFolders = ClosedFolders { closed: Vec::new(), open: Vec::new() };
 
     #[test]
     fn only_a_complete_state_parses() {
         let state = b"/work/a\nb\n\0A=1\0B=two\nlines\0\0f () \n{ \n    true\n}\n\0declare -f f\ndeclare -fx g\n\0end\0";
         let final_state = read(state).unwrap();
-        assert_eq!(final_state.directory, Path::new("/work/a\nb"));
+        assert_eq!(final_state.directory.as_deref(), Some(Path::new("/work/a\nb")));
         assert_eq!(final_state.variables, variables(&[("A", "1"), ("B", "two\nlines")]));
         assert_eq!(final_state.functions, "f () \n{ \n    true\n}\nexport -f g\n");
         for length in 0..state.len() {
             assert_eq!(read(&state[..length]), None, "{length}");
         }
         assert_eq!(read(b"/\n\0\0\0\0end\0").unwrap().variables, Variables::new());
+        assert_eq!(read(b"\n\0\0\0\0end\0").unwrap().directory, None, "it is gone");
     }
 
     #[test]
     fn differences_from_the_login_environment_are_carried() {
         let login = variables(&[("PATH", "/bin"), ("GONE", "x"), ("SAME", "1")]);
         let final_state = FinalState {
-            directory: "/work/sub".into(),
+            directory: Some("/work/sub".into()),
             variables: variables(&[
                 ("PATH", "/opt:/bin"),
                 ("SAME", "1"),
@@ -261,7 +307,7 @@ mod tests {
         let login = Variables::new();
         let mut carry = CarriedState::default();
         let state_with = |value: &str| FinalState {
-            directory: "/w".into(),
+            directory: Some("/w".into()),
             variables: variables(&[("V", value)]),
             functions: String::new(),
         };
@@ -276,7 +322,7 @@ mod tests {
         let file = folder.path().join("carried.json");
         let mut carry = CarriedState::default();
         let final_state = FinalState {
-            directory: folder.path().to_owned(),
+            directory: Some(folder.path().to_owned()),
             variables: variables(&[("A", "1")]),
             functions: String::new(),
         };
@@ -289,6 +335,7 @@ mod tests {
                 login: &login,
                 overrides: &[],
                 secret: &[],
+                closed: &OPEN,
             },
         );
         carry.save(&file).unwrap();
@@ -309,7 +356,7 @@ mod tests {
         let directory_path = tempfile::tempdir().unwrap();
         let login = Variables::new();
         let state_in = |directory: &Path| FinalState {
-            directory: directory.to_owned(),
+            directory: Some(directory.to_owned()),
             variables: Variables::new(),
             functions: String::new(),
         };
@@ -320,11 +367,15 @@ mod tests {
             login: &login,
             overrides: &[],
             secret: &[],
+            closed: &OPEN,
         };
-        carry.take_state(&state_in(directory_path.path()), &initial_state);
-        assert_eq!(carry.directory(Path::new("/work")), directory_path.path());
-        assert_eq!(carry.directory(Path::new("/other")), Path::new("/other"));
-        carry.take_state(&state_in(Path::new("/no/such/folder")), &initial_state);
-        assert_eq!(carry.directory(Path::new("/work")), Path::new("/work"));
+        let directory = directory_path.path().canonicalize().unwrap();
+        let current = |carry: &CarriedState, folder: &str| carry.directory(Path::new(folder), &OPEN).path;
+        assert_eq!(carry.take_state(&state_in(&directory), &initial_state), None);
+        assert_eq!(current(&carry, "/work"), directory);
+        assert_eq!(current(&carry, "/other"), Path::new("/other"));
+        let gone = Path::new("/no/such/folder");
+        assert_eq!(carry.take_state(&state_in(gone), &initial_state).as_deref(), Some(gone));
+        assert_eq!(current(&carry, "/work"), Path::new("/work"));
     }
 }

@@ -13,6 +13,7 @@ use crate::{
     output::{CommandStage, LogFile, Transcript},
 };
 use octo_protocol::{CallId, CommandState, SessionId};
+use octo_workspace::is_real_folder;
 use parking_lot::Mutex;
 use std::{
     io,
@@ -65,6 +66,8 @@ struct PersistentState {
 struct NewestCarry {
     carry: CarriedState,
     command: u64,
+    /// The directory of commands that was lost and that no report named yet.
+    lost: Option<PathBuf>,
 }
 
 /// The reason why a wait ended.
@@ -91,7 +94,7 @@ impl Commands {
         Self {
             persistent_state: Arc::new(PersistentState {
                 file,
-                carry: Mutex::new(NewestCarry { carry, command: 0 }),
+                carry: Mutex::new(NewestCarry { carry, command: 0, lost: None }),
                 survivors: Mutex::default(),
             }),
             registry: Arc::new(Registry::new(Arc::clone(&config.news))),
@@ -106,7 +109,7 @@ impl Commands {
     }
 
     pub(super) fn current_dir(&self, folder: &Path) -> PathBuf {
-        self.persistent_state.carry.lock().carry.directory(folder)
+        self.persistent_state.carry.lock().carry.directory(folder, &self.config.closed_folders).path
     }
 
     pub(super) fn command_of(&self, handle: &str) -> Option<(String, PathBuf)> {
@@ -186,10 +189,17 @@ impl Commands {
             () = run.cancel.cancelled() => return Err(ShellError::Cancelled),
             login = self.config.login.variables(&self.config.secret_variables) => login,
         };
-        let carry = self.persistent_state.carry.lock().carry.clone();
-        let cwd = run.cwd.clone().unwrap_or_else(|| carry.directory(&run.folder));
+        if !is_real_folder(&run.folder) {
+            return Err(ShellError::SessionFolderGone { path: run.folder });
+        }
+        let (carry, current_dir) = self.begin_in(&run.folder);
+        let cwd = run.cwd.clone().unwrap_or(current_dir);
         if !cwd.is_dir() {
             return Err(ShellError::NoFolder { path: cwd });
+        }
+        // The policy judged the folder of this name, not what a link that replaced it leads to.
+        if !is_real_folder(&cwd) {
+            return Err(ShellError::FolderReplaced { path: cwd });
         }
         let mut variables = match run.carry_scope {
             CarryScope::All => carry.variables(&login),
@@ -239,6 +249,7 @@ impl Commands {
         let arguments = files.arguments(&interpreter, run.carry_scope);
         let persistent_state = Arc::clone(&self.persistent_state);
         let secret = self.config.secret_variables.clone();
+        let closed = self.config.closed_folders.clone();
         let process = ShellProcess::start(ProcessStart {
             handle,
             call: run.call,
@@ -259,6 +270,7 @@ impl Commands {
                         login: &login,
                         overrides: &run.env,
                         secret: &secret,
+                        closed: &closed,
                     };
                     persistent_state.take(number, &state, &initial_state, run.carry_scope);
                 }
@@ -274,6 +286,18 @@ impl Commands {
             return Err(ShellError::Closed);
         }
         Ok(observed)
+    }
+
+    /// Returns the carried state and the directory of the next command. If the former directory is gone, the
+    /// session leaves it, and the next report names it.
+    fn begin_in(&self, folder: &Path) -> (CarriedState, PathBuf) {
+        let mut newest = self.persistent_state.carry.lock();
+        let current = newest.carry.directory(folder, &self.config.closed_folders);
+        if let Some(lost) = current.lost {
+            newest.carry.enter(folder, current.path.clone());
+            newest.lost = Some(lost);
+        }
+        (newest.carry.clone(), current.path)
     }
 
     /// Checks that another command may start. Removes the oldest unreported ends.
@@ -360,6 +384,7 @@ impl Commands {
             handle: (!finished).then(|| process.handle.clone()),
             cwd: process.identity.cwd.clone(),
             cwd_after: self.current_dir(&process.folder),
+            lost_dir: self.persistent_state.carry.lock().lost.take(),
         }
     }
 }
@@ -387,10 +412,11 @@ impl PersistentState {
             return;
         }
         newest.command = number;
-        match scope {
+        let lost = match scope {
             CarryScope::All => newest.carry.take_state(final_state, initial_state),
             CarryScope::FolderOnly => newest.carry.take_directory(final_state, initial_state),
-        }
+        };
+        newest.lost = lost.or_else(|| newest.lost.take());
         if let Err(error) = newest.carry.save(&self.file) {
             tracing::warn!(%error, "what a command left is carried in this run only");
         }

@@ -62,6 +62,7 @@ impl Fixture {
             time_limit: crate::COMMAND_TIME_LIMIT,
             removals: crate::Removals::System,
             supervision,
+            closed_folders: crate::ClosedFolders::default(),
         })
     }
 
@@ -275,6 +276,7 @@ async fn the_trashs_programs_come_first_in_the_path() {
         time_limit: crate::COMMAND_TIME_LIMIT,
         removals: crate::Removals::Trash { home: home.clone() },
         supervision: supervision.clone(),
+        closed_folders: crate::ClosedFolders::default(),
     });
     let fixture = Fixture { root, shell, supervision };
     let bin = home.join("bin").display().to_string();

@@ -169,6 +169,7 @@ fn view(line: &str, context: &ToolContext, outcome: Option<(&str, Instant)>) -> 
         duration_ms: outcome.and_then(|(_, started)| u64::try_from(started.elapsed().as_millis()).ok()),
         log: None,
         handle: None,
+        lost_folder: None,
     })
 }
 

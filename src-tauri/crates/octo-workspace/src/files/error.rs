@@ -33,8 +33,9 @@ pub enum FilesError {
     /// The session's folder is gone.
     #[error(
         "The session's folder {} no longer exists (it was deleted, moved or unmounted). Nothing was written. \
-         Tell the person; do not recreate it yourself.",
-        .folder.display()
+         If it was removed, it is in the trash: restore it with trash_manager (action restore, file_path {}). \
+         Otherwise tell the person; do not recreate it yourself.",
+        .folder.display(), .folder.display()
     )]
     FolderVanished {
         /// The session's folder.

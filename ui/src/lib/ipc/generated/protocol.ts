@@ -1304,7 +1304,11 @@ log: string | null,
 /**
  * The handle of a command that is still running.
  */
-handle: string | null, };
+handle: string | null, 
+/**
+ * The folder in which the session stood and which is gone: the next command runs in one that exists.
+ */
+lost_folder?: string, };
 
 /**
  * The slash commands.

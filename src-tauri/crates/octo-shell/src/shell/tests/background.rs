@@ -27,6 +27,7 @@ impl NewsWatcher {
             time_limit,
             removals: crate::Removals::System,
             supervision: supervision.clone(),
+            closed_folders: crate::ClosedFolders::default(),
         });
         Self { fixture: Fixture { root, shell, supervision }, news }
     }

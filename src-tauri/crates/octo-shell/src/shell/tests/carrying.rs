@@ -53,6 +53,121 @@ async fn a_folder_for_one_call_is_not_carried() {
     assert_eq!(fixture.shell.current_dir(&fixture.folder()), fixture.folder().join("a/b"));
 }
 
+/// Runs a line in a folder `sub` of a project with a home whose trash takes what is removed, and returns the
+/// report and the directory of the next command, relative to the project.
+async fn leave_from(line: &str) -> (CommandReport, String) {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().canonicalize().unwrap();
+    fs::create_dir_all(path.join("project/sub/deep")).unwrap();
+    fs::create_dir_all(path.join("octo/trash/1")).unwrap();
+    fs::create_dir(path.join("outside")).unwrap();
+    let supervision = crate::testing::supervision();
+    let shell = Shell::new(ShellConfig {
+        session: SessionId::new(),
+        scratch: path.join("scratch"),
+        login: login(&path),
+        secret_variables: Vec::new(),
+        news: Arc::new(|_| {}),
+        time_limit: crate::COMMAND_TIME_LIMIT,
+        removals: crate::Removals::System,
+        supervision: supervision.clone(),
+        closed_folders: crate::ClosedFolders { closed: vec![path.join("octo")], open: Vec::new() },
+    });
+    let fixture = Fixture { root, shell, supervision };
+    let mut report = fixture.run(line).await;
+    let next = fixture.run("pwd -P").await;
+    assert_eq!(next.output_model.trim_end(), next.cwd.display().to_string(), "{line}");
+    if report.lost_dir.is_none() {
+        report.lost_dir = next.lost_dir;
+    }
+    assert_eq!(fixture.run("true").await.lost_dir, None, "it is said once: {line}");
+    let stands = next.cwd.strip_prefix(fixture.folder()).unwrap_or(&next.cwd).display().to_string();
+    (report, stands)
+}
+
+/// A folder under the session that was removed, moved, renamed or replaced by a link.
+#[tokio::test]
+async fn the_session_does_not_follow_its_folder_to_where_it_may_not_stand() {
+    for (line, stands, lost) in [
+        ("cd sub && mv ../sub ../../octo/trash/1/content", "", Some("sub")),
+        ("cd sub/deep && mv ../../sub ../../../octo/trash/1/content", "", Some("sub/deep")),
+        ("cd sub/deep && mv ../deep ../../../octo/trash/1/content", "sub", Some("sub/deep")),
+        ("cd sub && rm -r ../sub", "", Some("sub")),
+        ("cd sub/deep && rmdir ../deep", "sub", Some("sub/deep")),
+        ("cd sub && mv ../sub ../away && ln -s ../outside ../sub", "", Some("sub")),
+        ("cd sub; mv ../sub ../away; mkdir ../sub", "sub", Some("sub")),
+        ("cd ../octo/trash/1", "", Some("../octo/trash/1")),
+        ("cd ../octo", "", Some("../octo")),
+        ("cd sub && mv ../sub ../renamed", "renamed", None),
+        ("cd sub; ln -s . link; cd link", "sub", None),
+        ("cd ../outside", "../outside", None),
+    ] {
+        let (report, found) = leave_from(line).await;
+        let project = report.cwd.clone();
+        let clean = |path: PathBuf| path.display().to_string().replace("/project/..", "");
+        assert_eq!(clean(project.join(&found)), clean(project.join(stands)), "{line}");
+        assert_eq!(report.lost_dir.map(clean), lost.map(|lost| clean(project.join(lost))), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_is_gone_between_commands_is_left_and_named() {
+    let fixture = Fixture::new();
+    let (sub, away) = (fixture.folder().join("sub"), fixture.folder().join("away"));
+    for replaced_by_link in [false, true] {
+        fixture.output("mkdir sub; cd sub").await;
+        fs::rename(&sub, &away).unwrap();
+        if replaced_by_link {
+            std::os::unix::fs::symlink("/", &sub).unwrap();
+        }
+        assert_eq!(fixture.shell.current_dir(&fixture.folder()), fixture.folder());
+        let report = fixture.run("pwd").await;
+        assert_eq!(report.output_model.trim_end(), fixture.folder().display().to_string());
+        assert_eq!((report.cwd, report.lost_dir.as_ref()), (fixture.folder(), Some(&sub)));
+        assert_eq!(fixture.run("pwd").await.lost_dir, None, "it is said once");
+        let mut run = fixture.command("true");
+        run.cwd = Some(sub.clone());
+        let error = fixture.shell.run(run).await.unwrap_err();
+        assert_eq!(matches!(error, ShellError::FolderReplaced { .. }), replaced_by_link, "{error}");
+        fs::remove_dir(&away).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_removes_the_folder_it_stands_in_says_so() {
+    let fixture = Fixture::new();
+    fixture.output("mkdir sub; cd sub").await;
+    let sub = fixture.folder().join("sub");
+    // The terminal names the folder that the decision was about.
+    let run = CommandRun { cwd: Some(sub.clone()), ..fixture.command("rmdir ../sub") };
+    let report = fixture.shell.run(run).await.unwrap();
+    assert_eq!((report.cwd_after, report.lost_dir), (fixture.folder(), Some(sub)));
+}
+
+#[tokio::test]
+async fn without_the_sessions_folder_nothing_runs_anywhere() {
+    let fixture = Fixture::new();
+    let outside = fixture.root.path().canonicalize().unwrap();
+    fixture.output("cd ..").await;
+    let (run, folder) = (fixture.command("touch ran"), fixture.folder());
+    let moved = folder.with_file_name("moved");
+    fs::rename(&folder, &moved).unwrap();
+    for link in [false, true] {
+        if link {
+            std::os::unix::fs::symlink(&moved, &folder).unwrap();
+        }
+        for cwd in [None, Some(outside.clone())] {
+            let error = fixture.shell.run(CommandRun { cwd, ..run.clone() }).await.unwrap_err();
+            assert!(matches!(error, ShellError::SessionFolderGone { .. }), "{error}");
+            assert!(error.to_string().contains("trash_manager"), "{error}");
+        }
+    }
+    assert!(!outside.join("ran").exists() && !moved.join("ran").exists());
+    fs::remove_file(&folder).unwrap();
+    fs::rename(&moved, &folder).unwrap();
+    assert_eq!(fixture.shell.run(run).await.unwrap().cwd, outside, "it goes on where it stood");
+}
+
 #[tokio::test]
 async fn a_command_that_ends_badly_changes_nothing_and_breaks_nothing() {
     let fixture = Fixture::new();
