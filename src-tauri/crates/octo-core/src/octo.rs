@@ -33,6 +33,7 @@ use octo_browsing::{HomeBrowser, PersonSecrets};
 use octo_documents::DocumentReader;
 use octo_keys::KeyRing;
 use octo_llm::{Network, Presets};
+use octo_policy::RunningCalls;
 use octo_protocol::{
     ApiError, BlobHash, Block, Diagnostics, Envelope, ErrorCode, Request, SendOutcome, SessionId,
     StoredTopic, TaskNotifications, Topic, TypedRequest,
@@ -333,6 +334,7 @@ fn services(
         documents: DocumentReader::from_this_program(),
         login: LoginEnvironment::capture(),
         rules: Arc::new(PersonRules::new(&config.home, base.updates.clone())),
+        running: RunningCalls::default(),
         time: TimeMachine::new(store.clone(), base.blobs.clone(), &config.home, TimeLimits::default()),
         tasks: HomeTasks::new(Arc::clone(base), Arc::clone(&models), library.agents().clone(), trash.clone()),
         models,

@@ -6,77 +6,39 @@
 //! yes.
 
 mod browser;
+mod context;
 mod decided;
 mod desk;
 
 pub(crate) use browser::{browser_permissions, entry_permissions};
+pub(crate) use context::PermissionContext;
 pub(crate) use decided::{CallDecision, CommandFacts, Decision, KnownExtent, RunBasis};
 
-use octo_policy::{
-    Doubtful, FileRole, LineContext, OpenPaths, PathVerdict, Policy, PolicyContext, RoleChange, StartupFiles,
-    TouchedPaths, Verdict,
-};
+use octo_policy::{Doubtful, FileRole, PathVerdict, PolicyContext, RoleChange, TouchedPaths, Verdict};
 use octo_protocol::{AskReason, Mode, Risk, Rule, TrashTotals};
-use octo_tools::{AsksPerson, BuiltinGrant, CommandEffect, Effects, Site, SiteDistance, SiteGrant};
+use octo_tools::{AsksPerson, CommandEffect, Effects, Site, SiteDistance, SiteGrant};
 use octo_workspace::is_inside;
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{path::Path, time::Duration};
 
-/// The inputs of a decision, apart from the call itself.
-#[derive(Clone, Debug)]
-pub(crate) struct PermissionContext {
-    /// The session's mode.
-    pub mode: Mode,
-    /// The session's folder, resolved.
-    pub folder: PathBuf,
-    /// The resolved working directory of a command that names none.
-    pub shell_folder: PathBuf,
-    /// Folders that may be read without asking: Octo's own logs, outputs, skills and memories, and the
-    /// session's scratch folder.
-    pub readable: Vec<PathBuf>,
-    /// Folders in addition to the session's that may be written without asking: its scratch folder.
-    pub writable: Vec<PathBuf>,
-    /// Grants for the session or the folder.
-    pub rules: Vec<Rule>,
-    /// Sites the person granted to the running turn.
-    pub granted_to_turn: Vec<String>,
-    /// Octo's home, resolved.
-    pub home: PathBuf,
-    /// Other paths of the home, including former ones.
-    pub other_home_paths: Vec<PathBuf>,
-    /// The person's own policy.
-    pub policy: Arc<Policy>,
-    /// Octo's own data that may be changed without asking; non-empty only for Octo's own sub-agents.
-    pub builtin: BuiltinGrant,
-    /// The start-up files of shells.
-    pub startup_files: StartupFiles,
-}
-
-impl PermissionContext {
-    pub(crate) fn shell_context(&self, folder: &Path) -> LineContext {
-        LineContext {
-            folder: folder.to_owned(),
-            home: std::env::home_dir().filter(|home| home.is_absolute()),
-            octo_home: self.home.clone(),
-            octo_others: self.other_home_paths.clone(),
-            processes: vec![std::process::id()],
-            language: octo_shell::language(),
-        }
-    }
-
-    fn open(&self) -> OpenPaths<'_> {
-        OpenPaths { folder: &self.folder, readable: &self.readable, writable: &self.writable }
-    }
-}
-
-/// Decides on a call.
+/// Decides on a call. If it would run unasked, it asks where it and a running call could redirect each other.
 pub(crate) fn decide(context: &PermissionContext, effects: &Effects) -> CallDecision {
+    let decided = decide_alone(context, effects);
+    if decided.decision != Decision::Run(RunBasis::Policy) {
+        return decided;
+    }
+    match context.running.conflict(&context.running_call(effects, &decided.facts)) {
+        Some(command) => CallDecision {
+            decision: Decision::Ask { reason: AskReason::Redirects { command }, rule: None },
+            ..decided
+        },
+        None => decided,
+    }
+}
+
+fn decide_alone(context: &PermissionContext, effects: &Effects) -> CallDecision {
     // An unreadable policy may contain prohibitions: then no mode runs everything.
     if context.policy.is_strict() && context.mode == Mode::Autonomous {
-        return decide(&PermissionContext { mode: Mode::AskRisky, ..context.clone() }, effects);
+        return decide_alone(&PermissionContext { mode: Mode::AskRisky, ..context.clone() }, effects);
     }
     let decided = |decision| CallDecision { decision, rewritten: None, facts: CommandFacts::default() };
     if effects.asks_person == AsksPerson::Yes {

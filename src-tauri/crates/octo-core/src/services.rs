@@ -14,6 +14,7 @@ use crate::{
 };
 use octo_browsing::HomeBrowser;
 use octo_documents::DocumentReader;
+use octo_policy::RunningCalls;
 use octo_protocol::ApiError;
 use octo_shell::LoginEnvironment;
 use octo_store::ToolsetRow;
@@ -38,6 +39,8 @@ pub(crate) struct Services {
     pub login: LoginEnvironment,
     /// The person's own rules.
     pub rules: Arc<PersonRules>,
+    /// The calls of all sessions that run because the policy judged them.
+    pub running: RunningCalls,
     /// Skills and memories.
     pub library: Library,
     pub trash: HomeTrash,

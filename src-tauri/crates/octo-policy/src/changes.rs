@@ -6,6 +6,7 @@
 mod git;
 
 use crate::{
+    footprint::{Footprint, NameChange, Reliance},
     found::FoundFiles,
     grammar::{LongSpelling, OptionGrammar, Options},
     plain::{Form, Word},
@@ -63,6 +64,21 @@ impl Touch {
             Self::Switch => Vec::new(),
             Self::Discover(found) => found.roots.iter().map(String::as_str).collect(),
         }
+    }
+
+    /// Returns the names on which it relies and those it changes.
+    pub(crate) fn footprint(&self) -> Footprint {
+        let (relies_on, changes) = match self {
+            Self::Write(_) | Self::Remove(_) => (Reliance::Paths, NameChange::Entries),
+            Self::Replace(_) | Self::CopyTree(_) | Self::Merge(_) | Self::Tree(_) => {
+                (Reliance::Paths, NameChange::Links)
+            }
+            Self::Read(_) | Self::Repository(..) | Self::Record(..) | Self::Rewrite(..) | Self::Switch => {
+                (Reliance::Paths, NameChange::Nothing)
+            }
+            Self::Discover(_) | Self::Split(_) => (Reliance::Names, NameChange::Nothing),
+        };
+        Footprint { relies_on, changes }
     }
 
     /// Returns the touch with mapped paths; `None` if `map` returns `None` for a path.

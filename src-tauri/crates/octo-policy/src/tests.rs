@@ -8,6 +8,7 @@ mod attacks;
 mod bash;
 mod everyday;
 mod folders;
+mod footprints;
 mod languages;
 mod lasting;
 #[cfg(unix)]

@@ -4,6 +4,7 @@ use crate::{
     changes::{Hooks, Touch},
     folder::{self, FolderQueries, GitQuery, contents},
     follow::LineEffects,
+    footprint::{Footprint, NameChange, Reliance},
     found::{Splitting, is_plain_word},
     grammar::Reads,
     plain::Simple,
@@ -30,6 +31,19 @@ pub struct TouchedPaths {
     pub removes: Vec<String>,
     /// The roots of the repositories the line would write to, with links resolved.
     pub repositories: Vec<PathBuf>,
+    /// The effects on lines that run at the same time, and of those on it.
+    pub footprint: Footprint,
+}
+
+impl TouchedPaths {
+    /// Returns the paths of a line that reads only these.
+    pub(crate) fn reading(reads: Vec<String>) -> Self {
+        let mut known = Self { reads, ..Self::default() };
+        if !known.reads.is_empty() {
+            known.footprint.relies_on = Reliance::Paths;
+        }
+        known
+    }
 }
 
 /// Returns the paths that a line would touch if it runs in `line_folder`; `None` if the line must ask because of the
@@ -44,6 +58,8 @@ pub(crate) fn inspect(
     let is_replaced =
         |replaced: &[PathBuf], path: &Path| replaced.iter().any(|replaced| path.starts_with(replaced));
     for touch in &followed.touched {
+        let Footprint { relies_on, changes } = touch.footprint();
+        known.footprint.add(relies_on, changes);
         let (text, list) = match touch {
             Touch::Read(text) => (text, &mut known.reads),
             Touch::Write(text) => (text, &mut known.writes),
@@ -147,6 +163,9 @@ pub(crate) fn inspect(
     }
     known.reads =
         folder::inspect(&followed.commands, std::mem::take(&mut known.reads), line_folder, queries)?;
+    if !known.reads.is_empty() {
+        known.footprint.add(Reliance::Paths, NameChange::Nothing);
+    }
     for list in [&mut known.reads, &mut known.writes, &mut known.removes] {
         list.sort();
         list.dedup();

@@ -179,12 +179,12 @@ fn known_verdict(
     let queries = FolderQueries { restriction: &restriction, git, has_role: &has_role };
     // A line without constructs takes a shorter path, in which a third and stricter parser must see the same.
     if let Judgement::ReadOnly { reads } = judge_at(line, env, &context.folder, queries) {
-        return Ok(Verdict::Known(TouchedPaths { reads, ..TouchedPaths::default() }));
+        return Ok(Verdict::Known(TouchedPaths::reading(reads)));
     }
     if !policy.is_strict()
         && let LinePermission::Yes { reads } = allowed_at(line, rules, &context.folder, queries)
     {
-        return Ok(Verdict::Ruled(TouchedPaths { reads, ..TouchedPaths::default() }));
+        return Ok(Verdict::Ruled(TouchedPaths::reading(reads)));
     }
     let parsed = bash::parse(line).map_err(|_| None)?;
     let outline = tree::outline(line).ok_or(None)?;

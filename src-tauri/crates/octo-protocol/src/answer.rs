@@ -103,6 +103,12 @@ pub enum AskReason {
     },
     /// Octo cannot parse the command with certainty.
     Unparsed,
+    /// The call and a running command, both harmless by themselves, could make each other touch something else: one
+    /// places, moves or replaces what the other names.
+    Redirects {
+        /// The command line of the running command, or the paths that the running call changes.
+        command: String,
+    },
     /// The call would permanently delete entries of the trash. Octo asks in every mode.
     EmptiesTrash {
         /// The number and size of the entries.

@@ -235,7 +235,7 @@ pub struct CommandView {
     pub log: Option<String>,
     /// The handle of a command that is still running.
     pub handle: Option<String>,
-    /// The folder in which the session stood and which is gone: the next command runs in one that exists.
+    /// The folder the session left because it no longer exists. The next command starts in another folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub lost_folder: Option<String>,

@@ -33,7 +33,8 @@ pub use interpreter::language;
 pub use octo_keeper::Supervision;
 pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
 pub use report::{
-    BackgroundNews, CarryScope, CommandReport, CommandRun, LiveSink, NewsListener, ProcessInput, RunMode,
+    BackgroundNews, CarryScope, CommandReport, CommandRun, LiveSink, NewsListener, ProcessInput, RunGuard,
+    RunMode,
 };
 pub use shell::{
     COMMAND_TIME_LIMIT, ClosedFolders, DEFAULT_WAIT, Removals, START_WINDOW, Shell, ShellConfig, prune_logs,

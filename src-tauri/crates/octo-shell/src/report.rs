@@ -2,7 +2,7 @@
 
 use crate::Confinement;
 use octo_protocol::{BackgroundCommand, CallId, CommandState};
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{any::Any, path::PathBuf, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 /// A callback for live output: cleaned text with colours as SGR escapes; each call appends.
@@ -26,6 +26,9 @@ pub enum BackgroundNews {
         call: CallId,
     },
 }
+
+/// Something that lasts as long as a command runs.
+pub type RunGuard = Arc<dyn Any + Send + Sync>;
 
 /// A command to run.
 #[derive(Clone)]
@@ -53,6 +56,8 @@ pub struct CommandRun {
     pub mode: RunMode,
     /// The access the system allows; `None` for all of the person's own access.
     pub confinement: Option<Confinement>,
+    /// Dropped when the command has ended.
+    pub guard: Option<RunGuard>,
 }
 
 /// The intended way to run a command. Any command that outlives the wait continues in the background.

@@ -5,7 +5,7 @@ use crate::{
 };
 use octo_documents::DocumentReader;
 use octo_protocol::{CallId, SessionId, Todo};
-use octo_shell::{Confinement, Shell};
+use octo_shell::{Confinement, RunGuard, Shell};
 use octo_workspace::{Blobs, Files, Outputs, Scripts};
 use parking_lot::Mutex;
 use std::{path::PathBuf, sync::Arc};
@@ -60,6 +60,8 @@ pub struct ToolContext {
     pub live: LiveOutput,
     /// Confinement of commands; `None` for the person's full rights.
     pub confinement: Option<Confinement>,
+    /// Dropped when the call and all its commands have ended.
+    pub running: Option<RunGuard>,
     /// Cancelled when the call must end.
     pub cancel: CancellationToken,
     /// Who allowed the call. A command that ran without a question gets an environment of its own.

@@ -1,6 +1,7 @@
 //! Effects of a call, known before it runs. The permission decision is based on this and nothing else.
 
 use crate::{BrowserAssessment, BrowserControl, BrowserPermission, BrowserRequest, Http, Site, ToolError};
+use octo_policy::Footprint;
 use octo_protocol::LibraryChange;
 use std::path::PathBuf;
 
@@ -26,6 +27,8 @@ pub struct Effects {
     pub browser: Option<BrowserEffect>,
     /// Its effect as a builtin command.
     pub builtin: Option<BuiltinCommandEffect>,
+    /// The names it changes under concurrent calls. Those of a command follow from its line.
+    pub footprint: Footprint,
 }
 
 /// Effect of a builtin command, for the permission decision.
@@ -100,6 +103,7 @@ impl Effects {
             empties_trash: None,
             browser: None,
             builtin: None,
+            footprint: Footprint::default(),
         }
     }
 
@@ -136,8 +140,13 @@ impl Effects {
         Self { reads: paths, order: CallConcurrency::Parallel, ..Self::none() }
     }
 
+    /// Returns the effects of a call that brings back earlier states of these paths, links included.
+    pub fn restores(paths: Vec<PathBuf>) -> Self {
+        Self { footprint: Footprint::RESTORES, ..Self::writes(paths) }
+    }
+
     /// Returns the effects of a call that changes these paths.
     pub fn writes(paths: Vec<PathBuf>) -> Self {
-        Self { writes: paths, ..Self::none() }
+        Self { writes: paths, footprint: Footprint::FILE_WRITES, ..Self::none() }
     }
 }

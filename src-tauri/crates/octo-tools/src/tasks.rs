@@ -211,7 +211,7 @@ impl Tool for UndoTaskTool {
     type Input = UndoInput;
 
     fn effects(&self, _input: &UndoInput, cwd: &Path) -> Effects {
-        Effects::writes(vec![cwd.to_owned()])
+        Effects::restores(vec![cwd.to_owned()])
     }
 
     async fn preview(&self, _input: &UndoInput, context: &ToolContext) -> Result<ToolView, ToolError> {
@@ -290,7 +290,7 @@ impl Tool for RedoTaskTool {
     type Input = RedoInput;
 
     fn effects(&self, _input: &RedoInput, cwd: &Path) -> Effects {
-        Effects::writes(vec![cwd.to_owned()])
+        Effects::restores(vec![cwd.to_owned()])
     }
 
     async fn preview(&self, input: &RedoInput, context: &ToolContext) -> Result<ToolView, ToolError> {

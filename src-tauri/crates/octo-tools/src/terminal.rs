@@ -166,6 +166,7 @@ impl Tool for TerminalTool {
                     wait,
                     mode,
                     confinement: context.confinement.clone(),
+                    guard: context.running.clone(),
                 };
                 context.shell.run(run).await
             }

@@ -77,6 +77,7 @@ impl Bench {
             shell_folder: None,
             rewritten: None,
             confinement: None,
+            running: None,
             trash: Arc::new(DiskTrash(trash.clone())),
             browser: Arc::new(crate::NoBrowser),
             browser_permission: None,

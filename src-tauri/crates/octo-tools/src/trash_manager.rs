@@ -62,9 +62,9 @@ impl Tool for TrashManagerTool {
                 Effects { empties_trash: Some(input.days_old.unwrap_or(DEFAULT_DAYS)), ..Effects::none() }
             }
             Action::Restore => match target(input, cwd) {
-                Ok(TrashTarget::Path(path)) => Effects::writes(vec![path]),
+                Ok(TrashTarget::Path(path)) => Effects::restores(vec![path]),
                 // Its original path is known only after a lookup; the run allows no path outside.
-                Ok(TrashTarget::Id(_)) => Effects::writes(vec![cwd.to_owned()]),
+                Ok(TrashTarget::Id(_)) => Effects::restores(vec![cwd.to_owned()]),
                 Err(_) => Effects::none(),
             },
         }

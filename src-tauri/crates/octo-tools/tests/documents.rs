@@ -111,6 +111,7 @@ impl DocumentTools {
             rewritten: None,
             trash: Arc::new(NoTrash),
             confinement: None,
+            running: None,
             live: Arc::new(|_| {}),
             cancel: CancellationToken::new(),
             approved_by: Approver::Policy,

@@ -308,7 +308,7 @@ impl Files {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(FilesError::IsFolder { path });
         };
-        // No link is followed: one that replaced a folder since the check does not lead elsewhere.
+        // Opened without following links: a link that replaced a folder since the check leads nowhere.
         let entry = Folder::open(folder).and_then(|folder| folder.read_entry(name));
         match entry.map_err(|error| failed(&error))? {
             DiskEntry::File(file, _) => {

@@ -74,7 +74,7 @@ impl FlushPlan {
         }
     }
 
-    /// Flushes what was deferred.
+    /// Flushes the deferred files.
     pub(crate) fn finish(&self) -> io::Result<()> {
         match self {
             Self::EachFile => Ok(()),

@@ -61,6 +61,8 @@ export function askReasonWords(reason: AskReason): string {
       return reason.part === null ? t("ask.why.command") : t("ask.why.command_part");
     case "unparsed":
       return t("ask.why.unparsed");
+    case "redirects":
+      return t("ask.why.redirects", { command: reason.command });
     case "private_address":
       return t("ask.why.private_address", { host: reason.host });
     case "risky":

@@ -1,6 +1,6 @@
 //! A decision about a call, and the facts about a command that do not depend on it.
 
-use octo_policy::{DecisionEntry, Doubtful, LastingPart, LoggedVerdict, Verdict};
+use octo_policy::{DecisionEntry, Doubtful, Footprint, LastingPart, LoggedVerdict, Verdict};
 use octo_protocol::{AskReason, Millis, Refusal, Risk, Rule, SessionId};
 use octo_tools::{CommandEffect, Effects};
 use std::path::{Path, PathBuf};
@@ -33,6 +33,8 @@ pub(crate) struct CommandFacts {
     pub extent: KnownExtent,
     /// Its irreversible effects apart from files.
     pub lasting: Vec<LastingPart>,
+    /// The names on which it relies and those it changes, for concurrent calls.
+    pub footprint: Footprint,
 }
 
 /// How much of a command's effects is known.
@@ -69,6 +71,7 @@ impl CommandFacts {
                     KnownExtent::Part
                 },
                 lasting,
+                footprint: paths.footprint,
             },
             Verdict::Ask { why: Doubtful::Risky { risk, .. }, .. } => {
                 Self { risk: Some(*risk), lasting, ..Self::default() }

@@ -4,12 +4,14 @@ mod pages;
 
 mod above;
 mod desk;
+mod redirects;
 mod roles;
 
 use super::*;
-use octo_policy::{CommandRules, PathRules, PolicyRules};
+use octo_policy::{CommandRules, PathRules, Policy, PolicyRules, RunningCalls, StartupFiles};
 use octo_protocol::{LibraryChange, Refusal, SessionId};
-use octo_tools::{BuiltinCommandEffect, CallConcurrency};
+use octo_tools::{BuiltinCommandEffect, BuiltinGrant, CallConcurrency};
+use std::{path::PathBuf, sync::Arc};
 
 fn ground(mode: Mode, folder: &Path) -> PermissionContext {
     PermissionContext {
@@ -25,6 +27,7 @@ fn ground(mode: Mode, folder: &Path) -> PermissionContext {
         policy: Arc::default(),
         builtin: BuiltinGrant::Ask,
         startup_files: StartupFiles::default(),
+        running: RunningCalls::default(),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{
     permission::{self, CallDecision, Decision, PermissionContext, RunBasis},
     reply::json,
 };
-use octo_policy::PolicyChange;
+use octo_policy::{PolicyChange, RunningCalls};
 use octo_protocol::{
     ApiError, AskReason, CommandTrial, Grant, Grants, Mode, PolicyRequest, PolicyState, RunsBecause,
     TrialOutcome, TryCommand,
@@ -86,6 +86,8 @@ impl PersonRules {
             policy: policy.await?,
             builtin: BuiltinGrant::Ask,
             startup_files: octo_shell::startup_files(),
+            // As if no other call ran.
+            running: RunningCalls::default(),
         };
         let command = CommandEffect::Start { line, cwd: None, env: Vec::new() };
         let effects = Effects { command: Some(command), ..Effects::none() };

@@ -74,6 +74,7 @@ impl Session {
             policy: self.runtime.services.rules.policy(),
             builtin: self.builtin_grant(),
             startup_files: octo_shell::startup_files(),
+            running: self.runtime.services.running.clone(),
         }
     }
 
@@ -105,6 +106,7 @@ impl Session {
             shell_folder: None,
             rewritten: None,
             confinement: None,
+            running: None,
             todos: self.todos.clone(),
             tasks: tasks.continuing(self.asking_turns()),
             trash: Arc::new(self.runtime.services.trash.clone()),

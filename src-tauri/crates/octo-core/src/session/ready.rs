@@ -5,6 +5,7 @@ use crate::{
     hooks::{HookMoment, HookVerdict, Hooks},
     permission::{self, CallDecision, CommandFacts, Decision, PermissionContext, RunBasis},
 };
+use octo_policy::RunningCallEntry;
 use octo_protocol::{AskReason, CallId, Mode, QuestionContent, Refusal, ToolCall, ToolView};
 use octo_runtime::now;
 use octo_shell::Confinement;
@@ -240,6 +241,18 @@ impl ReadyCall {
         }
     }
 
+    /// Enters the call among the running ones if it runs unasked.
+    ///
+    /// # Errors
+    ///
+    /// The description of a running call with which it conflicts.
+    pub(super) fn enter(&self, context: &PermissionContext) -> Result<Option<RunningCallEntry>, String> {
+        if self.decision != Decision::Run(RunBasis::Policy) {
+            return Ok(None);
+        }
+        context.running.enter(context.running_call(&self.effects, &self.command_facts)).map(Some)
+    }
+
     /// Whether the call would no longer do what the person approved: files change while a question waits.
     pub(super) async fn has_changed(&self, view_context: &ToolContext) -> bool {
         self.was_shown() && !self.is_still_shown(view_context).await
@@ -312,6 +325,7 @@ fn concerns_closed_path(reason: &AskReason) -> bool {
         | AskReason::ProjectRules { .. }
         | AskReason::Command { .. }
         | AskReason::Unparsed
+        | AskReason::Redirects { .. }
         | AskReason::Risky { .. }
         | AskReason::EmptiesTrash { .. }
         | AskReason::PrivateAddress { .. }

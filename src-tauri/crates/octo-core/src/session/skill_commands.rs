@@ -13,7 +13,7 @@ use crate::{
 use futures::future::BoxFuture;
 use octo_protocol::{CallId, CommandState, Mode};
 use octo_shell::{
-    CarryScope, CommandReport, CommandRun, Confinement, DEFAULT_WAIT, RunMode, Shell, ShellError,
+    CarryScope, CommandReport, CommandRun, Confinement, DEFAULT_WAIT, RunGuard, RunMode, Shell, ShellError,
 };
 use octo_tools::{CommandEffect, Effects, TERMINAL};
 use serde_json::Map;
@@ -96,17 +96,20 @@ impl CallRunner {
         let effects = Effects { command: Some(start), ..Effects::none() };
         let CallDecision { decision, rewritten, facts: command_facts } =
             permission::decide_off_thread(context, &effects).await;
+        let running_call = context.running_call(&effects, &command_facts);
         let Some(CommandEffect::Start { line, .. }) = effects.command else { return left_to_model(LEFT) };
         if decision != Decision::Run(RunBasis::Policy) || !command_facts.only_reads || rewritten.is_some() {
             return left_to_model(LEFT);
         }
+        let Ok(entry) = context.running.enter(running_call) else { return left_to_model(LEFT) };
         let hook_facts =
             || facts(TERMINAL, self.call, &Map::from_iter([("command".to_owned(), line.as_str().into())]));
         let before_hooks = hooks.run_all(HookMoment::BeforeTool, Some(TERMINAL), hook_facts()).await;
         if let Some(reason) = before_hooks.deny {
             return SkillCommandOutcome::LeftToModel(format!("{HOOK}: {reason})"));
         }
-        let report = self.output(&line, confinement.confinement(&decision, &command_facts), timeout).await;
+        let confinement = confinement.confinement(&decision, &command_facts);
+        let report = self.output(&line, confinement, Arc::new(entry), timeout).await;
         let mut facts = hook_facts();
         facts.insert("failed".to_owned(), report.is_err().into());
         let after_hooks = hooks.run_all(HookMoment::AfterTool, Some(TERMINAL), facts).await;
@@ -125,6 +128,7 @@ impl CallRunner {
         &self,
         line: &str,
         confinement: Option<Confinement>,
+        guard: RunGuard,
         timeout: Duration,
     ) -> Result<CommandReport, ShellError> {
         let PolicyRunner { context, shell, .. } = &self.runner;
@@ -142,6 +146,7 @@ impl CallRunner {
             wait: DEFAULT_WAIT,
             mode: RunMode::Foreground,
             confinement,
+            guard: Some(guard),
         };
         let mut running = std::pin::pin!(shell.run(run));
         let report = tokio::select! {

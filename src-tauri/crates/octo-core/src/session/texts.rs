@@ -51,6 +51,14 @@ pub(super) const CHANGED: &str =
 pub(super) const MODE_CHANGED: &str =
     "Not run: the person changed the mode before this call began. Make the call again; they will be asked.";
 
+/// Returns the result of a call that conflicts with a call started after the decision.
+pub(super) fn conflict(running: &str) -> String {
+    format!(
+        "Not run: `{running}` runs now, and what the one changes could make the other touch something else. Make the \
+         call again when that has ended, or the person will be asked."
+    )
+}
+
 /// Returns the result of a denied call, with the hook's reason.
 pub(super) fn refusal_text_with(refusal: Refusal, part: Option<&str>) -> String {
     match (refusal, part) {

@@ -247,3 +247,30 @@ async fn what_is_refused_is_refused_in_every_mode_and_said_on_a_card_and_to_the_
     assert!(shown.contains("Refused { subject: \"rm -rf /\""), "{shown}");
     rig.assert_sound();
 }
+
+/// The policy judges a command when it starts; it touches its files later, when another one may have placed others there.
+#[tokio::test]
+async fn a_command_that_would_redirect_a_running_one_asks_and_names_it() {
+    let waiting = "sleep 1000; cat swap.txt; tee swap2.txt < README.md";
+    let script = Script::new()
+        .calls([("terminal", json!({ "command": waiting, "async": true }))])
+        .calls([run("touch other.txt")])
+        .calls([run("mv README.md swap.txt")])
+        .text("as you like");
+    let mut rig = Rig::new(script).await;
+    for name in ["README.md", "swap.txt", "swap2.txt"] {
+        rig.home.write(name, name);
+    }
+    let session = rig.start(Mode::AskRisky, "tidy up").await;
+    let question = rig.question().await;
+    let QuestionContent::Permission { reason, rule, .. } = &question.ask else { panic!("{question:?}") };
+    assert_eq!((reason, rule), (&AskReason::Redirects { command: waiting.to_owned() }, &None));
+    assert!(rig.home.work().join("other.txt").exists(), "a new file redirects nothing");
+    rig.answer(session, &question, Answer::No { reason: None }).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(
+        (rig.home.read("README.md"), rig.home.read("swap.txt")),
+        ("README.md".into(), "swap.txt".into())
+    );
+    rig.assert_sound();
+}

@@ -197,7 +197,7 @@ impl Commands {
         if !cwd.is_dir() {
             return Err(ShellError::NoFolder { path: cwd });
         }
-        // The policy judged the folder of this name, not what a link that replaced it leads to.
+        // The policy judged the folder of this name, not the target of a link that replaced it.
         if !is_real_folder(&cwd) {
             return Err(ShellError::FolderReplaced { path: cwd });
         }
@@ -275,6 +275,7 @@ impl Commands {
                     persistent_state.take(number, &state, &initial_state, run.carry_scope);
                 }
                 persistent_state.record_survivors(survivors);
+                drop(run.guard);
             }),
         })?;
         let observed = Observation::new(Arc::clone(&process));

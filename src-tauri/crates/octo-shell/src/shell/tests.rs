@@ -84,6 +84,7 @@ impl Fixture {
             wait: Duration::from_secs(30),
             mode: RunMode::Foreground,
             confinement: None,
+            guard: None,
         }
     }
 

@@ -157,6 +157,7 @@ async fn run_script(script: &Path, file: &Path, context: &ToolContext) -> Result
         wait: SCRIPT_TIMEOUT,
         mode: RunMode::Foreground,
         confinement: context.confinement.clone(),
+        guard: context.running.clone(),
     };
     let report = context.shell.run(run).await.map_err(|error| error.to_string())?;
     if let Some(handle) = &report.handle {

@@ -61,7 +61,7 @@ impl Files {
         let recorded = self.record(&resolved)?;
         fs::create_dir_all(parent).map_err(|error| failed(&error))?;
 
-        // From here on the folder stays the one that is open: a link that takes its place redirects nothing.
+        // From here on the open folder counts: a link that takes its place redirects nothing.
         let outside = || FilesError::Outside { path: path.to_owned(), access: Access::Write };
         let folder = Folder::open(parent).map_err(|error| match error.kind() {
             io::ErrorKind::PermissionDenied => failed(&error),

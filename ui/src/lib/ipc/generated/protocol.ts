@@ -416,7 +416,11 @@ path: string, } | { "type": "command",
 /**
  * The part that is not known to be read-only, if one part can be named.
  */
-part: string | null, } | { "type": "unparsed" } | { "type": "empties_trash", 
+part: string | null, } | { "type": "unparsed" } | { "type": "redirects", 
+/**
+ * The command line of the running command, or the paths that the running call changes.
+ */
+command: string, } | { "type": "empties_trash", 
 /**
  * The number and size of the entries.
  */
@@ -1306,7 +1310,7 @@ log: string | null,
  */
 handle: string | null, 
 /**
- * The folder in which the session stood and which is gone: the next command runs in one that exists.
+ * The folder the session left because it no longer exists. The next command starts in another folder.
  */
 lost_folder?: string, };
 

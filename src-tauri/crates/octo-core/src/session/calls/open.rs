@@ -11,6 +11,7 @@ use crate::{
     },
     turn::{CallOrder, CallVerdict, SettleReason, StoredCallState},
 };
+use octo_policy::RunningCallEntry;
 use octo_protocol::{
     CallId, CallState, CallStatus, CallView, Event, MessageId, Question, QuestionId, SubAgentStatus,
     ToolCall, ToolResult, ToolView, TurnId,
@@ -20,6 +21,9 @@ use octo_store::StoredCall;
 use octo_tools::{Effects, Outcome, ToolError, ToolOutput};
 use tokio_util::sync::CancellationToken;
 
+/// The parts of a call that is taken to run.
+type CallStart = (ReadyCall, MessageId, CancellationToken, Option<RunningCallEntry>);
+
 /// A call of the open batch.
 pub(in crate::session) struct OpenCall {
     call: ToolCall,
@@ -28,6 +32,8 @@ pub(in crate::session) struct OpenCall {
     ready: Option<ReadyCall>,
     result: Option<ToolResult>,
     cancel: Option<CancellationToken>,
+    /// Its entry among the running calls, until it is taken to run.
+    entry: Option<RunningCallEntry>,
 }
 
 impl OpenCall {
@@ -35,7 +41,7 @@ impl OpenCall {
     pub(in crate::session) fn planned(turn: TurnId, message: MessageId, call: ToolCall) -> Self {
         let view =
             CallView { id: call.id, turn, tool: call.name.clone(), state: CallState::Planned, view: None };
-        Self { call, view, message, ready: None, result: None, cancel: None }
+        Self { call, view, message, ready: None, result: None, cancel: None, entry: None }
     }
 
     /// Restores a call that an earlier process left open, with its progress.
@@ -56,7 +62,7 @@ impl OpenCall {
             CallState::Ended { .. } => StoredCallState::Started,
         };
         let (view, result) = (stored.view.clone(), stored.result.clone());
-        (Self { call, view, message, ready: None, result, cancel: None }, stored_state)
+        (Self { call, view, message, ready: None, result, cancel: None, entry: None }, stored_state)
     }
 
     pub(in crate::session) fn id(&self) -> CallId {
@@ -148,7 +154,8 @@ impl OpenCall {
         Some(Question { id: QuestionId::new(), call: self.call.id, tool, ask: content, at: now() })
     }
 
-    /// Marks it as started. A call that the present mode forbids ends instead. Returns whether it starts.
+    /// Marks it as started. A call that the present mode forbids, or that conflicts with a call started after the
+    /// decision, ends instead. Returns whether it starts.
     pub(super) fn start(
         &mut self,
         context: &PermissionContext,
@@ -159,16 +166,24 @@ impl OpenCall {
             self.end(CallStatus::Denied, texts::MODE_CHANGED.to_owned(), step);
             return false;
         }
+        match self.ready.as_ref().map(|ready| ready.enter(context)).transpose() {
+            Ok(entry) => self.entry = entry.flatten(),
+            Err(running) => {
+                self.end(CallStatus::Denied, texts::conflict(&running), step);
+                return false;
+            }
+        }
         self.view.state = CallState::Started { at: now() };
         self.cancel = Some(cancel);
         step.event(self.event());
         true
     }
 
-    /// Takes the decided call, its message and its cancellation token, once, to run it.
-    pub(super) fn take_start(&mut self) -> Option<(ReadyCall, MessageId, CancellationToken)> {
+    /// Takes the decided call, its message, its cancellation token and its entry, once, to run it.
+    pub(super) fn take_start(&mut self) -> Option<CallStart> {
         let cancel = self.cancel.clone()?;
-        Some((self.ready.take()?, self.message, cancel))
+        let entry = self.entry.take();
+        Some((self.ready.take()?, self.message, cancel, entry))
     }
 
     pub(super) fn cancel(&self) {
@@ -236,6 +251,7 @@ impl OpenCall {
         self.result = Some(result);
         self.ready = None;
         self.cancel = None;
+        self.entry = None;
     }
 
     /// Returns its result; a batch is closed only when every call has one.

@@ -7,9 +7,10 @@ use crate::{
     turn::SettleReason,
 };
 use octo_protocol::CallId;
+use octo_shell::RunGuard;
 use octo_tools::{ToolContext, ToolError, ToolOutput};
 use octo_workspace::{RunningCommand, TrashScan};
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 /// A call and the state needed to run it.
@@ -34,7 +35,7 @@ impl Session {
         let (report, runtime) = (self.reporter(), self.runtime.clone());
         let Some((turn, task)) = self.turn.get().map(|turn| (turn.id(), turn.task().clone())) else { return };
         let start = self.turn.call(id).and_then(OpenCall::take_start);
-        let Some((ready, message, cancel)) = start else { return };
+        let Some((ready, message, cancel, entry)) = start else { return };
         // A refused call ended when it was decided on.
         let Some(vetted) = ready.approver() else { return };
         let context = self.tool_context(id, message, vetted, cancel.clone(), task.tools());
@@ -43,6 +44,8 @@ impl Session {
         let line_context = permissions.shell_context(self.workspace.folder());
         let lasting_call = LastingCall::new(id, &self.workspace, line_context, confinement.as_ref());
         let context = ready.add_grants(context, &permissions, confinement);
+        let running = entry.map(|entry| -> RunGuard { Arc::new(entry) });
+        let context = ToolContext { running, ..context };
         let (tool, may_remove) = (ready.tool(), ready.effects().command.is_some());
         let (hooks, summary) = (self.hooks(), self.summary_of(turn));
         let run = CallRun {

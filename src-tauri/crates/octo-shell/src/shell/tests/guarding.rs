@@ -36,6 +36,7 @@ async fn octo() {
             wait: Duration::from_millis(200),
             mode: RunMode::Background,
             confinement: None,
+            guard: None,
         };
         shell.run(run).await.unwrap();
     }
