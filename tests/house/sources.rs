@@ -313,9 +313,9 @@ fn the_policy_knows_only_what_it_is_handed() {
         .map(|(source, number, line)| format!("{}:{number}: {}", source.path, line.trim()))
         .collect();
     assert!(found.is_empty(), "the policy starts no process and reads no variables:\n{}", found.join("\n"));
-    let shell = SOURCES.iter().find(|source| source.path == "src-tauri/crates/octo-shell/src/git.rs");
+    let git = SOURCES.iter().find(|source| source.path == "src-tauri/crates/octo-workspace/src/git.rs");
     assert!(
-        shell.is_some_and(|source| source.text.contains(SURROUNDINGS[0])),
+        git.is_some_and(|source| source.text.contains(SURROUNDINGS[0])),
         "the rule sees a process where one is started"
     );
 }

@@ -297,7 +297,7 @@ fn decide_command(context: &PermissionContext, effect: &CommandEffect) -> CallDe
         policy: &context.policy,
         rules: &words,
         startup: &context.startup_files,
-        git: octo_shell::git_answer,
+        git: octo_workspace::git_answer,
     };
     let assessment = octo_policy::assess(line, env, policy_context);
     let facts = CommandFacts::of(&assessment.verdict, assessment.lasting, cwd);

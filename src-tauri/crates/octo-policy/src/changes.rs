@@ -3,7 +3,7 @@
 //! The caller judges where these files lie, by the same policy as for the tools `write` and `edit`. The time machine
 //! can undo changes that run unasked in the session's folder, and removed files are in the trash.
 
-mod git;
+pub(crate) mod git;
 
 use crate::{
     footprint::{Footprint, NameChange, Reliance},

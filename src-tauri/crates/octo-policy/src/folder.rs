@@ -2,13 +2,15 @@
 //!
 //! * A pattern matches files. The caller gets their names and detects a secret or a link out of the folder. It also
 //!   gets the closed paths that a search through folders would encounter.
-//! * A repository's own settings can name programs that git starts (filters, text converters, external diffs, promised
-//!   objects fetched through a command), and a submodule has settings of its own. A line asks in a repository with any
-//!   setting not known to be harmless, or with submodules.
+//! * Settings can name programs that git starts (filters, text converters, external diffs, promised objects fetched
+//!   through a command), and a submodule has settings of its own. A line asks in a repository with any setting of its
+//!   own that is not known to be harmless, or with submodules, and where settings in the person's home name a program
+//!   that the environment cannot switch off. See [`settings`].
 //! * Version managers let a folder choose the program that a name like `node` starts. `node --version` asks in a folder
 //!   with such a file.
 
 pub(crate) mod contents;
+pub(crate) mod settings;
 
 use crate::{
     grammar::Reads,
@@ -17,6 +19,7 @@ use crate::{
     programs::version::is_versioned,
     search::{self, RestrictionLookup, Search},
 };
+use settings::GitUse;
 use std::{
     collections::BTreeSet,
     fs,
@@ -36,8 +39,7 @@ const VERSION_FILES: &[&str] = &[
     ".tool-versions", "mise.toml", "rust-toolchain", "rust-toolchain.toml",
 ];
 
-/// Returns what `git` with these arguments prints in a repository, or `None` if it fails. It must run in an
-/// environment with [`crate::git_overrides`] and a [`crate::trusted_path`].
+/// Returns what `git` with these arguments prints in a folder, or `None` if it fails: [`octo_workspace::git_answer`].
 pub type GitQuery = fn(&Path, &[&str]) -> Option<String>;
 
 /// The callbacks that the inspection of a folder uses.
@@ -80,15 +82,20 @@ pub(crate) fn inspect(
         return None;
     }
     if commands.iter().any(|placed| runs_program(&placed.command, "git")) {
-        let repositories: BTreeSet<PathBuf> = folders
-            .iter()
-            .map(|folder| repository(folder))
-            .collect::<Option<Vec<_>>>()?
-            .into_iter()
-            .flatten()
-            .collect();
+        let git_use = GitUse::of(commands.iter().map(|placed| &placed.command));
+        let mut repositories = BTreeSet::new();
+        for folder in &folders {
+            match repository(folder)? {
+                Some(root) => {
+                    repositories.insert(root);
+                }
+                // There too the person's own settings apply.
+                None if !folder.is_dir() || settings::are_harmless(folder, queries.git, git_use) => {}
+                None => return None,
+            }
+        }
         if repositories.len() > MAX_REPOSITORIES
-            || !repositories.iter().all(|repository| is_harmless(repository, queries.git))
+            || !repositories.iter().all(|root| settings::is_harmless(root, queries.git, git_use))
         {
             return None;
         }
@@ -183,86 +190,4 @@ pub(crate) fn repository(folder: &Path) -> Option<Option<PathBuf>> {
         }
     }
     Some(None)
-}
-
-/// Returns whether a repository's own settings cannot start a program, and it has no submodules.
-pub(crate) fn is_harmless(repository: &Path, git: GitQuery) -> bool {
-    let Some(settings) = git(repository, &["config", "--list", "--null", "--name-only", "--show-scope"])
-    else {
-        return false;
-    };
-    let mut fields = settings.split('\0');
-    while let Some(scope) = fields.next().filter(|scope| !scope.is_empty()) {
-        let Some(name) = fields.next() else { return false };
-        if !matches!(scope, "system" | "global" | "command") && !is_harmless_setting(name) {
-            return false;
-        }
-    }
-    let Some(index) = git(repository, &["ls-files", "--stage", "-z"]) else { return false };
-    !index.split('\0').any(|entry| entry.starts_with("160000"))
-}
-
-/// Returns whether a repository may have this setting. `name` is as git prints it: in lower case except for the middle
-/// part.
-fn is_harmless_setting(name: &str) -> bool {
-    #[rustfmt::skip]
-    const CORE: &[&str] = &[
-        "abbrev", "autocrlf", "bare", "bigfilethreshold", "checkstat", "commitgraph", "compression", "eol",
-        "filemode", "ignorecase", "logallrefupdates", "longpaths", "multipackindex", "precomposeunicode",
-        "preloadindex", "protecthfs", "protectntfs", "quotepath", "repositoryformatversion", "safecrlf",
-        "sharedrepository", "sparsecheckout", "sparsecheckoutcone", "symlinks", "trustctime", "untrackedcache",
-        "whitespace",
-    ];
-    #[rustfmt::skip]
-    const DIFF: &[&str] = &[
-        "algorithm", "colormoved", "colormovedws", "context", "indentheuristic", "interhunkcontext",
-        "mnemonicprefix", "noprefix", "renamelimit", "renames", "wserrorhighlight",
-    ];
-    #[rustfmt::skip]
-    const EXTENSIONS: &[&str] = &["compatobjectformat", "noop", "objectformat", "refstorage", "relativeworktrees", "worktreeconfig"];
-    // Without `recentobjectshook`, which names a program.
-    #[rustfmt::skip]
-    const GC: &[&str] = &[
-        "aggressivedepth", "aggressivewindow", "auto", "autodetach", "autopacklimit", "bigpackthreshold", "cruftpacks",
-        "logexpiry", "maxcruftsize", "packrefs", "pruneexpire", "reflogexpire", "reflogexpireunreachable",
-        "rerereresolved", "rerereunresolved", "worktreepruneexpire", "writecommitgraph",
-    ];
-    // Without `templatedir`, whose folder may contain hooks.
-    const INIT: &[&str] = &["defaultbranch", "defaultobjectformat", "defaultrefformat"];
-    // Without extensions and transfer agents, which are programs, and `lfs.url`, from which the filter fetches.
-    const LFS: &[&str] = &["fetchexclude", "fetchinclude", "repositoryformatversion"];
-    const LFS_OF_URL: &[&str] = &["access", "locksverify"];
-    // Without drivers, which are programs that `.gitattributes` assigns to files.
-    #[rustfmt::skip]
-    const MERGE: &[&str] = &[
-        "autostash", "branchdesc", "conflictstyle", "defaulttoupstream", "directoryrenames", "ff", "log", "renamelimit",
-        "renames", "renormalize", "stat", "suppressdest", "verbosity", "verifysignatures",
-    ];
-    #[rustfmt::skip]
-    const PACK: &[&str] = &[
-        "allowpackreuse", "compression", "deltacachelimit", "deltacachesize", "depth", "indexversion", "packsizelimit",
-        "readreverseindex", "threads", "usebitmaps", "usesparse", "window", "windowmemory", "writebitmaphashcache",
-        "writereverseindex",
-    ];
-    const REMOTE: &[&str] =
-        &["fetch", "gh-resolved", "prune", "prunetags", "push", "pushurl", "tagopt", "url"];
-    let Some((section, rest)) = name.split_once('.') else { return false };
-    let last = rest.rsplit('.').next().unwrap_or(rest);
-    match section {
-        "core" => CORE.contains(&rest),
-        "diff" => DIFF.contains(&rest),
-        "extensions" => EXTENSIONS.contains(&rest),
-        "gc" => GC.contains(&rest),
-        "init" => INIT.contains(&rest),
-        // `git lfs install --local` writes a filter, which asks like any other filter.
-        "lfs" => LFS.contains(&rest) || LFS_OF_URL.contains(&last),
-        "merge" => MERGE.contains(&rest),
-        "pack" => PACK.contains(&rest),
-        "remote" => REMOTE.contains(&last),
-        // No setting of these sections names a program for a command that runs unasked.
-        "advice" | "apply" | "branch" | "checkout" | "clean" | "color" | "column" | "commit" | "fetch"
-        | "gui" | "i18n" | "index" | "maintenance" | "notes" | "pull" | "push" | "rebase" | "receive"
-        | "rerere" | "reset" | "stash" | "status" | "tag" | "transfer" | "user" | "versionsort" => true,
-        _ => false,
-    }
 }

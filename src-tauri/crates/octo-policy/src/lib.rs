@@ -49,7 +49,7 @@ mod verdict;
 mod tests;
 
 pub use context::LineContext;
-pub use environment::{DEFAULT_PATH, Variables, alters_git, git_overrides, trusted_path, unattended};
+pub use environment::{Variables, unattended};
 pub use file::{
     CommandRules, PathRules, Policy, PolicyChange, PolicyChangeError, PolicyContent, PolicyFault, PolicyFile,
     PolicyReading, PolicyRules, RuleFault,

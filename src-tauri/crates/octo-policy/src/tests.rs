@@ -14,6 +14,8 @@ mod lasting;
 #[cfg(unix)]
 mod sed;
 #[cfg(unix)]
+mod settings;
+#[cfg(unix)]
 mod startup;
 
 fn is_read_only(line: &str) -> bool {

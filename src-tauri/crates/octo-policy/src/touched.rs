@@ -2,7 +2,7 @@
 
 use crate::{
     changes::{Hooks, Touch},
-    folder::{self, FolderQueries, GitQuery, contents},
+    folder::{self, FolderQueries, GitQuery, contents, settings::GitUse},
     follow::LineEffects,
     footprint::{Footprint, NameChange, Reliance},
     found::{Splitting, is_plain_word},
@@ -235,7 +235,7 @@ fn repository(folder: &Path, hooks: Hooks, git: GitQuery) -> Option<Option<PathB
     let inner = root.join(".git");
     if !inner.symlink_metadata().ok()?.is_dir()
         || inner.join("commondir").exists()
-        || !folder::is_harmless(&root, git)
+        || !folder::settings::is_harmless(&root, git, GitUse::default())
     {
         return None;
     }

@@ -7,7 +7,8 @@
 mod capture;
 mod startup;
 
-use octo_policy::{DEFAULT_PATH, StartupFiles, Variables};
+use octo_policy::{StartupFiles, Variables};
+use octo_workspace::DEFAULT_PATH;
 use startup::StartupStamp;
 use std::{
     path::Path,

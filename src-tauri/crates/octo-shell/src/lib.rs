@@ -1,7 +1,7 @@
 //! Commands: one PTY child each, cleaned output, and their confinement.
 //!
-//! Which commands may run is the subject of the crate `octo-policy`; [`git_answer`] and [`startup_files`] are what
-//! it needs to know of the system.
+//! Which commands may run is the subject of the crate `octo-policy`; [`startup_files`] is what it needs to know of the
+//! system.
 //!
 //! * [`Shell`] runs a session's commands. Every command is a separate `bash` with a separate terminal, in the
 //!   person's login environment; it ends when that `bash` ends, so Octo guesses nothing from its output. When a
@@ -14,7 +14,6 @@
 mod confine;
 mod environment;
 mod error;
-mod git;
 mod hook_program;
 mod interpreter;
 mod output;
@@ -27,7 +26,6 @@ mod testing;
 pub use confine::{Confinement, Enforcement, is_available as confines, temporary_folders};
 pub use environment::{LoginEnvironment, startup_files};
 pub use error::ShellError;
-pub use git::git_answer;
 pub use hook_program::{HookProgram, HookProgramEnd};
 pub use interpreter::language;
 pub use octo_keeper::Supervision;

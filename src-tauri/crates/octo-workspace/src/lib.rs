@@ -2,6 +2,7 @@
 //!
 //! * [`resolve`] returns the file a text names, links followed; [`is_inside`] and [`is_secret`] classify it.
 //! * [`Files`] is the capability to read and write: the only way Octo changes a person's file.
+//! * [`git_command`] makes every git command that Octo runs itself.
 //! * [`glob`] and [`grep`] search; [`diff`] compares; [`Blobs`] stores content under its hash, [`Archives`]
 //!   stores messages that left a model's view, [`Outputs`] stores long tool results.
 //! * [`TimeMachine`] records the changes of every turn to files, and restores the end of any turn.
@@ -18,6 +19,7 @@ mod diff;
 mod expiry;
 mod files;
 mod flush;
+mod git;
 mod home;
 mod home_location;
 mod home_paths;
@@ -44,6 +46,10 @@ pub use files::{
     ListEntry, PathRestriction, ReadLedger, WriteReport,
 };
 pub use flush::FlushTiming;
+pub use git::{
+    DEFAULT_PATH, PersonalSettings, alters_git, git_answer, git_command, git_overrides, git_variables,
+    trusted_path,
+};
 pub use home::{HomeCopy, copy_home, erase_home, measure_home};
 pub use home_location::{
     CopyManifest, CopySummary, FORMER_HOME_INFIX, FormerHome, HOME_SIBLING_SUFFIXES, HomeAtStart,

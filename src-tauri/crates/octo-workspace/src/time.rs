@@ -28,7 +28,7 @@ mod compare;
 mod content;
 mod error;
 mod folder;
-mod git;
+pub(crate) mod git;
 mod journal;
 mod lasting;
 mod others;

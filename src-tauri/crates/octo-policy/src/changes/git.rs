@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 /// The subcommands, with their options in the notation of [`crate::grammar`].
 #[rustfmt::skip]
-pub(super) const ROWS: &[(&str, &str)] = &[
+pub(crate) const ROWS: &[(&str, &str)] = &[
     ("add", "-AuvnN --all --update --verbose --dry-run --intent-to-add --no-all !-f !--force !-p !--patch !-i !--interactive !-e !--edit !--pathspec-from-file=FILE !--chmod=MODE"),
     ("branch", "-qv --quiet --verbose --no-track"),
     ("checkout", "-q -b=NAME --quiet --no-track"),

@@ -1,7 +1,10 @@
 //! Closed files whose contents git would print although the line does not name them. A query of git lists their names
 //! before the command runs.
 
-use super::{FolderQueries, GitQuery, repository};
+use super::{
+    FolderQueries, GitQuery, repository,
+    settings::{self, GitUse},
+};
 use crate::{
     grammar::Reads,
     plain::Simple,
@@ -72,7 +75,7 @@ pub(crate) fn closed_names(
 #[expect(clippy::option_option, reason = "no repository and an unusable one are different answers")]
 pub(crate) fn answer(git: GitQuery, folder: &Path, query: &[String]) -> Option<Option<(PathBuf, String)>> {
     let Some(root) = repository(folder)? else { return Some(None) };
-    if !super::is_harmless(&root, git) {
+    if !settings::is_harmless(&root, git, GitUse::default()) {
         return None;
     }
     let answer = ask(git, folder, query).unwrap_or_default();

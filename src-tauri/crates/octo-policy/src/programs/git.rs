@@ -11,6 +11,7 @@ mod format;
 pub(crate) use contents::{Contents, shown_contents};
 
 use crate::{
+    changes,
     context::UNKNOWN,
     grammar::{LongSpelling, OptionGrammar, Options, Reads},
     plain::{Form, Word},
@@ -189,6 +190,51 @@ pub(crate) fn reads(arguments: &[Word]) -> Option<Reads> {
     let mut reads: Reads = reads.into_iter().map(|path| command.path_from_start(path)).collect();
     reads.extend(command.folder.map(str::to_owned));
     Some(reads)
+}
+
+/// Whether this is the name of a command that may run without approval.
+pub(crate) fn is_known_command(name: &str) -> bool {
+    COMMANDS.contains_key(name) || changes::git::ROWS.iter().any(|(known, _)| *known == name)
+}
+
+/// Whether a command may show differences or search in them, for which git starts external diffs and text converters.
+pub(crate) fn may_show_differences(arguments: &[Word]) -> bool {
+    const NEVER: &[&str] = &[
+        "branch",
+        "cat-file",
+        "check-ignore",
+        "config",
+        "count-objects",
+        "describe",
+        "for-each-ref",
+        "grep",
+        "ls-files",
+        "ls-tree",
+        "merge-base",
+        "name-rev",
+        "remote",
+        "rev-list",
+        "rev-parse",
+        "shortlog",
+        "show-branch",
+        "show-ref",
+        "symbolic-ref",
+        "tag",
+        "var",
+        "worktree",
+    ];
+    let Some(command) = GitCommand::read(arguments) else {
+        // Those that change something show none.
+        let verb = arguments.first().map(|word| word.text.as_str()).unwrap_or_default();
+        return verb != "--version" && !changes::git::ROWS.iter().any(|(known, _)| *known == verb);
+    };
+    let options = &command.options;
+    match command.name {
+        "log" | "reflog" | "whatchanged" => contents::shows_patches(options) || options.has(&["G", "S"]),
+        "status" => options.has(&["v", "verbose"]),
+        "stash" => options.has(&["p", "patch"]) || command.operands().first() == Some(&"show"),
+        name => !NEVER.contains(&name),
+    }
 }
 
 /// Returns the paths that a revision or path may name: `HEAD:a` prints `a`, and so does `:0:a`.

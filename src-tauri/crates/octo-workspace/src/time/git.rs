@@ -18,12 +18,12 @@ use std::{
     fs::File,
     io::{self, BufRead, BufReader, Read, Seek, Write},
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    process::{Child, ChildStdin, ChildStdout, Stdio},
     thread,
 };
 
 use super::bytes::path_of;
-use crate::{Blobs, FlushTiming, paths::resolve_links};
+use crate::{Blobs, FlushTiming, PersonalSettings, git_command, paths::resolve_links};
 
 type GitObject = [u8; 20];
 
@@ -155,18 +155,14 @@ fn parse_hex(text: &str) -> Option<GitObject> {
 
 /// Starts `git cat-file` in one of its batch modes.
 fn cat_file(data: &Path, mode: &str) -> io::Result<(Child, ChildStdin, BufReader<ChildStdout>)> {
-    let mut command = Command::new("git");
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
-        command.env_remove(name);
-    }
+    // A working tree's own files must not pose as git.
+    let tree = data.ancestors().find(|above| above.ends_with(".git")).and_then(Path::parent);
+    let mut command =
+        git_command(tree.unwrap_or(data), PersonalSettings::Ignored).ok_or(io::ErrorKind::NotFound)?;
     let mut child = command
         .arg("--git-dir")
         .arg(data)
-        .args(["-c", "core.fsmonitor=false", "cat-file", mode])
-        .env("GIT_NO_LAZY_FETCH", "1")
-        .env("GIT_ALLOW_PROTOCOL", "none")
-        .env("GIT_OPTIONAL_LOCKS", "0")
-        .env("GIT_TERMINAL_PROMPT", "0")
+        .args(["cat-file", mode])
         .env("GIT_NO_REPLACE_OBJECTS", "1")
         .current_dir(data)
         .stdin(Stdio::piped())

@@ -2,6 +2,7 @@
 
 use super::super::RepositoryNetwork;
 use octo_protocol::{ApiError, ProxyChoice};
+use octo_workspace::PersonalSettings;
 use std::{
     ffi::{OsStr, OsString},
     path::{Path, PathBuf},
@@ -61,14 +62,9 @@ pub(super) async fn clone(source: &str, network: &RepositoryNetwork) -> Result<F
     // The person's own settings could name programs to run: filters, helpers, hooks.
     git.env_clear()
         .envs(network.variables().filter_map(|name| Some((name, std::env::var_os(name)?))))
-        .envs([
-            ("GIT_CONFIG_NOSYSTEM", "1"),
-            ("GIT_CONFIG_GLOBAL", if cfg!(windows) { "NUL" } else { "/dev/null" }),
-            ("GIT_TERMINAL_PROMPT", "0"),
-            ("GIT_ALLOW_PROTOCOL", "https"),
-            ("GIT_LFS_SKIP_SMUDGE", "1"),
-        ])
-        .args(["-c", "core.symlinks=false", "-c", "core.hooksPath="]);
+        .envs(octo_workspace::git_variables(PersonalSettings::Ignored))
+        .envs([("GIT_ALLOW_PROTOCOL", "https"), ("GIT_LFS_SKIP_SMUDGE", "1")])
+        .args(["-c", "core.symlinks=false"]);
     if let Some(proxy) = network.proxy() {
         git.args(["-c", &format!("http.proxy={proxy}")]);
     }

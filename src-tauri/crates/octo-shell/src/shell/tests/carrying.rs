@@ -272,7 +272,7 @@ fn is_read_only(line: &str) -> bool {
         policy: &policy,
         rules: &[],
         startup: &startup,
-        git: crate::git_answer,
+        git: octo_workspace::git_answer,
     };
     let verdict = assess(line, &[], context).verdict;
     matches!(verdict, Verdict::Known(touched) if touched.writes.is_empty() && touched.removes.is_empty())
