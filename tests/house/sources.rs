@@ -35,8 +35,8 @@ const MAY_WRITE: &[(&str, &str)] = &[
         "empty caches of package managers, without which a held command could not fill them",
     ),
     (
-        "src-tauri/crates/octo-shell/src/environment/capture.rs",
-        "a login shell answers through a temporary file",
+        "src-tauri/crates/octo-shell/src/environment/login_shell.rs",
+        "the only folder a queried login shell may write to, removed after it",
     ),
     ("src-tauri/crates/octo-shell/src/output/log.rs", "the whole output of a command, in Octo's own folder"),
     (

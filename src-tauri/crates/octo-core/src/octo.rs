@@ -39,7 +39,7 @@ use octo_protocol::{
     StoredTopic, TaskNotifications, Topic, TypedRequest,
 };
 use octo_runtime::{Clock, SystemClock};
-use octo_shell::LoginEnvironment;
+use octo_shell::{LoginEnvironment, LoginSandbox};
 use octo_store::{SettingsState, Store};
 use octo_tools::{BUNDLED_FOLDER, SHIPPED_SCRIPTS, SkillTask, Toolset, WebSearch, install_bundled};
 use octo_trash::HomeTrash;
@@ -332,7 +332,11 @@ fn services(
         searching,
         browser,
         documents: DocumentReader::from_this_program(),
-        login: LoginEnvironment::capture(),
+        login: LoginEnvironment::capture(LoginSandbox {
+            octo: base.paths.resolved_home(),
+            octo_others: base.paths.other_homes(),
+            supervision: config.supervision.clone(),
+        }),
         rules: Arc::new(PersonRules::new(&config.home, base.updates.clone())),
         running: RunningCalls::default(),
         time: TimeMachine::new(store.clone(), base.blobs.clone(), &config.home, TimeLimits::default()),

@@ -1,5 +1,5 @@
-//! Start-up files of shells. A shell runs them unconfined, so a line in one of them is a command that runs without
-//! approval: in the person's next terminal, and in the login shell from which Octo takes its variables.
+//! Start-up files of shells. A shell runs them unconfined in the person's next terminal, so a line in one of them is a
+//! command that runs without approval. The login shell from which Octo takes variables is confined.
 
 mod login;
 
@@ -58,24 +58,28 @@ const STARTUP_VARIABLES: &[&str] = &["ZDOTDIR", "BASH_ENV", "ENV"];
 /// disk once.
 #[derive(Clone, Debug, Default)]
 pub struct StartupFiles {
-    /// The values of [`STARTUP_VARIABLES`].
-    variables: Variables,
+    /// The values of [`STARTUP_VARIABLES`], per environment.
+    variables: Vec<Variables>,
     /// The start-up files, with links resolved.
     files: OnceLock<Vec<PathBuf>>,
-    /// The value of `PATH`.
-    path: String,
+    /// The values of `PATH`, per environment.
+    paths: Vec<String>,
     /// The folders in `PATH`, with links resolved.
     folders: OnceLock<Vec<PathBuf>>,
 }
 
 impl StartupFiles {
-    /// Returns the start-up files of a person whose login shell has these variables.
-    pub fn new(variables: &Variables) -> Self {
-        let named = variables.iter().filter(|(name, _)| STARTUP_VARIABLES.contains(&name.as_str()));
+    /// Returns the start-up files of a person whose shells may have any of these environments. A login shell's answer
+    /// alone does not say which files it reads: a start-up file may have changed the variables.
+    pub fn new(environments: &[&Variables]) -> Self {
+        let named = |variables: &&Variables| -> Variables {
+            let named = variables.iter().filter(|(name, _)| STARTUP_VARIABLES.contains(&name.as_str()));
+            named.map(|(name, value)| (name.clone(), value.clone())).collect()
+        };
         Self {
-            variables: named.map(|(name, value)| (name.clone(), value.clone())).collect(),
+            variables: environments.iter().map(named).collect(),
             files: OnceLock::new(),
-            path: variables.get("PATH").cloned().unwrap_or_default(),
+            paths: environments.iter().filter_map(|variables| variables.get("PATH").cloned()).collect(),
             folders: OnceLock::new(),
         }
     }
@@ -83,7 +87,8 @@ impl StartupFiles {
     /// Returns whether a real path lies in a folder in which the person's shells look for programs.
     pub(crate) fn is_on_path(&self, path: &Path) -> bool {
         let folders = self.folders.get_or_init(|| {
-            let entries = std::env::split_paths(&self.path).filter(|entry| entry.is_absolute());
+            let entries =
+                self.paths.iter().flat_map(std::env::split_paths).filter(|entry| entry.is_absolute());
             entries.map(|entry| octo_workspace::resolve_links(&entry).unwrap_or(entry)).collect()
         });
         folders.iter().any(|folder| is_below(folder, path))
@@ -102,8 +107,8 @@ impl StartupFiles {
     fn all_files(&self, context: &LineContext) -> Vec<PathBuf> {
         let home = context.home.as_deref();
         let listed = home.into_iter().flat_map(|home| PERSON_FILES.iter().map(|name| home.join(name)));
-        let mut files: Vec<PathBuf> = variable_files(&self.variables, home)
-            .into_iter()
+        let mut files: Vec<PathBuf> = login_startup_files(home, None)
+            .chain(self.variables.iter().flat_map(|variables| variable_files(variables, home)))
             .chain(listed)
             .chain(MACHINE_FILES.iter().map(PathBuf::from))
             .map(|file| octo_workspace::resolve_links(&file).unwrap_or(file))

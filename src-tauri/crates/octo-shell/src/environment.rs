@@ -3,9 +3,19 @@
 //! Octo may have been started from an icon, with almost no environment: version managers, `PATH` entries and
 //! the like are only in the person's login shell. Octo therefore queries that shell once, on first use, and
 //! passes the result to every command. When a start-up file changes, it queries the shell again.
+//!
+//! The agent may have changed what the shell reads: the start-up files of a session whose folder is the home, or files
+//! they read in turn. So the shell runs in a sandbox, always, and its answer is trusted no more than a command's output:
+//! see [`LoginEnvironment::of_unattended`] and [`LoginEnvironment::of_hook`].
 
 mod capture;
+#[cfg(unix)]
+mod login_process;
+#[cfg(unix)]
+mod login_shell;
 mod startup;
+
+pub use capture::LoginSandbox;
 
 use octo_policy::{StartupFiles, Variables};
 use octo_workspace::DEFAULT_PATH;
@@ -23,7 +33,7 @@ pub struct LoginEnvironment(EnvironmentSource);
 #[derive(Clone, Debug)]
 enum EnvironmentSource {
     /// From the login shell.
-    Shell(Arc<LoginShellCache>),
+    Shell(Arc<LoginShellCache>, Arc<LoginSandbox>),
     /// Fixed.
     Fixed(Arc<Variables>),
 }
@@ -54,7 +64,7 @@ impl LoginShellCache {
 
     /// Returns the shell's variables; queries the shell first if it was not queried yet or its start-up files
     /// changed. If the shell fails later, its last answer is kept.
-    async fn variables(&self, secret: &[String]) -> Arc<Variables> {
+    async fn variables(&self, secret: &[String], sandbox: &LoginSandbox) -> Arc<Variables> {
         let mut cached = self.answer.lock().await;
         let process_variables = self.process_variables.clone();
         let looked = tokio::task::spawn_blocking(move || StartupStamp::now(&process_variables)).await;
@@ -64,7 +74,7 @@ impl LoginShellCache {
             return Arc::clone(&answer.variables);
         }
         let stamp = looked.unwrap_or_else(|_| StartupStamp::now(&self.process_variables));
-        let queried = capture::query_login_shell(&self.process_variables, secret).await;
+        let queried = capture::query_login_shell(&self.process_variables, secret, sandbox).await;
         let variables = match (queried, cached.as_ref()) {
             (Some(variables), _) => Arc::new(variables),
             (None, Some(answer)) => Arc::clone(&answer.variables),
@@ -77,11 +87,11 @@ impl LoginShellCache {
 
 impl LoginEnvironment {
     /// Returns the environment of the person's login shell (`$SHELL`, else the one of their account, else
-    /// `bash`). Octo queries it when the first command needs it, and again when a start-up file changed, for at
-    /// most ten seconds (and `bash` for as long if it does not answer); if none does, commands get the
-    /// process's own environment.
-    pub fn capture() -> Self {
-        Self(EnvironmentSource::Shell(Arc::clone(&PERSON_CACHE)))
+    /// `bash`). Octo queries it in a sandbox when the first command needs it, and again when a start-up file changed,
+    /// for at most ten seconds (and `bash` for as long if it does not answer); if none does, or the system has no
+    /// sandbox, commands get the process's own environment.
+    pub fn capture(sandbox: LoginSandbox) -> Self {
+        Self(EnvironmentSource::Shell(Arc::clone(&PERSON_CACHE), Arc::new(sandbox)))
     }
 
     /// Returns an environment of exactly these variables.
@@ -93,7 +103,7 @@ impl LoginEnvironment {
     pub(crate) async fn variables(&self, secret: &[String]) -> Variables {
         let source = match &self.0 {
             EnvironmentSource::Fixed(variables) => Arc::clone(variables),
-            EnvironmentSource::Shell(shell_environment) => shell_environment.variables(secret).await,
+            EnvironmentSource::Shell(cache, sandbox) => cache.variables(secret, sandbox).await,
         };
         let mut variables: Variables = source
             .iter()
@@ -106,14 +116,63 @@ impl LoginEnvironment {
         variables.extend(ALWAYS_SET.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         variables
     }
+
+    /// Returns the environment of a command that runs without approval, derived from [`Self::variables`]. The home and
+    /// the folder of settings are those Octo itself has: the policy judged the line with these.
+    pub(crate) fn of_unattended(&self, variables: Variables, folder: &Path) -> Variables {
+        let mut unattended = octo_policy::unattended(variables, folder);
+        if let EnvironmentSource::Shell(cache, _) = &self.0 {
+            for name in ["HOME", "XDG_CONFIG_HOME"] {
+                match cache.process_variables.get(name) {
+                    Some(value) => drop(unattended.insert(name.to_owned(), value.clone())),
+                    // Without one, the account's home is the home to both.
+                    None if name == "HOME" => {}
+                    None => drop(unattended.remove(name)),
+                }
+            }
+        }
+        unattended
+    }
+
+    /// Returns the environment of a hook, which nothing confines, derived from [`Self::variables`]: without variables
+    /// that make its programs load or run files they do not name.
+    pub(crate) fn of_hook(&self, mut variables: Variables) -> Variables {
+        const LOADING: &[&str] = &[
+            "BASH_ENV",
+            "ENV",
+            "BASHOPTS",
+            "SHELLOPTS",
+            "PS4",
+            "PERL5OPT",
+            "PYTHONSTARTUP",
+            "RUBYOPT",
+            "NODE_OPTIONS",
+        ];
+        const LOADING_PREFIXES: &[&str] = &["LD_", "DYLD_", "BASH_FUNC_", "GIT_"];
+        let own = match &self.0 {
+            EnvironmentSource::Shell(cache, _) => &cache.process_variables,
+            EnvironmentSource::Fixed(fixed) => fixed.as_ref(),
+        };
+        // What Octo was started with is the person's.
+        variables.retain(|name, value| {
+            let is_loading = LOADING.contains(&name.as_str())
+                || LOADING_PREFIXES.iter().any(|start| name.starts_with(start));
+            !is_loading
+                || own.get(name) == Some(value)
+                || ALWAYS_SET.contains(&(name.as_str(), value.as_str()))
+        });
+        variables
+    }
 }
 
 /// Returns the start-up files of the person's shells and of the machine. Those that variables name are taken from
-/// the login shell once it was queried, and from the process's own variables until then.
+/// the process's own variables, and from the login shell once it was queried.
 pub fn startup_files() -> StartupFiles {
     let answered =
         PERSON_CACHE.answer.try_lock().ok().and_then(|cached| Some(Arc::clone(&cached.as_ref()?.variables)));
-    StartupFiles::new(answered.as_deref().unwrap_or(&PERSON_CACHE.process_variables))
+    let environments: Vec<&Variables> =
+        [&PERSON_CACHE.process_variables].into_iter().chain(answered.as_deref()).collect();
+    StartupFiles::new(&environments)
 }
 
 /// Whether a variable is hidden from commands.

@@ -59,7 +59,7 @@ impl HookProgram<'_> {
             Language::Bash => ["--noprofile", "--norc", "-c"],
             Language::PowerShell => ["-NoLogo", "-NoProfile", "-Command"],
         };
-        let variables = self.login.variables(self.secret_variables).await;
+        let variables = self.login.of_hook(self.login.variables(self.secret_variables).await);
         let start = HookStart { flags, line: self.line, folder: self.folder, variables };
         let HookProcess { input, output: stdout, errors: stderr, mut tree } = match self.supervision {
             #[cfg(target_os = "linux")]

@@ -24,7 +24,7 @@ mod shell;
 mod testing;
 
 pub use confine::{Confinement, Enforcement, is_available as confines, temporary_folders};
-pub use environment::{LoginEnvironment, startup_files};
+pub use environment::{LoginEnvironment, LoginSandbox, startup_files};
 pub use error::ShellError;
 pub use hook_program::{HookProgram, HookProgramEnd};
 pub use interpreter::language;

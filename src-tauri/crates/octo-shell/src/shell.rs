@@ -102,8 +102,10 @@ use commands::Commands;
 pub use current_dir::ClosedFolders;
 #[cfg(windows)]
 pub(crate) use guard::kill_tree;
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 pub(crate) use place::interpreter;
+#[cfg(unix)]
+pub(crate) use tree::spawn_confined;
 
 impl Shell {
     /// Creates a session's shell. Starts and writes nothing.

@@ -17,6 +17,7 @@ mod fast_time;
 mod full_disk;
 mod golden;
 mod killed;
+mod login;
 mod long;
 mod moved_home;
 mod other_processes;

@@ -1,6 +1,5 @@
 //! The process of a hook's program, and all it started.
 
-#[cfg(any(windows, target_os = "linux"))]
 use crate::shell;
 use std::{io, process::Stdio};
 use tokio::{
@@ -45,8 +44,10 @@ impl HookProcess {
     pub(super) fn in_group(start: HookStart<'_>) -> io::Result<Self> {
         #[cfg(windows)]
         let program = crate::interpreter::INTERPRETER.program.clone();
+        // The login shell's path may lead elsewhere.
         #[cfg(not(windows))]
-        let program = "bash";
+        let program =
+            shell::interpreter(std::env::var("PATH").ok().as_deref()).ok_or(io::ErrorKind::NotFound)?.program;
         let mut command = Command::new(program);
         command.args(start.flags).arg(start.line).current_dir(start.folder).env_clear().envs(start.variables);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
@@ -64,7 +65,8 @@ impl HookProcess {
     /// Starts a program by a keeper.
     #[cfg(target_os = "linux")]
     pub(super) async fn under_keeper(start: HookStart<'_>, keeper: &Keeper) -> io::Result<Self> {
-        let bash = shell::interpreter(start.variables.get("PATH").map(String::as_str));
+        // The login shell's path may lead elsewhere.
+        let bash = shell::interpreter(std::env::var("PATH").ok().as_deref());
         let (input, our_input) = io::pipe()?;
         let (our_output, output) = io::pipe()?;
         let (our_errors, errors) = io::pipe()?;

@@ -203,7 +203,7 @@ impl Commands {
         }
         let mut variables = match run.carry_scope {
             CarryScope::All => carry.variables(&login),
-            CarryScope::FolderOnly => octo_policy::unattended(login.clone(), &run.folder),
+            CarryScope::FolderOnly => self.config.login.of_unattended(login.clone(), &run.folder),
         };
         variables.extend(run.env.iter().cloned());
         variables.retain(|name, _| !environment::is_hidden(name, &self.config.secret_variables));

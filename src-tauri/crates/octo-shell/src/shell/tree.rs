@@ -7,13 +7,13 @@ use super::{
     process::{LeaderStart, start_error},
     processes,
 };
-use crate::ShellError;
+use crate::{Confinement, ShellError};
 #[cfg(target_os = "linux")]
 use octo_keeper::{Keeper, ProcessTree, ProgramEnd, ProgramStart, StandardStreams};
 use octo_keeper::{Supervision, process_table::Process};
 use octo_protocol::CommandState;
 use parking_lot::Mutex;
-use portable_pty::{CommandBuilder, PtyPair};
+use portable_pty::{CommandBuilder, PtyPair, SlavePty};
 use std::{
     io,
     os::unix::process::ExitStatusExt,
@@ -169,7 +169,7 @@ fn under_keeper(start: &LeaderStart<'_>, keeper: &Keeper, pty: PtyPair) -> io::R
         arguments: start.arguments.iter().map(Into::into).collect(),
         environment,
         folder: start.cwd.to_owned(),
-        grants: start.confinement.as_ref().map(crate::Confinement::grants),
+        grants: start.confinement.as_ref().map(Confinement::grants),
         streams: StandardStreams::Terminal(terminal),
     })
 }
@@ -196,10 +196,18 @@ fn spawn(start: &LeaderStart<'_>, pty: PtyPair) -> Result<Box<Child>, ShellError
         builder.env(name, value);
     }
     // In this process only the leader's descriptor of the terminal stays open.
-    let slave = pty.slave;
     drop(pty.master);
-    let spawn = move || slave.spawn_command(builder).map_err(|error| start_error(&error));
-    let child = match &start.confinement {
+    spawn_confined(pty.slave, builder, start.confinement.as_ref())
+}
+
+/// Starts a process in a terminal, under its confinement. A launcher must be in the command already.
+pub(crate) fn spawn_confined(
+    terminal: Box<dyn SlavePty + Send>,
+    command: CommandBuilder,
+    confinement: Option<&Confinement>,
+) -> Result<Box<Child>, ShellError> {
+    let spawn = move || terminal.spawn_command(command).map_err(|error| start_error(&error));
+    let child = match confinement {
         None => spawn()?,
         // A separate thread that ends right after: its child processes inherit the confinement, and it cannot
         // be removed.
