@@ -379,6 +379,46 @@ fn no_browser_is_started_without_its_protections() {
     }
 }
 
+/// The crates whose tests the gate runs with homes outside the temporary folders too.
+const TESTED_AS_A_PERSON: &[&str] = &[
+    "src-tauri/crates/octo-keeper/",
+    "src-tauri/crates/octo-shell/",
+    "src-tauri/crates/octo-store/",
+    "src-tauri/crates/octo-workspace/",
+];
+
+/// Calls that create or name a folder below the system's temporary one, wherever a test should be.
+const TEMPORARY_HOMES: &[&str] =
+    &["tempfile::tempdir(", "TempDir::new(", "TempDir::with_prefix(", ".tempdir()", "temp_dir()"];
+
+fn is_temporary_home(line: &str) -> bool {
+    !is_comment(line) && TEMPORARY_HOMES.iter().any(|call| line.contains(call))
+}
+
+#[test]
+fn homes_of_tests_can_be_where_homes_are() {
+    let tested =
+        SOURCES.iter().filter(|source| TESTED_AS_A_PERSON.iter().any(|it| source.path.starts_with(it)));
+    let (mut found, mut made) = (Vec::new(), 0);
+    for source in tested {
+        let shipped = if source.is_test() { 0 } else { source.shipped().count() };
+        for (index, line) in source.text.lines().enumerate().skip(shipped) {
+            made += usize::from(line.contains("octo_testkit::test_folder()"));
+            if is_temporary_home(line) {
+                found.push(format!("{}:{}: {}", source.path, index + 1, line.trim()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "octo_testkit::test_folder() makes it:\n{}", found.join("\n"));
+    assert!(made > 50, "the tests' folders are found: {made}");
+    for line in
+        ["let home = tempfile::tempdir().unwrap();", "TempDir::new().unwrap()", "&std::env::temp_dir()"]
+    {
+        assert!(is_temporary_home(line), "{line}");
+    }
+    assert!(!is_temporary_home("let home = octo_testkit::test_folder();"));
+}
+
 #[test]
 fn only_one_file_of_the_page_knows_tauri() {
     let knowing: Vec<&str> = SOURCES

@@ -5,6 +5,8 @@ mod bench;
 mod bindings;
 mod bundle;
 mod licences;
+#[cfg(target_os = "linux")]
+mod person;
 mod platforms;
 mod project;
 mod release;

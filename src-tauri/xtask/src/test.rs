@@ -54,6 +54,8 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &TestOptions) ->
     } else {
         say("not on this system: the tests in a real window (only Linux has a driver for its webview)");
     }
+    #[cfg(target_os = "linux")]
+    steps.work("tests as a person", || crate::person::run(project))?;
     let tests = project.workspace(["nextest", "run"]);
     steps.run("tests", tests)
 }

@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn git_bash_is_found_in_its_folder_and_next_to_git() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = octo_testkit::test_folder();
         let git = folder.path().join("tools").join("Git");
         fs::create_dir_all(git.join("cmd")).unwrap();
         fs::write(git.join("cmd").join("git.exe"), "").unwrap();

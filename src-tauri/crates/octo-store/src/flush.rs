@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_closed_is_flushed_and_keeps_its_content() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = octo_testkit::test_folder();
         let path = folder.path().join("file");
         fs::write(&path, "content").unwrap();
         flush_file(&path).unwrap();
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_missing_is_not_created() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = octo_testkit::test_folder();
         let path = folder.path().join("file");
         assert_eq!(flush_file(&path).unwrap_err().kind(), ErrorKind::NotFound);
         assert!(!path.exists());
@@ -76,7 +76,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_folder_that_is_missing_is_an_error() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = octo_testkit::test_folder();
         let missing = folder.path().join("folder");
         assert_eq!(flush_folder(&missing).unwrap_err().kind(), ErrorKind::NotFound);
     }

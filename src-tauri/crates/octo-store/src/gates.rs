@@ -38,7 +38,7 @@ fn finish(connection: &Connection) -> Vec<String> {
 }
 
 fn home_with_store() -> (tempfile::TempDir, Store) {
-    let home = tempfile::tempdir().unwrap();
+    let home = octo_testkit::test_folder();
     let store = Store::open(home.path()).unwrap();
     (home, store)
 }

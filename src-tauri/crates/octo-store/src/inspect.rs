@@ -161,7 +161,7 @@ mod tests {
     use std::fs;
 
     fn copied(folder: &Path) -> PathBuf {
-        let home = tempfile::tempdir().unwrap();
+        let home = octo_testkit::test_folder();
         let store = Store::open(home.path()).unwrap();
         let file = folder.join("octo.db");
         let file_copy = file.clone();
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn inspecting_a_copy_leaves_no_files() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = octo_testkit::test_folder();
         let odd_folder = folder.path().join("100% of it? #1");
         fs::create_dir(&odd_folder).unwrap();
         let file = copied(&odd_folder);
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn unusable_copies_are_distinguished() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = octo_testkit::test_folder();
         let file = copied(folder.path());
         let intact = fs::read(&file).unwrap();
         Connection::open(&file).unwrap().pragma_update(None, "user_version", 999).unwrap();
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_home_in_use_is_not_claimed() {
-        let home = tempfile::tempdir().unwrap();
+        let home = octo_testkit::test_folder();
         let store = Store::open(home.path()).unwrap();
         assert!(matches!(claim(home.path()).unwrap(), HomeClaim::Occupied));
         store.close();
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn a_living_process_with_a_lease_keeps_a_home() {
         use std::process::{Command, Stdio};
-        let home = tempfile::tempdir().unwrap();
+        let home = octo_testkit::test_folder();
         let store = Store::open(home.path()).unwrap();
         let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         // The start time is unknown here, so the process id alone proves that it is alive.

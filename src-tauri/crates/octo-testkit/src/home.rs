@@ -32,7 +32,7 @@ impl Default for TempHome {
 impl TempHome {
     /// Creates fresh, empty folders.
     pub fn new() -> Self {
-        Self::new_in(&std::env::temp_dir())
+        Self::new_in(&crate::folder::base())
     }
 
     /// Fresh, empty folders below `folder`: below the system's temporary folder every command may write.

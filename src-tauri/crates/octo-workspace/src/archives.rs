@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn archives_are_numbered_by_what_is_on_the_disk() {
-        let home = tempfile::tempdir().unwrap();
+        let home = octo_testkit::test_folder();
         let archives = Archives::new(home.path().join("archives/session"));
         assert_eq!(archives.list(), Vec::<PathBuf>::new());
         let first = archives.add("# one", "{}\n").unwrap();

@@ -187,7 +187,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn home() -> tempfile::TempDir {
-        let home = tempfile::tempdir().unwrap();
+        let home = octo_testkit::test_folder();
         for (path, text) in [
             ("octo.db", "database"),
             ("octo.db-wal", "log"),
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_copy_contains_only_irreplaceable_data() {
-        let (home, target) = (home(), tempfile::tempdir().unwrap());
+        let (home, target) = (home(), octo_testkit::test_folder());
         let copy = copy_home(home.path(), target.path()).unwrap();
         assert_eq!(
             names(target.path()),
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn a_link_is_neither_followed_nor_silently_left_out() {
         let (home, target, outside_folder) =
-            (home(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+            (home(), octo_testkit::test_folder(), octo_testkit::test_folder());
         fs::write(outside_folder.path().join("kept"), "x").unwrap();
         std::os::unix::fs::symlink(outside_folder.path(), home.path().join("skills/linked")).unwrap();
         let copy = copy_home(home.path(), target.path()).unwrap();

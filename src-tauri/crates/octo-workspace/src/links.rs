@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn an_address_names_a_file_of_this_machine_or_none() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = octo_testkit::test_folder();
         let folder = crate::resolve_links(folder.path()).unwrap();
         for name in ["a.png", "two words.txt", "100%25.txt", "图.png", "a#1.md", "main.rs"] {
             fs::write(folder.join(name), "").unwrap();

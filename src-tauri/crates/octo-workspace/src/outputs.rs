@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn outputs_are_kept_under_plain_names_only() {
-        let home = tempfile::tempdir().unwrap();
+        let home = octo_testkit::test_folder();
         let outputs = Outputs::new(home.path().join("outputs/session"));
         assert_eq!(outputs.find("a.md"), None);
         let path = outputs.keep("a.md", "one").unwrap();
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_new_output_removes_old_ones() {
-        let home = tempfile::tempdir().unwrap();
+        let home = octo_testkit::test_folder();
         let outputs = Outputs::new(home.path());
         let saved: Vec<PathBuf> = (0..9).map(|day| outputs.keep(&format!("{day}.md"), "").unwrap()).collect();
         for (path, day) in saved.iter().zip(0..) {

@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn private_folders_are_closed_to_others() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = octo_testkit::test_folder();
         let made = private_folder(&folder.path().join("a/b")).unwrap();
         assert_eq!(fs::metadata(&made).unwrap().permissions().mode() & 0o777, 0o700);
         assert_eq!(private_folder(&made).unwrap(), made, "one that is there is no error");
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_file_is_replaced_whole_and_nobody_else_may_read_it() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = octo_testkit::test_folder();
         let path = folder.path().join("a.md");
         write_private(&path, b"one").unwrap();
         write_private(&path, b"two").unwrap();
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_draft_changes_nothing_until_committed() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = octo_testkit::test_folder();
         let path = folder.path().join("a.md");
         write_private(&path, b"one").unwrap();
         drop(write_draft(&path, b"two").unwrap());

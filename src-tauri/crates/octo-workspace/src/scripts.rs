@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn an_update_replaces_unchanged_scripts_and_backs_up_changed_ones() {
-        let home = tempfile::tempdir().unwrap();
+        let home = octo_testkit::test_folder();
         let scripts = Scripts::new(home.path().join("scripts"));
         assert_eq!(scripts.find("read.sh"), None);
         assert_eq!(outcome(&scripts, ONE), ScriptInstallOutcome::New);
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn without_a_record_or_a_version_nothing_is_lost() {
-        let home = tempfile::tempdir().unwrap();
+        let home = octo_testkit::test_folder();
         let scripts = Scripts::new(home.path());
         fs::write(home.path().join("read.sh"), "echo no version\n").unwrap();
         fs::write(home.path().join(SHIPPED), "broken").unwrap();

@@ -78,7 +78,7 @@ fn wait_until(description: &str, mut condition: impl FnMut() -> bool) {
 
 /// Starts a line that leaves one process in its own session. Returns the ID of that process.
 fn start_with_escape(keeper: &Keeper, rest: &str) -> (TestProgram, String) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = octo_testkit::test_folder();
     let pid = folder.path().join("pid");
     let line = format!(
         "setsid -f sh -c 'trap \"\" HUP TERM; echo $$ > {0}.new; mv {0}.new {0}; exec sleep 1000' >/dev/null 2>&1; \
@@ -164,7 +164,7 @@ fn a_confined_program_writes_only_to_granted_paths() {
         return;
     }
     let keeper = keeper();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = octo_testkit::test_folder();
     for name in ["open", "closed"] {
         fs::create_dir(folder.path().join(name)).unwrap();
     }

@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn caches_are_created_for_installed_programs_only() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = octo_testkit::test_folder();
         let (home, bin) = (folder.path().join("home"), folder.path().join("bin"));
         fs::create_dir_all(&bin).unwrap();
         fs::create_dir_all(home.join(".npm")).unwrap();
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_dangling_link_is_not_followed() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = octo_testkit::test_folder();
         let target = folder.path().join("elsewhere");
         #[cfg(unix)]
         std::os::unix::fs::symlink(&target, folder.path().join(".cache")).unwrap();

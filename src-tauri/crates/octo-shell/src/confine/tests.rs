@@ -13,7 +13,7 @@ fn fixture() -> Option<Fixture> {
         println!("left out: this kernel has no Landlock");
         return None;
     }
-    let keep = tempfile::tempdir().unwrap();
+    let keep = octo_testkit::test_folder();
     let home = keep.path().canonicalize().unwrap();
     for folder in [
         "work",

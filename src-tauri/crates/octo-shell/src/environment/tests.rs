@@ -48,7 +48,7 @@ async fn a_version_manager_set_up_in_a_start_up_file_is_found_when_started_from_
             println!("skipped: {shell} is not installed");
             continue;
         }
-        let home = tempfile::tempdir().unwrap();
+        let home = octo_testkit::test_folder();
         let file = home.path().join(file);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::create_dir_all(home.path().join(".tools/shims")).unwrap();
@@ -64,7 +64,7 @@ async fn a_version_manager_set_up_in_a_start_up_file_is_found_when_started_from_
 
 #[tokio::test]
 async fn bash_replaces_a_shell_that_is_not_posix() {
-    let home = tempfile::tempdir().unwrap();
+    let home = octo_testkit::test_folder();
     fs::write(home.path().join(".bash_profile"), "export FROM=bash\n").unwrap();
     // Like nushell: it knows the flags, but not `command` and `;` within words.
     let nu = home.path().join("nu");
@@ -77,7 +77,7 @@ async fn bash_replaces_a_shell_that_is_not_posix() {
 
 #[tokio::test]
 async fn the_shell_is_queried_once_per_change_of_its_start_up_files() {
-    let home = tempfile::tempdir().unwrap();
+    let home = octo_testkit::test_folder();
     let profile = home.path().join(".bash_profile");
     // The start-up file cannot write, but it can take a number, one for each query.
     let tokens = home.path().join("tokens");
@@ -117,7 +117,7 @@ async fn futures_of<F: Future<Output = Variables>>(count: usize, make: impl Fn()
 
 #[tokio::test]
 async fn secrets_are_neither_given_to_the_shell_nor_taken_from_it() {
-    let home = tempfile::tempdir().unwrap();
+    let home = octo_testkit::test_folder();
     fs::write(
         home.path().join(".bash_profile"),
         "export SEEN=\"[$OCTO_API_KEY$MINE]\" MINE=again OCTO_X=1\n",

@@ -7,13 +7,21 @@ async fn run(line: &str, timeout: Duration) -> io::Result<HookProgramEnd> {
         ("KEY".to_owned(), "secret".to_owned()),
     ]);
     let secret_variables = ["KEY".to_owned()];
-    let folder = std::env::temp_dir();
+    let folder = octo_testkit::test_folder();
     let input = b"{\"a\":1}".to_vec();
     let supervision = crate::testing::supervision();
     let (login, secret_variables) = (&login, &secret_variables);
-    HookProgram { line, folder: &folder, input, timeout, login, secret_variables, supervision: &supervision }
-        .run()
-        .await
+    HookProgram {
+        line,
+        folder: folder.path(),
+        input,
+        timeout,
+        login,
+        secret_variables,
+        supervision: &supervision,
+    }
+    .run()
+    .await
 }
 
 #[tokio::test]
@@ -43,7 +51,7 @@ fn leaving(alive: &std::path::Path) -> String {
 
 #[tokio::test]
 async fn a_hook_that_times_out_is_killed_with_its_processes() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = octo_testkit::test_folder();
     let file = folder.path().join("alive");
     // Two loops: one stays in the program's group, one leaves it.
     let line =

@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     fn log(limit: u64) -> (tempfile::TempDir, LogFile) {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = octo_testkit::test_folder();
         let mut log = LogFile::new(folder.path().join("one.log"), 10);
         log.limit = limit;
         (folder, log)
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn an_unwritable_folder_means_no_log() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = octo_testkit::test_folder();
         let mut log = LogFile::new(folder.path().join("missing/one.log"), 1);
         log.write("more than one");
         log.write("and more");

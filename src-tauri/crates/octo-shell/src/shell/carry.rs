@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn the_state_file_is_private_and_a_broken_one_is_ignored() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = octo_testkit::test_folder();
         let file = folder.path().join("carried.json");
         let mut carry = CarriedState::default();
         let final_state = FinalState {
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn with_another_folder_or_a_vanished_directory_commands_begin_in_the_folder() {
-        let directory_path = tempfile::tempdir().unwrap();
+        let directory_path = octo_testkit::test_folder();
         let login = Variables::new();
         let state_in = |directory: &Path| FinalState {
             directory: Some(directory.to_owned()),

@@ -41,7 +41,7 @@ fn login(home: &Path) -> LoginEnvironment {
 
 impl Fixture {
     fn new() -> Self {
-        let root = tempfile::tempdir().unwrap();
+        let root = octo_testkit::test_folder();
         fs::create_dir(root.path().join("project")).unwrap();
         let supervision = crate::testing::supervision();
         let shell = Self::supervised(root.path(), supervision.clone());
@@ -264,7 +264,7 @@ async fn what_cannot_be_run_is_an_error() {
 
 #[tokio::test]
 async fn the_trashs_programs_come_first_in_the_path() {
-    let root = tempfile::tempdir().unwrap();
+    let root = octo_testkit::test_folder();
     fs::create_dir(root.path().join("project")).unwrap();
     let home = root.path().join("octo");
     let supervision = crate::testing::supervision();

@@ -27,7 +27,7 @@ fn newest(home: &Path) -> Option<PathBuf> {
 }
 
 fn home_of_today() -> tempfile::TempDir {
-    let home = tempfile::tempdir().unwrap();
+    let home = octo_testkit::test_folder();
     let (_home, connection) = open(home.path()).unwrap();
     let event = serde_json::to_string(&Event::RetryStarted).unwrap();
     connection
@@ -88,7 +88,7 @@ async fn a_backup_is_a_whole_database_of_the_schema_before() {
     let home = home_of_today();
     drop(open_with(home.path(), &later()[..=TODAY]).unwrap());
     let backup = newest(home.path()).unwrap();
-    let restored = tempfile::tempdir().unwrap();
+    let restored = octo_testkit::test_folder();
     fs::copy(backup, restored.path().join("octo.db")).unwrap();
     let store = Store::open(restored.path()).unwrap();
     let events = store.read(|reader| reader.events_since(&StoredTopic::Sessions, 0, 9)).await.unwrap();
@@ -147,7 +147,7 @@ fn a_file_without_room_for_a_backup_is_not_migrated() {
 
 #[tokio::test]
 async fn data_of_the_first_version_survives_all_migrations() {
-    let home = tempfile::tempdir().unwrap();
+    let home = octo_testkit::test_folder();
     store_as_the_first_octo(home.path());
     let store = Store::open(home.path()).unwrap();
     let session = "019a0000000070008000000000000001".parse().unwrap();

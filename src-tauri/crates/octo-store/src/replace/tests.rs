@@ -43,7 +43,7 @@ fn stored(home: &Path) -> usize {
 /// Makes a home with a damaged database of seven events, its log and the damage marker, and backups of three
 /// and of five events. Returns the files that must be kept.
 fn damaged() -> (TempDir, Vec<(&'static str, Vec<u8>)>) {
-    let home = tempfile::tempdir().unwrap();
+    let home = octo_testkit::test_folder();
     let backups = home.path().join("backups");
     fs::create_dir(&backups).unwrap();
     for (events, name) in [(3, "octo-1-1700000000000.db"), (2, "octo-1-1800000000000.db")] {
@@ -114,7 +114,7 @@ fn an_empty_one_takes_the_place_where_there_is_no_backup() {
 
 #[test]
 fn a_log_whose_database_is_gone_is_set_aside_too() {
-    let home = tempfile::tempdir().unwrap();
+    let home = octo_testkit::test_folder();
     fs::write(home.path().join("octo.db-wal"), "frames").unwrap();
     replace_damaged(home.path(), &Replacement::Empty, STAMP).unwrap();
     assert_eq!(fs::read(home.path().join(format!("octo.db-damaged-{STAMP}-wal"))).unwrap(), b"frames");
@@ -195,7 +195,7 @@ fn a_damaged_backup_is_skipped_and_refused() {
 
 #[test]
 fn sound_and_used_databases_are_not_replaced() {
-    let home = tempfile::tempdir().unwrap();
+    let home = octo_testkit::test_folder();
     store(home.path(), 4);
     let error = replace_damaged(home.path(), &Replacement::Empty, STAMP).unwrap_err();
     assert!(matches!(error, ReplaceError::Sound), "{error}");

@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn choices_are_stored_per_skill_origin() {
-        let home = tempfile::tempdir().unwrap();
+        let home = octo_testkit::test_folder();
         let store = Store::open(home.path()).unwrap();
         let (global, project_skill) = (named("a", None), named("a", Some("/w")));
         let (first_skill, second) = (global.clone(), project_skill.clone());
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn the_newest_versions_are_kept_and_keep_their_numbers() {
-        let home = tempfile::tempdir().unwrap();
+        let home = octo_testkit::test_folder();
         let store = Store::open(home.path()).unwrap();
         let skill = named("a", None);
         let skill_ref = skill.clone();
@@ -390,7 +390,7 @@ mod tests {
 
     #[test]
     fn each_skill_has_one_open_suggestion_answered_once() {
-        let home = tempfile::tempdir().unwrap();
+        let home = octo_testkit::test_folder();
         let store = Store::open(home.path()).unwrap();
         let row = |name: &str, time| SuggestionRow {
             id: SuggestionId::new(),
@@ -430,7 +430,7 @@ mod tests {
 
     #[test]
     fn a_memory_the_person_edits_belongs_to_the_person() {
-        let home = tempfile::tempdir().unwrap();
+        let home = octo_testkit::test_folder();
         let store = Store::open(home.path()).unwrap();
         let session = SessionId::new();
         store

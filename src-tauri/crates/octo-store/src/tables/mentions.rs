@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_blob_named_in_any_table_is_kept() {
-        let home = tempfile::tempdir().unwrap();
+        let home = octo_testkit::test_folder();
         let store = Store::open(home.path()).unwrap();
         let blob = |digit: &str| BlobHash(digit.repeat(64));
         let draft = Draft {

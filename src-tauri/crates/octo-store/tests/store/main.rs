@@ -27,7 +27,7 @@ use octo_store::{NewSession, Store, StoreError, ToolsetRow, Tx};
 use tempfile::TempDir;
 
 fn home() -> TempDir {
-    tempfile::tempdir().unwrap()
+    octo_testkit::test_folder()
 }
 
 fn new(info: SessionInfo) -> NewSession {

@@ -24,7 +24,7 @@ async fn session(store: &Store, holder: &Holder) -> SessionId {
 
 #[tokio::test]
 async fn writes_of_other_processes_are_noticed_once() {
-    let home = tempfile::tempdir().unwrap();
+    let home = octo_testkit::test_folder();
     let (first, right) = (Store::open(home.path()).unwrap(), Store::open(home.path()).unwrap());
     assert!(!first.has_foreign_writes().await.unwrap());
     let id = session(&first, &holder("left")).await;
@@ -43,7 +43,7 @@ async fn writes_of_other_processes_are_noticed_once() {
 
 #[tokio::test]
 async fn a_stop_request_reaches_the_sessions_process_once() {
-    let home = tempfile::tempdir().unwrap();
+    let home = octo_testkit::test_folder();
     let store = Store::open(home.path()).unwrap();
     let (own_session, other_session) =
         (session(&store, &holder("me")).await, session(&store, &holder("they")).await);

@@ -1,7 +1,7 @@
 use super::*;
 
 fn blobs() -> (tempfile::TempDir, Blobs) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = octo_testkit::test_folder();
     let blobs = Blobs::new(folder.path().join("blobs"));
     (folder, blobs)
 }

@@ -8,7 +8,7 @@ const ONE: &[BundledFile] = &[
 const TWO: &[BundledFile] = &[BundledFile { path: "a/SKILL.md", bytes: b"two" }];
 
 fn home() -> (tempfile::TempDir, PathBuf) {
-    let home = tempfile::tempdir().unwrap();
+    let home = octo_testkit::test_folder();
     let folder = home.path().canonicalize().unwrap().join("bundled-skills");
     (home, folder)
 }

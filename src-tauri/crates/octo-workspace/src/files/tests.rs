@@ -14,7 +14,7 @@ struct Home {
 
 /// A session's folder `in` next to `out` (outside the scope), `lib` (readable) and `tmp` (writable).
 fn home() -> Home {
-    let keep = tempfile::tempdir().unwrap();
+    let keep = octo_testkit::test_folder();
     let base = keep.path().canonicalize().unwrap();
     for name in ["in", "out", "lib", "tmp"] {
         fs::create_dir(base.join(name)).unwrap();
@@ -453,7 +453,7 @@ const SMALL_DISK: &str = "OCTO_TEST_SMALL_DISK";
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_leaves_the_old_content_whole() {
-    let disk = tempfile::tempdir().unwrap();
+    let disk = octo_testkit::test_folder();
     let script = "mount -t tmpfs -o size=64k none \"$OCTO_TEST_SMALL_DISK\" || exit 77; exec \"$0\" \"$@\"";
     let output = std::process::Command::new("unshare")
         .args(["--user", "--map-root-user", "--mount", "sh", "-c", script])

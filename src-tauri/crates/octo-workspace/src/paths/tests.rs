@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = octo_testkit::test_folder();
     let resolved = folder.path().canonicalize().unwrap();
     (folder, resolved)
 }

@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn links_point_at_the_program_and_are_repaired() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = octo_testkit::test_folder();
     let program = folder.path().join("octo");
     fs::write(&program, "").unwrap();
     let bin = install(folder.path(), &program).unwrap();

@@ -16,7 +16,7 @@ struct Tree {
 }
 
 fn tree(entries: &[(&str, &str)]) -> Tree {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = octo_testkit::test_folder();
     let root = folder.path().canonicalize().unwrap();
     for (path, content) in entries {
         let path = root.join(path);
@@ -181,7 +181,7 @@ fn ignore_rules_are_gits() {
 #[test]
 fn links_are_not_followed_and_bad_ones_stop_nothing() {
     use std::os::unix::fs::symlink;
-    let outside = tempfile::tempdir().unwrap();
+    let outside = octo_testkit::test_folder();
     fs::write(outside.path().join("secret.txt"), "needle").unwrap();
     let tree = tree(&[("a.txt", "needle")]);
     symlink(outside.path(), tree.root.join("out")).unwrap();

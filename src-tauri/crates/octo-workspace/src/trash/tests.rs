@@ -15,7 +15,7 @@ struct Fixture {
 
 impl Fixture {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = octo_testkit::test_folder();
         let base = folder.path().canonicalize().unwrap();
         let (work, home) = (base.join("work"), base.join("octo"));
         fs::create_dir(&work).unwrap();
@@ -283,7 +283,7 @@ fn elsewhere() -> Option<tempfile::TempDir> {
         use std::os::unix::fs::MetadataExt;
         Some(fs::metadata(one).ok()?.dev() == fs::metadata(other).ok()?.dev())
     };
-    if is_same_device(shm, &std::env::temp_dir())? {
+    if is_same_device(shm, octo_testkit::test_folder().path())? {
         return None;
     }
     tempfile::tempdir_in(shm).ok()

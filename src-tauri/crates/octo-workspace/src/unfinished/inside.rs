@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn only_octos_old_temporary_files_are_removed() {
-        let home = tempfile::tempdir().unwrap();
+        let home = octo_testkit::test_folder();
         let hours = |hours: i32| {
             let span = Duration::from_secs(3_600 * u64::from(hours.unsigned_abs()) + 60);
             if hours < 0 { SystemTime::now() + span } else { SystemTime::now() - span }

@@ -54,7 +54,7 @@ fn writer() {
 
 #[test]
 fn kill_9_leaves_no_temporary_files() {
-    let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (home, work) = (octo_testkit::test_folder(), octo_testkit::test_folder());
     let resolved = work.path().canonicalize().unwrap();
     fs::create_dir(resolved.join("deep")).unwrap();
     fs::write(resolved.join(".octo-mine.tmp"), "the person's own").unwrap();
@@ -102,7 +102,7 @@ fn kill_9_leaves_no_temporary_files() {
 #[cfg(unix)]
 #[test]
 fn a_list_shrinks_when_idle_and_ends_with_its_process() {
-    let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (home, work) = (octo_testkit::test_folder(), octo_testkit::test_folder());
     let unfinished = UnfinishedWrites::begin(home.path());
     let path = unfinished.list.path.clone().unwrap();
     let (first_note, second) =
@@ -123,7 +123,7 @@ fn a_list_shrinks_when_idle_and_ends_with_its_process() {
 
 #[test]
 fn only_files_with_octos_names_are_removed() {
-    let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (home, work) = (octo_testkit::test_folder(), octo_testkit::test_folder());
     let work = work.path();
     let list = home.path().join(FOLDER).join("gone.list");
     fs::create_dir(list.parent().unwrap()).unwrap();
@@ -150,7 +150,7 @@ fn only_files_with_octos_names_are_removed() {
 
 #[test]
 fn a_folder_appears_whole_or_not_at_all() {
-    let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (home, work) = (octo_testkit::test_folder(), octo_testkit::test_folder());
     let unfinished = UnfinishedWrites::begin(home.path());
     let path = work.path().join("copy");
     let made = unfinished.make_folder(

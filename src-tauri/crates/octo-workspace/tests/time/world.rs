@@ -22,7 +22,7 @@ pub struct Home {
 
 impl Home {
     pub fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = octo_testkit::test_folder();
         let mut home = Self::at(&folder.path().canonicalize().unwrap());
         home._keep = Some(folder);
         home

@@ -144,7 +144,7 @@ fn the_last_matching_rule_decides_as_the_confinement_does() {
 
 #[test]
 fn secrets_stay_closed_where_the_sessions_folder_is_the_home() {
-    let keep = tempfile::tempdir().unwrap();
+    let keep = octo_testkit::test_folder();
     let home = keep.path().canonicalize().unwrap();
     let folders =
         [".ssh", ".config/google-chrome", ".octo/skills", ".octo-before-2026-01-02-030405", "docs", ".cache"];

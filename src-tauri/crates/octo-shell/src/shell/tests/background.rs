@@ -14,7 +14,7 @@ struct NewsWatcher {
 
 impl NewsWatcher {
     fn new(time_limit: Duration) -> Self {
-        let root = tempfile::tempdir().unwrap();
+        let root = octo_testkit::test_folder();
         fs::create_dir(root.path().join("project")).unwrap();
         let (sender, news) = mpsc::unbounded_channel();
         let supervision = crate::testing::supervision();
@@ -271,7 +271,7 @@ async fn a_shut_down_session_reports_no_ends() {
 
 #[tokio::test]
 async fn logs_of_a_week_ago_are_removed_in_all_sessions() {
-    let shells = tempfile::tempdir().unwrap();
+    let shells = octo_testkit::test_folder();
     let log = |session: &str, name: &str| shells.path().join(session).join("logs").join(name);
     for session in ["a", "b"] {
         fs::create_dir_all(shells.path().join(session).join("logs")).unwrap();

@@ -257,7 +257,7 @@ async fn a_command_without_a_question_inherits_the_directory_only() {
 
 /// Returns whether the words of a line alone tell the policy that it only reads.
 fn is_read_only(line: &str) -> bool {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = octo_testkit::test_folder();
     let around = LineContext {
         folder: folder.path().to_owned(),
         home: None,

@@ -49,7 +49,7 @@ async fn octo() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn all_processes_of_commands_end_when_octo_is_killed() {
-    let root = tempfile::tempdir().unwrap();
+    let root = octo_testkit::test_folder();
     let folder = root.path().join("project");
     fs::create_dir(&folder).unwrap();
     // A process that belongs to no command, to prove that not everything is killed.

@@ -13,7 +13,7 @@ pub struct Scene {
 
 impl Scene {
     pub fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = octo_testkit::test_folder();
         let base = folder.path().canonicalize().unwrap();
         let scene = Self { _folder: folder, base };
         home(&scene.home(), "old");

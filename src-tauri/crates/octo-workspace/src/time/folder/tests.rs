@@ -3,7 +3,7 @@ use std::{fs, os::unix::fs::symlink};
 
 #[test]
 fn no_link_in_a_path_is_followed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = octo_testkit::test_folder();
     let base = folder.path().canonicalize().unwrap();
     fs::create_dir_all(base.join("real/deep")).unwrap();
     fs::write(base.join("real/deep/file"), "x").unwrap();
@@ -27,7 +27,7 @@ fn no_link_in_a_path_is_followed() {
 
 #[test]
 fn an_open_folder_stays_the_same_when_its_path_is_swapped() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = octo_testkit::test_folder();
     let base = folder.path().canonicalize().unwrap();
     fs::create_dir(base.join("d")).unwrap();
     fs::create_dir(base.join("victim")).unwrap();
@@ -41,7 +41,7 @@ fn an_open_folder_stays_the_same_when_its_path_is_swapped() {
 
 #[test]
 fn a_pipe_is_recognised_without_blocking() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = octo_testkit::test_folder();
     let base = folder.path().canonicalize().unwrap();
     nix::unistd::mkfifo(&base.join("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     assert!(matches!(FolderCache::default().read_entry(&base.join("pipe")).unwrap(), DiskEntry::Special(_)));

@@ -30,7 +30,7 @@ fn picture() -> FolderSnapshot {
 
 #[test]
 fn a_snapshot_loads_whole_or_not_at_all() {
-    let home = tempfile::tempdir().unwrap();
+    let home = octo_testkit::test_folder();
     let path = home.path().join("pictures/one");
     let picture = picture();
     let mut snapshot_file = SnapshotFile::new(path.clone());
@@ -48,7 +48,7 @@ fn a_snapshot_loads_whole_or_not_at_all() {
 
 #[test]
 fn changes_are_appended_and_a_torn_end_is_ignored() {
-    let home = tempfile::tempdir().unwrap();
+    let home = octo_testkit::test_folder();
     let path = home.path().join("pictures/one");
     let mut snapshot_file = SnapshotFile::new(path.clone());
     let first_snapshot = picture();
@@ -114,7 +114,7 @@ fn changes_are_appended_and_a_torn_end_is_ignored() {
 
 #[test]
 fn appended_changes_are_bounded() {
-    let home = tempfile::tempdir().unwrap();
+    let home = octo_testkit::test_folder();
     let path = home.path().join("one");
     let mut snapshot_file = SnapshotFile::new(path.clone());
     let mut picture = picture();
