@@ -60,6 +60,10 @@ const MAY_WRITE: &[(&str, &str)] = &[
         "what a command is started from, in Octo's own folder",
     ),
     (
+        "src-tauri/crates/octo-shell/src/confine/tmux.rs",
+        "the empty folder of tmux's sockets, which cannot be granted while it is missing",
+    ),
+    (
         "src-tauri/crates/octo-core/src/library/offers/fetch.rs",
         "a repository that is looked at, in a temporary folder",
     ),

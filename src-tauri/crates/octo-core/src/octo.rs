@@ -149,6 +149,9 @@ impl Octo {
             UnfinishedWrites::sweep(&home);
         });
         octo.tend_trash().await;
+        if let Err(error) = octo.sessions.sweep_temporary_folders().await {
+            tracing::warn!(%error, "temporary files of deleted sessions stay until the next start");
+        }
         octo.sessions.recover_interrupted();
         match octo.base.config.open_turns {
             OpenTurnPolicy::GoOnAtStart => {

@@ -13,6 +13,8 @@ mod caches;
 mod grants;
 #[cfg(any(target_os = "macos", test))]
 mod profile;
+#[cfg(unix)]
+mod tmux;
 
 #[cfg(unix)]
 use std::ffi::OsString;
@@ -26,8 +28,9 @@ const SANDBOX: &str = "/usr/bin/sandbox-exec";
 /// homes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confinement {
-    /// Files and folders (with everything below) it may change: the session's folder, those for temporary files
-    /// ([`temporary_folders`]), and those granted to this command.
+    /// Files and folders (with everything below) it may change: the session's folder, its temporary folder, and
+    /// those granted to this command. The system's folders for temporary files are not among them: homes and
+    /// projects there are like others.
     pub writable: Vec<PathBuf>,
     /// Folders in which it may create, replace and remove entries without reading them: granted to this
     /// command.
@@ -100,13 +103,6 @@ impl Confinement {
         #[cfg(not(target_os = "macos"))]
         Ok(None)
     }
-}
-
-/// Returns this system's folders for temporary files, which any command may write.
-pub fn temporary_folders() -> Vec<PathBuf> {
-    let mut folders: Vec<PathBuf> = ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from).to_vec();
-    folders.push(std::env::temp_dir());
-    folders
 }
 
 /// Whether this system can hold commands to a [`Confinement`]. Checked once.

@@ -23,7 +23,7 @@ mod shell;
 #[cfg(unix)]
 mod testing;
 
-pub use confine::{Confinement, Enforcement, is_available as confines, temporary_folders};
+pub use confine::{Confinement, Enforcement, is_available as confines};
 pub use environment::{LoginEnvironment, LoginSandbox, startup_files};
 pub use error::ShellError;
 pub use hook_program::{HookProgram, HookProgramEnd};

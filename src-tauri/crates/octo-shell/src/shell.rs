@@ -17,6 +17,8 @@ mod powershell;
 mod process;
 #[cfg(unix)]
 pub(crate) mod processes;
+#[cfg(unix)]
+mod temporary;
 #[cfg_attr(windows, path = "shell/windows/tree.rs")]
 mod tree;
 
@@ -27,6 +29,7 @@ mod tests;
 use crate::{CommandReport, CommandRun, LoginEnvironment, NewsListener, ProcessInput, ShellError};
 use octo_keeper::Supervision;
 use octo_protocol::{CallId, SessionId};
+use octo_workspace::TemporaryFolder;
 use std::{
     fmt,
     path::{Path, PathBuf},
@@ -52,6 +55,8 @@ pub struct ShellConfig {
     /// The session's own folder for the files of its commands: `carried.json`, `logs/`, `commands/`. Created on
     /// first use.
     pub scratch: PathBuf,
+    /// The folder that `TMPDIR` names for commands. On Windows they keep the system's.
+    pub temporary: TemporaryFolder,
     /// The person's login environment.
     pub login: LoginEnvironment,
     /// Variables hidden from commands, in addition to all that begin with `OCTO_`.

@@ -35,7 +35,7 @@ impl TempHome {
         Self::new_in(&crate::folder::base())
     }
 
-    /// Fresh, empty folders below `folder`: below the system's temporary folder every command may write.
+    /// Creates fresh, empty folders below `folder`.
     pub fn new_in(folder: &Path) -> Self {
         let real_home =
             std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).map(|home| home.join(".octo"));
@@ -60,6 +60,14 @@ impl TempHome {
     /// Returns the value of `OCTO_HOME`.
     pub fn octo(&self) -> PathBuf {
         self.folder.path().join("octo")
+    }
+
+    /// Returns the folder that contains the temporary folders of sessions: outside the home, so that paths of sockets
+    /// in them are short. See `octo_workspace::TemporaryFolders`.
+    pub fn temporary(&self) -> PathBuf {
+        let home = self.octo().canonicalize().unwrap_or_else(|_| self.octo());
+        let hash = blake3::hash(home.as_os_str().as_encoded_bytes()).to_hex();
+        std::env::temp_dir().join(format!("octo-{}", hash.get(..8).expect("a long hash")))
     }
 
     /// Returns the work folder.
@@ -102,6 +110,8 @@ impl TempHome {
 
 impl Drop for TempHome {
     fn drop(&mut self) {
+        // Usually there is none.
+        let _ = std::fs::remove_dir_all(self.temporary());
         let Some(real_home) = &self.real_home else { return };
         let after = traces(real_home);
         if after == self.before || std::thread::panicking() {

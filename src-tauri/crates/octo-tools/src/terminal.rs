@@ -252,7 +252,7 @@ fn report_text(report: &CommandReport, context: &ToolContext) -> String {
         None => format!("; now in {}", report.cwd_after.display()),
     };
     let confinement_hint = if looks_confined(report, context) {
-        "; the system held this command back: it may write only in the session's folder, temporary folders and caches, and read no stored keys. If it must do more, tell the person, who can allow it or turn this off in the settings"
+        "; the system held this command back: it may write only in the session's folder, its temporary folder ($TMPDIR) and caches, and read no stored keys. If it must do more, tell the person, who can allow it or turn this off in the settings"
     } else {
         ""
     };

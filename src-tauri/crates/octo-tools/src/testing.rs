@@ -61,6 +61,7 @@ impl Bench {
             shell: Shell::new(ShellConfig {
                 session,
                 scratch: base.join("scratch"),
+                temporary: octo_workspace::TemporaryFolder::at(base.join("tmp")),
                 login: LoginEnvironment::from_variables([]),
                 secret_variables: vec![],
                 news: Arc::new(|_| {}),

@@ -97,6 +97,7 @@ impl DocumentTools {
             shell: Shell::new(ShellConfig {
                 session,
                 scratch: base.join("shell"),
+                temporary: octo_workspace::TemporaryFolder::at(base.join("tmp")),
                 login: LoginEnvironment::from_variables([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
                 secret_variables: vec![],
                 news: Arc::new(|_| {}),

@@ -109,6 +109,10 @@ pub fn copy_home(home: &Path, target: &Path) -> io::Result<HomeCopy> {
 /// I/O errors of reading the home.
 pub fn erase_home(home: &Path) -> io::Result<Vec<String>> {
     let mut remaining = Vec::new();
+    let real_home = crate::resolve_links(home).unwrap_or_else(|_| home.to_owned());
+    if let Err(error) = crate::TemporaryFolders::of_home(&real_home).remove_all() {
+        tracing::warn!(%error, "temporary files of sessions stay");
+    }
     for entry in fs::read_dir(home)?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let is_removed = entry_kind(&name).is_some() && remove(&entry.path()).is_ok();

@@ -1,6 +1,6 @@
 //! Paths in Octo's home, and the folder a session works in.
 
-use crate::{HomeLocation, private_folder, resolve, resolve_links};
+use crate::{HomeLocation, TemporaryFolder, TemporaryFolders, private_folder, resolve, resolve_links};
 use octo_protocol::{ApiError, SessionId};
 use std::path::{Path, PathBuf};
 
@@ -100,6 +100,20 @@ impl HomePaths {
     /// `start.home_unwritable`.
     pub fn scratch(&self, session: SessionId) -> Result<PathBuf, ApiError> {
         self.private("scratch", session)
+    }
+
+    /// Returns the folders that `TMPDIR` names for the commands of the home's sessions.
+    pub fn temporary_folders(&self) -> TemporaryFolders {
+        TemporaryFolders::of_home(&self.resolved_home())
+    }
+
+    /// Returns the folder that `TMPDIR` names for a session's commands; creates only its substitute's parent, the
+    /// scratch folder.
+    ///
+    /// # Errors
+    /// `start.home_unwritable`.
+    pub fn temporary(&self, session: SessionId) -> Result<TemporaryFolder, ApiError> {
+        Ok(self.temporary_folders().of_session(session, self.scratch(session)?.join("tmp")))
     }
 
     /// Returns the folder in which a session's shell keeps its logs and the state that carries over between

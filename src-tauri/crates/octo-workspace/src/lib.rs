@@ -8,7 +8,7 @@
 //! * [`TimeMachine`] records the changes of every turn to files, and restores the end of any turn.
 //! * [`measure_home`], [`copy_home`] and [`erase_home`] work on Octo's home as a whole; [`HomeLocation`] is its
 //!   location, and [`settle`] carries out a planned change of it at startup.
-//! * [`HomePaths`] says where things are in it.
+//! * [`HomePaths`] says where things are in it; [`TemporaryFolders`] are outside it.
 //! * [`UnfinishedWrites`] notes temporary files in the person's folders, and removes those a killed process left.
 //! * [`Trash`] keeps deleted files; [`rm`] is the `rm` of a session's commands, which moves files there.
 
@@ -32,6 +32,7 @@ pub mod rm;
 mod scripts;
 mod search;
 mod secrets;
+mod temporary;
 mod time;
 mod trash;
 mod unfinished;
@@ -68,6 +69,7 @@ pub use search::{
     SkippedFiles, glob, glob_base, grep,
 };
 pub use secrets::is_secret;
+pub use temporary::{TemporaryFolder, TemporaryFolders};
 pub use time::{
     ChangeRecorder, RecordOutcome, RecoveredRestore, RecoveryOutcome, RestorePlan, RestoreSelection,
     RunningCommand, StepId, TimeError, TimeLimits, TimeMachine,

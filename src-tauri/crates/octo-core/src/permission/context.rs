@@ -21,7 +21,8 @@ pub(crate) struct PermissionContext {
     /// Folders that may be read without asking: Octo's own logs, outputs, skills and memories, and the
     /// session's scratch folder.
     pub readable: Vec<PathBuf>,
-    /// Folders in addition to the session's that may be written without asking: its scratch folder.
+    /// Folders in addition to the session's that may be written without asking: its scratch folder and its temporary
+    /// one.
     pub writable: Vec<PathBuf>,
     /// Grants for the session or the folder.
     pub rules: Vec<Rule>,

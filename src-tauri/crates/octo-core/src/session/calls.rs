@@ -66,7 +66,7 @@ impl Session {
             folder: self.workspace.folder().to_owned(),
             shell_folder: self.workspace.shell_folder(),
             readable: self.workspace.readable(&self.runtime),
-            writable: vec![self.workspace.scratch().to_owned()],
+            writable: self.workspace.writable(),
             rules: if unattended { Vec::new() } else { self.grants.rules() },
             granted_to_turn: self.grants.sites(),
             home: self.runtime.base.paths.resolved_home(),

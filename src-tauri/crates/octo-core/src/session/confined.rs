@@ -5,7 +5,7 @@ use crate::{
     permission::{CommandFacts, Decision, RunBasis},
 };
 use octo_protocol::{Risk, Switch};
-use octo_shell::{Confinement, temporary_folders};
+use octo_shell::Confinement;
 use octo_workspace::is_secret;
 use std::{
     path::{Path, PathBuf},
@@ -52,8 +52,7 @@ impl SessionConfinement {
         }
         let home = std::env::home_dir().and_then(|home| octo_workspace::resolve_links(&home).ok());
         let octo = self.base.paths.resolved_home();
-        let mut writable = temporary_folders();
-        writable.extend([self.folder.clone(), self.scratch.clone()]);
+        let mut writable = vec![self.folder.clone(), self.scratch.clone()];
         let (mut secrets, mut enterable) = (Vec::new(), Vec::new());
         // A command judged harmless gets only the inspected paths; after the person's approval it also gets the
         // paths it names.

@@ -2,7 +2,7 @@
 //! are noted in the turn's step before the call runs, like the files it changes.
 //!
 //! For commands, the known facts are their words and their confinement. A confined command writes only to the
-//! folder, to temporary folders and caches, and to additional allowed paths, which are listed; an unconfined
+//! folder, to its temporary folder and caches, and to additional allowed paths, which are listed; an unconfined
 //! command whose words do not reveal everything is listed itself. Reading, fetching and looking are not listed,
 //! nor are changes of file tools outside the folder, because those are recorded.
 
@@ -35,8 +35,8 @@ pub(super) struct LastingCall {
     call: CallId,
     /// The session's folder, whose changes are recorded.
     folder: PathBuf,
-    /// The session's own temporary folder, which is deleted with it.
-    scratch: PathBuf,
+    /// The session's own folders outside it, which are deleted with it.
+    own: Vec<PathBuf>,
     shell: Shell,
     line_context: LineContext,
     confinement: ConfinementStatus,
@@ -53,7 +53,7 @@ impl LastingCall {
         Self {
             call,
             folder: workspace.folder().to_owned(),
-            scratch: workspace.scratch().to_owned(),
+            own: workspace.writable(),
             shell: workspace.shell().clone(),
             line_context: around,
             confinement: if confinement.is_some() { ConfinementStatus::Yes } else { ConfinementStatus::No },
@@ -68,7 +68,9 @@ impl LastingCall {
     ) -> Vec<LastingEffect> {
         let effects_found = match (&effects.command, &effects.browser) {
             (Some(CommandEffect::Start { line, .. }), _) => {
-                command_effects(line, facts, self.confinement, &[&self.folder, &self.scratch])
+                let mut inside: Vec<&Path> = self.own.iter().map(PathBuf::as_path).collect();
+                inside.push(&self.folder);
+                command_effects(line, facts, self.confinement, &inside)
             }
             (Some(CommandEffect::Input { handle, input }), _) => self.input_effects(handle, input).await,
             (_, Some(effect)) => browser_effects(effect).into_iter().collect(),

@@ -3,7 +3,7 @@
 use super::{Runtime, actor::Actor, confined::SessionConfinement};
 use octo_protocol::{ApiError, SessionId};
 use octo_shell::{ClosedFolders, Shell, ShellConfig};
-use octo_workspace::{FileScope, Files, is_real_folder, resolve_links};
+use octo_workspace::{FileScope, Files, TemporaryFolder, is_real_folder, resolve_links};
 use std::path::{Path, PathBuf};
 
 /// A session's folder, files and shell.
@@ -11,6 +11,7 @@ pub(super) struct Workspace {
     owner: Owner,
     folder: PathBuf,
     scratch: PathBuf,
+    temporary: TemporaryFolder,
     /// The folder for the shell's own data; see `HomePaths::shell`.
     shell_data: PathBuf,
     files: Files,
@@ -49,7 +50,7 @@ impl Owner {
         &self,
         runtime: &Runtime,
         folder: &Path,
-        scratch: &Path,
+        writable: Vec<PathBuf>,
         shell_place: &Path,
     ) -> Result<Files, ApiError> {
         let mut readable = self.readable(runtime, shell_place)?;
@@ -58,7 +59,7 @@ impl Owner {
             readable.push(runtime.base.paths.outputs(*ancestor));
             readable.push(runtime.base.paths.shell(*ancestor)?.join("logs"));
         }
-        let scope = FileScope { folder: folder.to_owned(), readable, writable: vec![scratch.to_owned()] };
+        let scope = FileScope { folder: folder.to_owned(), readable, writable };
         Ok(Files::new(scope)
             .with_recorder(runtime.services.time.recorder(self.root))
             .with_write_notes(runtime.base.unfinished_writes.clone()))
@@ -75,7 +76,9 @@ impl Workspace {
     ) -> Result<Self, ApiError> {
         let (scratch, shell_place) =
             (runtime.base.paths.scratch(owner.root)?, runtime.base.paths.shell(owner.session)?);
-        let files = owner.files(runtime, &folder, &scratch, &shell_place)?;
+        let temporary = runtime.base.paths.temporary(owner.root)?;
+        let writable = vec![scratch.clone(), temporary.path().to_owned()];
+        let files = owner.files(runtime, &folder, writable, &shell_place)?;
         let paths = &runtime.base.paths;
         let closed = std::iter::once(paths.resolved_home()).chain(paths.other_homes()).collect();
         let open = paths.readable().into_iter().chain([scratch.clone()]);
@@ -83,6 +86,7 @@ impl Workspace {
         let shell = Shell::new(ShellConfig {
             session: owner.session,
             scratch: shell_place.clone(),
+            temporary: temporary.clone(),
             login: runtime.services.login.clone(),
             secret_variables: runtime.base.config.secret_variables.clone(),
             news: actor.command_listener(),
@@ -91,7 +95,7 @@ impl Workspace {
             supervision: runtime.base.config.supervision.clone(),
             closed_folders: ClosedFolders { closed, open },
         });
-        Ok(Self { owner, folder, scratch, shell_data: shell_place, files, shell })
+        Ok(Self { owner, folder, scratch, temporary, shell_data: shell_place, files, shell })
     }
 
     pub(super) fn folder(&self) -> &Path {
@@ -106,6 +110,12 @@ impl Workspace {
     /// Returns the session's own temporary folder, which is removed with it.
     pub(super) fn scratch(&self) -> &Path {
         &self.scratch
+    }
+
+    /// Returns the folders outside the session's that it may write: its scratch folder, and the one that `TMPDIR`
+    /// names for its commands.
+    pub(super) fn writable(&self) -> Vec<PathBuf> {
+        vec![self.scratch.clone(), self.temporary.path().to_owned()]
     }
 
     pub(super) fn files(&self) -> &Files {
@@ -143,7 +153,7 @@ impl Workspace {
     /// Makes a folder the session's own: files and commands start from it from now on. Commands in the background
     /// continue where they are.
     pub(super) fn enter(&mut self, runtime: &Runtime, folder: PathBuf) -> Result<(), ApiError> {
-        self.files = self.owner.files(runtime, &folder, &self.scratch, &self.shell_data)?;
+        self.files = self.owner.files(runtime, &folder, self.writable(), &self.shell_data)?;
         self.folder = folder;
         Ok(())
     }

@@ -146,6 +146,37 @@ impl Sessions {
             }
         }
         self.runtime.troubles.clear(id);
+        let temporary = self.runtime.base.paths.temporary_folders();
+        let removed = tokio::task::spawn_blocking(move || temporary.remove(id)).await;
+        if let Ok(Err(error)) = removed {
+            tracing::warn!(%error, "temporary files of a deleted session stay until the next start");
+        }
+        Ok(())
+    }
+
+    /// Removes the temporary folders of sessions that no longer exist: the process that deleted them was killed, or
+    /// could not.
+    pub(crate) async fn sweep_temporary_folders(&self) -> Result<(), ApiError> {
+        let folders = self.runtime.base.paths.temporary_folders();
+        let listing = folders.clone();
+        let sessions = tokio::task::spawn_blocking(move || listing.sessions()).await.unwrap_or_default();
+        if sessions.is_empty() {
+            return Ok(());
+        }
+        let gone = self.runtime.base.store.read(move |reader| {
+            let mut gone = Vec::new();
+            for session in sessions {
+                if reader.session(session)?.is_none() {
+                    gone.push(session);
+                }
+            }
+            Ok(gone)
+        });
+        for session in gone.await? {
+            let folders = folders.clone();
+            // What remains is tried again at the next start.
+            let _ = tokio::task::spawn_blocking(move || folders.remove(session)).await;
+        }
         Ok(())
     }
 

@@ -80,15 +80,17 @@ async fn a_command_is_held_to_the_folder_and_says_so() {
         println!("left out: this system cannot hold commands back");
         return;
     }
-    let outside = tempfile::tempdir_in("/var").unwrap();
-    let line = format!("sh -c 'echo in > inside; echo out > {}/file'", outside.path().display());
-    let script = Script::new().call("terminal", json!({ "command": line })).text("done");
-    let mut rig = Rig::new(script).await;
-    let session = rig.start(Mode::Autonomous, "Try").await;
-    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    let tool_results = results(&rig.snapshot(session).await);
-    assert!(tool_results[0].contains("held this command back"), "{tool_results:?}");
-    assert!(rig.home.work().join("inside").exists());
-    assert!(!outside.path().join("file").exists());
-    rig.assert_sound();
+    for base in ["/var", "/tmp"] {
+        let outside = tempfile::tempdir_in(base).unwrap();
+        let line = format!("sh -c 'echo in > inside; echo out > {}/file'", outside.path().display());
+        let script = Script::new().call("terminal", json!({ "command": line })).text("done");
+        let mut rig = Rig::new(script).await;
+        let session = rig.start(Mode::Autonomous, "Try").await;
+        assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+        let tool_results = results(&rig.snapshot(session).await);
+        assert!(tool_results[0].contains("held this command back"), "{tool_results:?}");
+        assert!(rig.home.work().join("inside").exists());
+        assert!(!outside.path().join("file").exists());
+        rig.assert_sound();
+    }
 }

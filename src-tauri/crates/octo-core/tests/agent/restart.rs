@@ -6,6 +6,7 @@ use octo_protocol::{
     PinSession, RenameSession, RestoreSession, SessionStatus, Stop, StoredTopic, TurnEnd,
 };
 use octo_testkit::{Gate, Reply, Script};
+use octo_workspace::TemporaryFolders;
 use serde_json::json;
 
 #[tokio::test]
@@ -230,4 +231,32 @@ async fn no_session_is_opened_again_while_octo_ends() {
     };
     tokio::join!(rig.octo.shutdown(), asking);
     assert_eq!(rig.server.requests().len(), 1, "no second actor worked on the turn");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_temporary_folder_of_a_session_is_removed_with_it() {
+    let command =
+        json!({ "command": "echo x > \"$TMPDIR/file\" && cat \"$TMPDIR/file\" && echo \"$TMPDIR\"" });
+    let script =
+        Script::new().call("terminal", command.clone()).text("done").call("terminal", command).text("done");
+    let mut rig = Rig::new(script).await;
+    let folders = TemporaryFolders::of_home(&rig.home.octo().canonicalize().unwrap());
+    let deleted = rig.start(Mode::Autonomous, "go").await;
+    rig.turn_end().await;
+    let kept = rig.start(Mode::Autonomous, "go").await;
+    rig.turn_end().await;
+    let said = super::rig::results(&rig.snapshot(kept).await).join("\n");
+    assert!(said.contains(&rig.home.temporary().display().to_string()), "{said}");
+    assert_eq!(folders.sessions().len(), 2);
+    rig.octo.call(DeleteSession { session: deleted }).await.unwrap();
+    assert_eq!(folders.sessions(), [kept]);
+
+    // The folder of a session that is gone, as one that was killed leaves it, goes with the next start.
+    let gone = octo_protocol::SessionId::new();
+    folders.of_session(gone, rig.home.work()).create().unwrap();
+    std::fs::write(folders.of_session(kept, rig.home.work()).path().join("more"), "").unwrap();
+    rig.restart().await;
+    assert_eq!(folders.sessions(), [kept]);
+    assert!(folders.of_session(kept, rig.home.work()).path().join("more").exists());
 }

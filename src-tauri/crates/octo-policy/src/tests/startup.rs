@@ -2,7 +2,7 @@
 
 use crate::{
     FileRole, Language, LineContext, OpenPaths, PathVerdict, Policy, PolicyContext, StartupFiles, assess,
-    write_path,
+    read_path, write_path,
 };
 use std::{fs, os::unix::fs::symlink, path::PathBuf};
 
@@ -128,5 +128,45 @@ fn the_words_of_an_unknown_line_name_the_start_up_file_it_writes() {
         "git diff --no-index .profile x",
     ] {
         assert_eq!(home.written(line), None, "{line}");
+    }
+}
+
+/// Paths in temporary folders have the verdict of the same paths elsewhere: homes and projects can be there too.
+#[test]
+fn temporary_folders_are_like_others() {
+    let policy = Policy::default();
+    for base in ["/srv", "/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from) {
+        let home = base.join("ada");
+        let context = LineContext {
+            folder: home.join("project"),
+            octo_home: home.join(".octo"),
+            home: Some(home.clone()),
+            octo_others: Vec::new(),
+            processes: Vec::new(),
+            language: Language::Bash,
+        };
+        let own = base.join("octo-1a2b3c4d/session");
+        let open = OpenPaths { folder: &context.folder, readable: &[], writable: std::slice::from_ref(&own) };
+        for (path, expected) in [
+            ("ada/project/a", PathVerdict::Open),
+            ("octo-1a2b3c4d/session/a", PathVerdict::Open),
+            ("octo-1a2b3c4d/other/a", PathVerdict::Outside),
+            ("a", PathVerdict::Outside),
+            ("ada/notes", PathVerdict::Outside),
+            ("other-project/a", PathVerdict::Outside),
+            ("ada/.ssh/authorized_keys", PathVerdict::Role(FileRole::Code)),
+            ("ada/.profile", PathVerdict::Role(FileRole::Startup)),
+        ] {
+            let verdict = write_path(&base.join(path), open, &context, &policy, &StartupFiles::default());
+            assert_eq!(verdict, expected, "{} {path}", base.display());
+        }
+        for (path, expected) in [
+            ("ada/.ssh/id_rsa", PathVerdict::Secret),
+            ("other/.ssh/id_rsa", PathVerdict::Secret),
+            ("other-project/a", PathVerdict::Outside),
+        ] {
+            let verdict = read_path(&base.join(path), open, &context, &policy);
+            assert_eq!(verdict, expected, "{} {path}", base.display());
+        }
     }
 }

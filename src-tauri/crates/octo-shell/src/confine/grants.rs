@@ -23,6 +23,9 @@ const DEVICES: &[&str] = &[
     "/dev/urandom",
     "/dev/zero",
 ];
+/// Memory that programs share by names: the system offers them no other place. Nothing else is kept there.
+#[cfg(any(target_os = "linux", test))]
+const SHARED_MEMORY: &str = "/dev/shm";
 /// Folders of a home with application data, which include secrets: searched.
 const DATA_FOLDERS: &[&str] = &[".config", ".local", ".var", "Library", "snap"];
 /// How deep below the home to search for secrets: `.local/share/keyrings`.
@@ -38,6 +41,10 @@ impl Confinement {
             devices: DEVICES.iter().map(PathBuf::from).collect(),
         };
         grants.write.extend(self.caches());
+        let shared_memory = Path::new(SHARED_MEMORY);
+        if !self.leads_to_a_home(shared_memory) {
+            grants.write.insert(shared_memory.to_owned());
+        }
         self.read_below(Path::new("/"), &mut grants.read);
         grants
     }

@@ -1,5 +1,7 @@
 //! The commands of a session: starting, waiting, ending.
 
+#[cfg(unix)]
+use super::temporary;
 use super::{
     Removals, ShellConfig,
     background::{CommandIdentity, Observation, Registry, now},
@@ -192,6 +194,11 @@ impl Commands {
         if !is_real_folder(&run.folder) {
             return Err(ShellError::SessionFolderGone { path: run.folder });
         }
+        #[cfg(unix)]
+        let temporary = self.config.temporary.create().map_err(ShellError::Start)?;
+        // Set before the command, so that it does not count as the command's change.
+        #[cfg(unix)]
+        temporary::set_variables(&mut login, &temporary);
         let (carry, current_dir) = self.begin_in(&run.folder);
         let cwd = run.cwd.clone().unwrap_or(current_dir);
         if !cwd.is_dir() {
@@ -229,8 +236,13 @@ impl Commands {
         let files = CommandFiles::write(&self.config.scratch, &handle, &run.command, functions)
             .map_err(ShellError::Start)?;
         let confinement = run.confinement.clone().map(|mut confinement| {
-            // The command writes its state for the next one, and its `rm` moves files to the trash.
+            // The command writes its state for the next one and temporary files, and its `rm` moves files to the trash.
             confinement.writable.push(self.config.scratch.clone());
+            #[cfg(unix)]
+            {
+                confinement.writable.push(temporary);
+                confinement.grant_tmux(&variables);
+            }
             if let Removals::Trash { home } = &self.config.removals {
                 confinement.writable.push(trash_folder(home));
             }

@@ -3,6 +3,7 @@ use crate::{
     ShellConfig, ShellError, Supervision,
 };
 use octo_protocol::{CallId, CommandState, SessionId};
+use octo_workspace::TemporaryFolder;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -18,6 +19,8 @@ mod guarding;
 #[cfg(target_os = "linux")]
 mod leaving;
 mod talking;
+#[cfg(target_os = "linux")]
+mod temporary;
 
 /// A session's shell in its own folder.
 struct Fixture {
@@ -56,6 +59,7 @@ impl Fixture {
         Shell::new(ShellConfig {
             session: SessionId::new(),
             scratch: root.join("scratch"),
+            temporary: TemporaryFolder::at(root.join("tmp")),
             login: login(root),
             secret_variables: vec!["MY_KEY".to_owned()],
             news: Arc::new(|_| {}),
@@ -118,6 +122,18 @@ fn recorder() -> (LiveSink, Arc<Mutex<String>>) {
     let text = Arc::new(Mutex::new(String::new()));
     let recorded = Arc::clone(&text);
     (Arc::new(move |more: &str| recorded.lock().unwrap().push_str(more)), text)
+}
+
+/// A process of a test, ended with the test however that ends.
+#[cfg(target_os = "linux")]
+struct ChildGuard(std::process::Child);
+
+#[cfg(target_os = "linux")]
+impl Drop for ChildGuard {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// Whether a process exists and is not a zombie.
@@ -271,6 +287,7 @@ async fn the_trashs_programs_come_first_in_the_path() {
     let shell = Shell::new(ShellConfig {
         session: SessionId::new(),
         scratch: root.path().join("scratch"),
+        temporary: TemporaryFolder::at(root.path().join("tmp")),
         login: login(root.path()),
         secret_variables: Vec::new(),
         news: Arc::new(|_| {}),

@@ -100,7 +100,7 @@ fn the_last_matching_rule_decides_as_the_confinement_does() {
     let bounds = ProfileBounds {
         write: paths(&[
             "/Users/a/work",
-            "/private/tmp",
+            "/private/tmp/octo-1a2b3c4d/s",
             "/Users/a/.ssh/known_hosts",
             "/Users/a/.octo/shells/s",
         ]),
@@ -117,7 +117,12 @@ fn the_last_matching_rule_decides_as_the_confinement_does() {
         ("file-write-create", "/Users/a/work/new", true),
         ("file-write-unlink", "/Users/a/work/old", true),
         ("file-write-data", "/Users/a/workshop", false),
-        ("file-write-data", "/private/tmp/x", true),
+        ("file-write-create", "/private/tmp/octo-1a2b3c4d/s/x", true),
+        ("file-write-create", "/private/tmp/octo-1a2b3c4d/other", false),
+        ("file-write-create", "/private/tmp/x", false),
+        ("file-write-data", "/private/tmp/project/x", false),
+        ("file-read-data", "/private/tmp/project/x", true),
+        ("file-write-create", "/private/var/folders/a/T/x", false),
         ("file-write-data", "/dev/null", true),
         ("file-write-data", "/dev/disk0", false),
         ("file-read-data", "/Users/a/.ssh/id_rsa", false),

@@ -21,6 +21,7 @@ impl NewsWatcher {
         let shell = Shell::new(ShellConfig {
             session: SessionId::new(),
             scratch: root.path().join("scratch"),
+            temporary: TemporaryFolder::at(root.path().join("tmp")),
             login: login(root.path()),
             secret_variables: Vec::new(),
             news: Arc::new(move |news| sender.send(news).unwrap_or_default()),

@@ -53,29 +53,21 @@ async fn all_processes_of_commands_end_when_octo_is_killed() {
     let folder = root.path().join("project");
     fs::create_dir(&folder).unwrap();
     // A process that belongs to no command, to prove that not everything is killed.
-    let bystander = Bystander(Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap());
-    let mut child = Command::new(std::env::current_exe().unwrap())
+    let bystander = ChildGuard(Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap());
+    let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "shell::tests::guarding::octo", "--ignored", "--nocapture", "--test-threads=1"])
         .env(ROOT, root.path())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut child = ChildGuard(child);
+    let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines().map(Result::unwrap);
     assert!(lines.any(|line| line.contains("ready")), "it came so far");
     let pids = fs::read_to_string(folder.join("pids")).unwrap();
     assert!(pids.lines().all(is_alive), "{pids}");
-    child.kill().unwrap();
-    child.wait().unwrap();
+    child.0.kill().unwrap();
+    child.0.wait().unwrap();
     until("all of them are gone", || pids.lines().all(|pid| !is_alive(pid))).await;
     assert!(is_alive(&bystander.0.id().to_string()));
-}
-
-struct Bystander(std::process::Child);
-
-impl Drop for Bystander {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
