@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn many_files_of_a_file_system_are_flushed_once() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = octo_testkit::test_folder();
         let folders: Vec<_> = (0..3).map(|number| folder.path().join(number.to_string())).collect();
         folders.iter().for_each(|folder| std::fs::create_dir(folder).unwrap());
         let plan = |count| FlushPlan::new(count, folders.iter().map(std::path::PathBuf::as_path));

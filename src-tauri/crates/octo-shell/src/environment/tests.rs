@@ -22,7 +22,7 @@ fn login(home: &Path, shell: &Path) -> (LoginEnvironment, tempfile::TempDir) {
 }
 
 fn with_variables(own: Variables) -> (LoginEnvironment, tempfile::TempDir) {
-    let octo = tempfile::tempdir().unwrap();
+    let octo = octo_testkit::test_folder();
     let sandbox = LoginSandbox {
         octo: octo.path().canonicalize().unwrap(),
         octo_others: Vec::new(),
@@ -133,7 +133,7 @@ async fn secrets_are_neither_given_to_the_shell_nor_taken_from_it() {
 
 #[tokio::test]
 async fn what_a_start_up_file_says_does_not_change_unapproved_commands_and_hooks() {
-    let home = tempfile::tempdir().unwrap();
+    let home = octo_testkit::test_folder();
     fs::write(
         home.path().join(".bash_profile"),
         "export HOME=/elsewhere XDG_CONFIG_HOME=/elsewhere BASH_ENV=/e.sh LD_AUDIT=/e.so GIT_EXTERNAL_DIFF=/e GIT_SSH=/e

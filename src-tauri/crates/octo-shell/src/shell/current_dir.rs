@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn a_session_stands_where_it_may_or_returns_to_the_nearest_folder() {
-        let root = tempfile::tempdir().unwrap();
+        let root = octo_testkit::test_folder();
         let root = root.path().canonicalize().unwrap();
         let (work, octo) = (root.join("work"), root.join("octo"));
         for folder in ["work/a/b", "outside", "octo/trash/1/content/b", "octo/skills/s", "octo/scratch/x"] {

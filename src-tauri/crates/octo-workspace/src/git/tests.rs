@@ -185,7 +185,7 @@ const QUERIES: &[&[&str]] = &[
 #[test]
 fn no_query_starts_what_settings_or_attributes_name() {
     let Some(root) = std::env::var_os(PLACE) else {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = octo_testkit::test_folder();
         let root = folder.path().canonicalize().unwrap();
         let hostile = HostileFolder::create(&root);
         let path = std::env::var("PATH").unwrap();
@@ -233,7 +233,7 @@ fn no_query_starts_what_settings_or_attributes_name() {
 
 #[test]
 fn the_persons_settings_apply_only_where_they_are_to() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = octo_testkit::test_folder();
     let value = |personal| {
         let mut git = git_command(folder.path(), personal).unwrap();
         fs::write(folder.path().join(".gitconfig"), "[user]\nname = Ada\n").unwrap();
@@ -247,7 +247,7 @@ fn the_persons_settings_apply_only_where_they_are_to() {
 
 #[test]
 fn a_query_that_fails_has_no_answer() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = octo_testkit::test_folder();
     assert!(git_answer(folder.path(), &["config", "--list"]).is_some(), "the overrides are settings too");
     assert_eq!(git_answer(folder.path(), &["no-such-command"]), None);
 }

@@ -10,7 +10,7 @@ fn sandbox(octo: &Path, supervision: Supervision) -> LoginSandbox {
 
 /// Queries a shell under a keeper, if there is one, and without.
 fn answers(shell: &Path, home: &Path) -> Vec<Option<Variables>> {
-    let octo = tempfile::tempdir().unwrap();
+    let octo = octo_testkit::test_folder();
     [supervision(), Supervision::Session]
         .into_iter()
         .map(|supervision| query_shell(shell, &own_variables(home), &sandbox(octo.path(), supervision)))
@@ -49,7 +49,7 @@ fn each_shells_own_start_up_files_are_watched() {
         ),
     ] {
         let Some(path) = installed(shell) else { continue };
-        let home = tempfile::tempdir().unwrap();
+        let home = octo_testkit::test_folder();
         let file = home.path().join(file);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, text).unwrap();
@@ -66,7 +66,7 @@ fn each_shells_own_start_up_files_are_watched() {
 #[test]
 fn a_start_up_file_that_asks_does_not_block_the_query() {
     let Some(bash) = installed("bash") else { return };
-    let home = tempfile::tempdir().unwrap();
+    let home = octo_testkit::test_folder();
     fs::write(home.path().join(".bash_profile"), "read -p 'update? ' answer\nexport ANSWER=\"[$answer]\"\n")
         .unwrap();
     let started = Instant::now();
@@ -78,7 +78,7 @@ fn a_start_up_file_that_asks_does_not_block_the_query() {
 
 #[test]
 fn an_incompatible_shell_yields_nothing() {
-    let home = tempfile::tempdir().unwrap();
+    let home = octo_testkit::test_folder();
     for program in ["/bin/true", "/bin/false"] {
         assert_eq!(answers(Path::new(program), home.path()), [None, None]);
     }
@@ -108,7 +108,7 @@ const HOSTILE: &[(&str, bool)] = &[
 #[test]
 fn a_start_up_file_changes_nothing_and_reads_no_secret() {
     let Some(bash) = installed("bash") else { return };
-    let place = tempfile::tempdir().unwrap();
+    let place = octo_testkit::test_folder();
     let root = place.path().canonicalize().unwrap();
     let (home, outside, octo) = (root.join("home"), root.join("outside"), root.join("octo"));
     for folder in [&home.join(".ssh"), &outside, &octo] {
@@ -148,10 +148,10 @@ fn a_start_up_file_changes_nothing_and_reads_no_secret() {
 #[test]
 fn what_a_start_up_file_leaves_running_ends_with_the_query() {
     let Some(bash) = installed("bash") else { return };
-    let home = tempfile::tempdir().unwrap();
+    let home = octo_testkit::test_folder();
     // It has the pipe of the answer open, and its own session.
     fs::write(home.path().join(".bash_profile"), "setsid -f sleep 86400.25\nexport LEFT=yes\n").unwrap();
-    let octo = tempfile::tempdir().unwrap();
+    let octo = octo_testkit::test_folder();
     let variables =
         query_shell(&bash, &own_variables(home.path()), &sandbox(octo.path(), supervision())).unwrap();
     assert_eq!(variables["LEFT"], "yes");
@@ -165,7 +165,7 @@ fn what_a_start_up_file_leaves_running_ends_with_the_query() {
 #[cfg(target_os = "linux")]
 #[test]
 fn without_a_home_of_octos_no_shell_is_started() {
-    let home = tempfile::tempdir().unwrap();
+    let home = octo_testkit::test_folder();
     let sandbox =
         LoginSandbox { octo: home.path().join("none"), octo_others: Vec::new(), supervision: supervision() };
     assert_eq!(query_shell(Path::new("/bin/bash"), &own_variables(home.path()), &sandbox), None);

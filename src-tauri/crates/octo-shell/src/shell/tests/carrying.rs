@@ -56,7 +56,7 @@ async fn a_folder_for_one_call_is_not_carried() {
 /// Runs a line in a folder `sub` of a project with a home whose trash takes what is removed, and returns the
 /// report and the directory of the next command, relative to the project.
 async fn leave_from(line: &str) -> (CommandReport, String) {
-    let root = tempfile::tempdir().unwrap();
+    let root = octo_testkit::test_folder();
     let path = root.path().canonicalize().unwrap();
     fs::create_dir_all(path.join("project/sub/deep")).unwrap();
     fs::create_dir_all(path.join("octo/trash/1")).unwrap();
