@@ -9,7 +9,16 @@ use std::{
 /// The layers, from the bottom up. A crate may depend on lower layers, never on its own or higher ones.
 const FLOORS: &[&[&str]] = &[
     &["octo-protocol"],
-    &["octo-store", "octo-llm", "octo-documents", "octo-desktop", "octo-keeper", "octo-keys", "octo-runtime"],
+    &[
+        "octo-store",
+        "octo-llm",
+        "octo-documents",
+        "octo-desktop",
+        "octo-keeper",
+        "octo-keys",
+        "octo-network",
+        "octo-runtime",
+    ],
     &["octo-workspace", "octo-chats", "octo-demo"],
     &["octo-policy", "octo-browser"],
     &["octo-shell"],

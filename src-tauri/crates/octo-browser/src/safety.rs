@@ -24,7 +24,6 @@ mod fold;
 mod grants;
 mod leak;
 mod memory;
-mod nearness;
 mod redact;
 mod secret;
 mod sink;
@@ -41,7 +40,6 @@ pub use grants::{
 };
 pub use leak::AddressLeak;
 pub use memory::{PageMemory, SiteQuote};
-pub use nearness::{Nearness, nearness_of};
 pub use redact::Redactor;
 pub use secret::{
     SecretFault, SecretName, SecretRelease, SecretTarget, SiteBoundSecret, TypedPart, split_secrets,

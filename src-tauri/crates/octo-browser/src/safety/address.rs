@@ -1,6 +1,7 @@
 //! [`PageAddress`]: classifies addresses. Each kind has its own rule in [`super::SiteGrants`].
 
-use super::{nearness::Nearness, site::Site};
+use super::site::Site;
+use octo_network::Nearness;
 use url::Url;
 
 /// The kind of address that a tab is at or is sent to.

@@ -4,9 +4,9 @@
 
 use super::{
     address::{ForbiddenReason, PageAddress},
-    nearness::Nearness,
     site::Site,
 };
+use octo_network::Nearness;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,

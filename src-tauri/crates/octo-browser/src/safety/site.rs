@@ -1,8 +1,8 @@
 //! [`Site`]: the unit that the person grants. The origin of a page, written so that one site never looks like
 //! another.
 
-use super::nearness::{Nearness, nearness_of_host};
 use idna::uts46::{AsciiDenyList, Hyphens, Uts46};
+use octo_network::{Nearness, nearness_of_host};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 use unicode_security::{RestrictionLevel, RestrictionLevelDetection, skeleton};

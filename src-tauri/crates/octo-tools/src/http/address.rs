@@ -1,6 +1,6 @@
 //! Classifies addresses as public, or as belonging to this machine or its networks.
 
-use octo_browser::safety::{Nearness, nearness_of};
+use octo_network::{Nearness, nearness_of};
 use std::{fmt, net::IpAddr};
 use url::{Host, Url};
 

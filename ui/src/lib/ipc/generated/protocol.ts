@@ -1248,6 +1248,11 @@ argument: string,
 argument_zh: string | null, };
 
 /**
+ * The network of commands.
+ */
+export type CommandNetwork = "open" | "allow_list";
+
+/**
  * The state of a command.
  */
 export type CommandState = { "type": "exited", 
@@ -3547,6 +3552,11 @@ to: string, };
  * The action if the person already has a skill of that name.
  */
 export type NameConflictAction = "keep" | "replace" | "rename";
+
+/**
+ * The part of the network a host belongs to.
+ */
+export type NetworkScope = "internet" | "private";
 
 /**
  * A message from Octo to the person in a session. The model never sees it.

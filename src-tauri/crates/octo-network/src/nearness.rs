@@ -38,7 +38,7 @@ const NETWORK_ENDINGS: [&str; 12] = [
 const METADATA_NAMES: [&str; 3] = ["metadata.google.internal", "metadata.goog", "instance-data"];
 
 /// Classifies a host by its text alone. DNS may resolve it to something nearer.
-pub(crate) fn nearness_of_host(host: &Host<&str>) -> Nearness {
+pub fn nearness_of_host(host: &Host<&str>) -> Nearness {
     match host {
         Host::Ipv4(address) => nearness_of(IpAddr::V4(*address)),
         Host::Ipv6(address) => nearness_of(IpAddr::V6(*address)),
