@@ -14,6 +14,8 @@
 //!   stops them until no new one appears, kills them, and waits for them.
 //! * The keeper adopts and ends the descendants of a killed reaper.
 //!
+//! A program can be started in a network namespace ([`NetworkNamespace`]), which a further process of the keeper makes.
+//!
 //! Processes that a program asks others to start (a service of the person's systemd, a container, a running `tmux`)
 //! are not its descendants.
 //!
@@ -31,5 +33,8 @@ pub use grants::PathGrants;
 #[cfg(target_os = "linux")]
 pub use grants::{CONFINES, confine_thread};
 #[cfg(target_os = "linux")]
-pub use linux::{Keeper, KeeperProgram, ProcessTree, ProgramEnd, ProgramStart, StandardStreams, serve};
+pub use linux::{
+    Keeper, KeeperProgram, NetworkNamespace, NewNetwork, ProcessTree, ProgramEnd, ProgramStart,
+    StandardStreams, serve,
+};
 pub use supervision::{Supervision, run_as_keeper};

@@ -67,6 +67,11 @@ pub enum ShellError {
     /// The session's commands were shut down.
     #[error("the session's commands were shut down; nothing was run")]
     Closed,
+    /// Commands are limited to the network allow list, and the system cannot limit them.
+    #[error(
+        "the network allow list is on, but this system gives commands no network of their own ({0}); nothing was run. The person can turn it off in the settings"
+    )]
+    NoNetwork(#[source] io::Error),
     /// Starting a process or writing its files failed.
     #[error("the command could not be started: {0}")]
     Start(#[source] io::Error),

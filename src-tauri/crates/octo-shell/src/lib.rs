@@ -16,6 +16,7 @@ mod environment;
 mod error;
 mod hook_program;
 mod interpreter;
+mod network;
 mod output;
 mod report;
 mod shell;
@@ -28,7 +29,9 @@ pub use environment::{LoginEnvironment, LoginSandbox, startup_files};
 pub use error::ShellError;
 pub use hook_program::{HookProgram, HookProgramEnd};
 pub use interpreter::language;
+pub use network::try_network;
 pub use octo_keeper::Supervision;
+pub use octo_network::Gate as NetworkGate;
 pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
 pub use report::{
     BackgroundNews, CarryScope, CommandReport, CommandRun, LiveSink, NewsListener, ProcessInput, RunGuard,

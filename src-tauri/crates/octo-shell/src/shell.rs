@@ -26,7 +26,9 @@ mod tree;
 #[cfg(unix)]
 mod tests;
 
-use crate::{CommandReport, CommandRun, LoginEnvironment, NewsListener, ProcessInput, ShellError};
+use crate::{
+    CommandReport, CommandRun, LoginEnvironment, NetworkGate, NewsListener, ProcessInput, ShellError,
+};
 use octo_keeper::Supervision;
 use octo_protocol::{CallId, SessionId};
 use octo_workspace::TemporaryFolder;
@@ -71,6 +73,8 @@ pub struct ShellConfig {
     pub supervision: Supervision,
     /// The folders in which no command is left standing.
     pub closed_folders: ClosedFolders,
+    /// Decides on connections of commands; `None` leaves them the machine's network.
+    pub network: Option<Arc<dyn NetworkGate>>,
 }
 
 impl fmt::Debug for ShellConfig {

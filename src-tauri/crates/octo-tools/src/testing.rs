@@ -69,6 +69,7 @@ impl Bench {
                 removals: octo_shell::Removals::System,
                 supervision: octo_shell::Supervision::Session,
                 closed_folders: octo_shell::ClosedFolders::default(),
+                network: None,
             }),
             outputs: Outputs::new(base.join("outputs")),
             documents: octo_documents::DocumentReader::from_this_program(),

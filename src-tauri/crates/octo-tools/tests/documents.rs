@@ -105,6 +105,7 @@ impl DocumentTools {
                 removals: octo_shell::Removals::System,
                 supervision: octo_shell::Supervision::Session,
                 closed_folders: octo_shell::ClosedFolders::default(),
+                network: None,
             }),
             shell_folder: None,
             todos: TodoList::default(),

@@ -94,6 +94,7 @@ impl Workspace {
             removals: runtime.services.trash.removals(&runtime.base.config.remover),
             supervision: runtime.base.config.supervision.clone(),
             closed_folders: ClosedFolders { closed, open },
+            network: None,
         });
         Ok(Self { owner, folder, scratch, temporary, shell_data: shell_place, files, shell })
     }

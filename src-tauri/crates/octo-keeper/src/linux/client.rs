@@ -1,8 +1,9 @@
 //! Octo's side of the keeper.
 
 use super::{
+    network::{self, NetworkNamespace, NewNetwork},
     tree::ProcessTree,
-    wire::{Description, ProgramStart, REPORT_BYTES, Report, StandardStreams},
+    wire::{Description, MAX_DESCRIPTORS, ProgramStart, REPORT_BYTES, Report, StandardStreams},
 };
 use crate::supervision::KEEP;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -95,21 +96,21 @@ impl Keeper {
     ///
     /// If the keeper or the program cannot be started, or the program cannot be confined. Then nothing runs.
     pub fn start(&self, start: ProgramStart) -> io::Result<ProcessTree> {
-        let ProgramStart { program, arguments, environment, folder, grants, streams } = start;
+        let ProgramStart { program, arguments, environment, folder, grants, streams, network } = start;
         let has_terminal = matches!(streams, StandardStreams::Terminal(_));
         let description =
             Description { program, arguments, environment, folder, grants, has_terminal }.encode()?;
-        let (mut socket, reaper) = match self.reaper(&streams) {
+        let (mut socket, reaper) = match self.reaper(&streams, network.as_deref()) {
             Ok(ready) => ready,
             // The keeper was killed or does not answer. It has received no program.
             Err(ReaperError { error, keeper }) => {
                 tracing::warn!(%error, "the keeper is replaced");
                 self.abandon(keeper);
-                self.reaper(&streams).map_err(|failure| failure.error)?
+                self.reaper(&streams, network.as_deref()).map_err(|failure| failure.error)?
             }
         };
-        // From here on only the program has the streams open.
-        drop(streams);
+        // From here on only the program has these open.
+        drop((streams, network));
         socket.write_all(&description)?;
         match read_report(&mut socket, START_TIMEOUT)? {
             Report::Started { pid, started } => ProcessTree::new(socket, reaper, pid, started),
@@ -121,11 +122,33 @@ impl Keeper {
         }
     }
 
+    /// Makes a network namespace.
+    ///
+    /// # Errors
+    ///
+    /// If the system forbids it to this user, as some distributions do.
+    pub fn new_network(&self) -> io::Result<NewNetwork> {
+        let (socket, maker) = UnixStream::pair()?;
+        self.send(&[maker.as_fd()]).map_err(|failure| failure.error)?;
+        drop(maker);
+        network::receive(&socket)
+    }
+
     /// Returns the socket and the process ID of a new reaper, which waits for its program.
-    fn reaper(&self, streams: &StandardStreams) -> Result<(UnixStream, i32), ReaperError> {
+    fn reaper(
+        &self,
+        streams: &StandardStreams,
+        network: Option<&NetworkNamespace>,
+    ) -> Result<(UnixStream, i32), ReaperError> {
         let to_error = |error| ReaperError { error, keeper: None };
         let (mut socket, reaper) = UnixStream::pair().map_err(to_error)?;
-        let keeper = self.send(&reaper, streams)?;
+        let [input, output, errors] = match streams {
+            StandardStreams::Terminal(terminal) => [terminal.as_fd(); 3],
+            StandardStreams::Separate(streams) => streams.each_ref().map(AsFd::as_fd),
+        };
+        let mut descriptors = vec![reaper.as_fd(), input, output, errors];
+        descriptors.extend(network.into_iter().flat_map(NetworkNamespace::descriptors).map(AsFd::as_fd));
+        let keeper = self.send(&descriptors)?;
         drop(reaper);
         let ready = read_report(&mut socket, READY_TIMEOUT).and_then(|report| match report {
             Report::Ready { reaper } => {
@@ -141,13 +164,8 @@ impl Keeper {
         }
     }
 
-    /// Sends a reaper's descriptors to the keeper, and starts the keeper if necessary. Returns the keeper's process ID.
-    fn send(&self, reaper: &UnixStream, streams: &StandardStreams) -> Result<u32, ReaperError> {
-        let [input, output, errors] = match streams {
-            StandardStreams::Terminal(terminal) => [terminal.as_fd(); 3],
-            StandardStreams::Separate(streams) => streams.each_ref().map(AsFd::as_fd),
-        };
-        let descriptors = [reaper.as_fd(), input, output, errors];
+    /// Sends a packet's descriptors to the keeper, and starts the keeper if necessary. Returns the keeper's process ID.
+    fn send(&self, descriptors: &[BorrowedFd<'_>]) -> Result<u32, ReaperError> {
         let mut running = self.0.running.lock();
         let connection = match running.take() {
             Some(connection) => connection,
@@ -155,7 +173,7 @@ impl Keeper {
                 .map_err(|error| ReaperError { error, keeper: None })?,
         };
         let keeper = connection.process.id();
-        let sent = connection.send(&descriptors);
+        let sent = connection.send(descriptors);
         *running = Some(connection);
         sent.map(|()| keeper).map_err(|error| ReaperError { error, keeper: Some(keeper) })
     }
@@ -199,7 +217,7 @@ impl KeeperConnection {
     }
 
     fn send(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(super::wire::DESCRIPTORS))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
         let control = self.control.as_ref().ok_or(io::ErrorKind::NotConnected)?;

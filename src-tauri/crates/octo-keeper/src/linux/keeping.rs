@@ -1,10 +1,10 @@
 //! The keeper's process: it forks a reaper for each program, and ends the descendants of killed reapers.
 
 use super::{
-    reaper,
+    network, reaper,
     sweep::{self, EndedChildren},
     system,
-    wire::DESCRIPTORS,
+    wire::{MAX_DESCRIPTORS, NETWORK_DESCRIPTORS, PROGRAM_DESCRIPTORS},
 };
 use nix::{
     poll::{PollFd, PollFlags, PollTimeout, poll},
@@ -31,19 +31,32 @@ struct KeeperProcess {
     control: OwnedFd,
     /// A descriptor for the reapers, which is readable when a child has ended.
     signals: SignalFd,
-    /// The uncollected reapers by process ID, each with a descriptor that is readable when it has ended (from Linux
-    /// 5.3). A signal would not suffice, because a thread that a library started before `main` could receive it.
+    /// The uncollected reapers and makers of namespaces by process ID, each with a descriptor that is readable when it
+    /// has ended (from Linux 5.3). A signal would not suffice, because a thread that a library started before `main`
+    /// could receive it.
     reapers: BTreeMap<i32, Option<OwnedFd>>,
 }
 
 /// A packet from Octo.
 enum Packet {
     /// The descriptors of a new reaper.
-    Program([OwnedFd; DESCRIPTORS]),
+    Program(ProgramDescriptors),
+    /// The socket over which a new network namespace is sent.
+    Network(OwnedFd),
     /// Anything else.
     Unknown,
     /// Octo is gone.
     Closed,
+}
+
+/// The descriptors of a program to start.
+pub(super) struct ProgramDescriptors {
+    /// The socket to Octo.
+    pub(super) socket: OwnedFd,
+    /// The program's standard streams.
+    pub(super) streams: [OwnedFd; 3],
+    /// Its network namespace: the user namespace and the network namespace.
+    pub(super) network: Option<[OwnedFd; NETWORK_DESCRIPTORS]>,
 }
 
 /// Runs as the keeper until Octo closes the socket, which is the standard input. Then ends all processes. The process
@@ -89,7 +102,10 @@ impl KeeperProcess {
                 continue;
             }
             match receive(&self.control) {
-                Ok(Packet::Program(descriptors)) => self.start_reaper(descriptors),
+                Ok(Packet::Program(descriptors)) => {
+                    self.fork(|signals| reaper::serve(descriptors, signals));
+                }
+                Ok(Packet::Network(socket)) => self.fork(|_| network::serve(socket)),
                 Ok(Packet::Unknown) => {}
                 Ok(Packet::Closed) | Err(_) => break,
             }
@@ -98,19 +114,20 @@ impl KeeperProcess {
         sweep::end_all(&BTreeSet::new(), &mut EndedChildren::default());
     }
 
-    fn start_reaper(&mut self, [socket, input, output, errors]: [OwnedFd; DESCRIPTORS]) {
+    /// Forks a process that does this work: a reaper, or one that makes a network namespace.
+    fn fork(&mut self, work: impl FnOnce(&SignalFd) -> i32) {
         let forked = system::fork_child(|| {
-            // A reaper has no use for the socket to Octo.
+            // It has no use for the socket to Octo.
             self.reapers.clear();
             if dup3(io::stdin(), &mut self.control, DupFlags::CLOEXEC).is_err() {
                 return reaper::FAILED;
             }
-            reaper::serve(socket, [input, output, errors], &self.signals)
+            work(&self.signals)
         });
-        // If the fork fails, the reaper's socket closes, which tells Octo so.
-        let Some(reaper) = forked.ok().and_then(Pid::from_raw) else { return };
-        let end = pidfd_open(reaper, PidfdFlags::empty()).ok();
-        self.reapers.insert(reaper.as_raw_nonzero().get(), end);
+        // If the fork fails, the process's socket closes, which tells Octo so.
+        let Some(process) = forked.ok().and_then(Pid::from_raw) else { return };
+        let end = pidfd_open(process, PidfdFlags::empty()).ok();
+        self.reapers.insert(process.as_raw_nonzero().get(), end);
     }
 
     /// Collects ended children, and ends the descendants of killed reapers, which the keeper has adopted.
@@ -133,7 +150,7 @@ impl KeeperProcess {
 
 fn receive(control: &OwnedFd) -> io::Result<Packet> {
     let mut byte = [0];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let mut parts = [IoSliceMut::new(&mut byte)];
     let received = recvmsg(control, &mut parts, &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
@@ -148,5 +165,22 @@ fn receive(control: &OwnedFd) -> io::Result<Packet> {
         })
         .flatten()
         .collect();
-    Ok(<[OwnedFd; DESCRIPTORS]>::try_from(descriptors).map_or(Packet::Unknown, Packet::Program))
+    Ok(packet(descriptors).unwrap_or(Packet::Unknown))
+}
+
+/// Returns the packet with these descriptors, if there is one.
+fn packet(descriptors: Vec<OwnedFd>) -> Option<Packet> {
+    let count = descriptors.len();
+    let mut descriptors = descriptors.into_iter();
+    let socket = descriptors.next()?;
+    if count == 1 {
+        return Some(Packet::Network(socket));
+    }
+    let streams = [descriptors.next()?, descriptors.next()?, descriptors.next()?];
+    let network = match count {
+        PROGRAM_DESCRIPTORS => None,
+        MAX_DESCRIPTORS => Some([descriptors.next()?, descriptors.next()?]),
+        _ => return None,
+    };
+    Some(Packet::Program(ProgramDescriptors { socket, streams, network }))
 }

@@ -1,9 +1,10 @@
 //! A reaper: the process that starts one program, adopts its orphaned descendants, and ends all of them.
 
 use super::{
+    keeping::ProgramDescriptors,
     sweep::{self, EndedChildren},
     system,
-    wire::{Demand, Description, Report},
+    wire::{Demand, Description, NETWORK_DESCRIPTORS, Report},
 };
 use crate::grants;
 use nix::{
@@ -47,7 +48,8 @@ struct Reaper<'a> {
 struct StartFailure(Report);
 
 /// Runs as a reaper until no process is left. Returns the exit status.
-pub(super) fn serve(socket: OwnedFd, streams: [OwnedFd; 3], signals: &SignalFd) -> i32 {
+pub(super) fn serve(descriptors: ProgramDescriptors, signals: &SignalFd) -> i32 {
+    let ProgramDescriptors { socket, streams, network } = descriptors;
     let mut socket = UnixStream::from(socket);
     let started = set_child_subreaper(Some(getpid())).map_err(io::Error::from).and_then(|()| {
         let reaper = system::own_pid();
@@ -56,7 +58,7 @@ pub(super) fn serve(socket: OwnedFd, streams: [OwnedFd; 3], signals: &SignalFd) 
     });
     // Octo is gone or broken.
     let Ok(description) = started else { return FAILED };
-    match start(description, streams) {
+    match start(description, streams, network) {
         Ok(pid) => {
             // No other code collects the child, so the process table lists it even if it has ended.
             let started = crate::process_table::start_of(pid).unwrap_or(0);
@@ -71,8 +73,12 @@ pub(super) fn serve(socket: OwnedFd, streams: [OwnedFd; 3], signals: &SignalFd) 
     }
 }
 
-/// Starts the program, confined, in a session of its own.
-fn start(description: Description, [input, output, errors]: [OwnedFd; 3]) -> Result<u32, StartFailure> {
+/// Starts the program, confined, in a session of its own and in its network namespace.
+fn start(
+    description: Description,
+    [input, output, errors]: [OwnedFd; 3],
+    network: Option<[OwnedFd; NETWORK_DESCRIPTORS]>,
+) -> Result<u32, StartFailure> {
     let number = |error: &io::Error| error.raw_os_error().unwrap_or(NO_ERROR_NUMBER);
     let Description { program, arguments, environment, folder, grants, has_terminal } = description;
     let not_confined = |error: io::Error| StartFailure(Report::NotConfined { error: number(&error) });
@@ -92,6 +98,9 @@ fn start(description: Description, [input, output, errors]: [OwnedFd; 3]) -> Res
         setsid()?;
         if has_terminal {
             ioctl_tiocsctty(io::stdin())?;
+        }
+        if let Some([user, network]) = &network {
+            system::enter_network(user, network)?;
         }
         if let Some(ruleset) = ruleset.take() {
             grants::restrict(ruleset).map_err(|_| io::Error::from(io::ErrorKind::PermissionDenied))?;

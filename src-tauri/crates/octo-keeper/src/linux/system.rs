@@ -8,7 +8,15 @@ use nix::{
     },
     unistd::{ForkResult, Pid, fork},
 };
-use std::{fs, io, os::unix::process::CommandExt, process::Command};
+use std::{
+    fs, io,
+    net::{Ipv4Addr, UdpSocket},
+    os::{
+        fd::{AsRawFd, OwnedFd},
+        unix::process::CommandExt,
+    },
+    process::Command,
+};
 
 /// Forks this process, in which only the calling thread may run code of Octo's. The child runs `work` and exits with
 /// the status it returns.
@@ -87,6 +95,70 @@ pub(crate) fn prepare(
     };
     // SAFETY: the starting process has one thread, so the new process may run any code.
     unsafe { command.pre_exec(prepare) };
+}
+
+/// Moves this process, which must have a single thread, into a new user namespace and a network namespace that belongs
+/// to it.
+#[expect(unsafe_code, reason = "no crate that is used here offers it")]
+pub(crate) fn enter_new_network() -> io::Result<()> {
+    // SAFETY: the call changes the process's namespaces and touches no memory.
+    check(unsafe { libc::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNET) })
+}
+
+/// Moves this process, which must have a single thread, into a user namespace and a network namespace that belongs to
+/// it, and gives up the rights it gets in them, for good.
+#[expect(unsafe_code, reason = "no crate that is used here offers it")]
+pub(crate) fn enter_network(user: &OwnedFd, network: &OwnedFd) -> io::Result<()> {
+    for (namespace, kind) in [(user, libc::CLONE_NEWUSER), (network, libc::CLONE_NEWNET)] {
+        // SAFETY: the descriptor is open, and the call touches no memory.
+        check(unsafe { libc::setns(namespace.as_raw_fd(), kind) })?;
+    }
+    let header = CapabilityHeader { version: CAPABILITY_VERSION, pid: 0 };
+    let none = [CapabilitySet::default(); 2];
+    // SAFETY: both point to values of the layout that this version of the call has.
+    let done = unsafe { libc::syscall(libc::SYS_capset, &raw const header, &raw const none) };
+    check(libc::c_int::try_from(done).unwrap_or(-1))?;
+    // No executable brings them back, not even for the user `root`.
+    Ok(nix::sys::prctl::set_no_new_privs()?)
+}
+
+/// The version of `capset` with sets of 64 bits, from `linux/capability.h`.
+const CAPABILITY_VERSION: u32 = 0x2008_0522;
+
+/// The header of `capset`, from `linux/capability.h`.
+#[repr(C)]
+struct CapabilityHeader {
+    version: u32,
+    /// Zero is the calling process.
+    pid: i32,
+}
+
+/// Half of a process's capabilities, from `linux/capability.h`.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+struct CapabilitySet {
+    effective: u32,
+    permitted: u32,
+    inheritable: u32,
+}
+
+/// Starts the loopback interface of this process's network namespace.
+#[expect(unsafe_code, reason = "no safe function sets the flags of an interface")]
+pub(crate) fn start_loopback() -> io::Result<()> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+    // SAFETY: zeroes are a valid value of each of its fields.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (target, byte) in request.ifr_name.iter_mut().zip(b"lo") {
+        *target = libc::c_char::from_ne_bytes([*byte]);
+    }
+    request.ifr_ifru.ifru_flags = i16::try_from(libc::IFF_UP | libc::IFF_RUNNING).unwrap_or_default();
+    // SAFETY: the call reads a value of the type it expects.
+    check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) })
+}
+
+/// Returns the error of a system call that failed.
+fn check(result: libc::c_int) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// Returns the ID of this process.

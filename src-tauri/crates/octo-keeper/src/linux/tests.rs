@@ -10,6 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+mod network;
+
 /// Returns a keeper that runs this test's executable.
 fn keeper() -> Keeper {
     Keeper::new(KeeperProgram { program: "/proc/self/exe".into(), arguments: vec!["keep".into()] })
@@ -55,6 +57,7 @@ fn shell(line: &str) -> (ProgramStart, io::PipeReader) {
         folder: "/tmp".into(),
         grants: None,
         streams: StandardStreams::Separate([input.into(), output.into(), errors.into()]),
+        network: None,
     };
     (start, read)
 }

@@ -1,11 +1,12 @@
 //! The messages between Octo and the keeper's processes.
 //!
-//! Octo sends the keeper one packet per program: the reaper's end of a new socket, and the program's standard
-//! streams. All other messages use that socket. The reaper sends [`Report::Ready`], and Octo answers with the length
-//! and the bytes of the program's description. Then Octo sends [`Demand`]s, and the reaper sends [`Report`]s of a fixed
-//! size.
+//! Octo sends the keeper one packet per program: the reaper's end of a new socket, the program's standard streams, and
+//! the program's network namespace if it has one. All other messages use that socket. The reaper sends
+//! [`Report::Ready`], and Octo answers with the length and the bytes of the program's description. Then Octo sends
+//! [`Demand`]s, and the reaper sends [`Report`]s of a fixed size. A packet for a new network namespace has only the
+//! socket over which the namespace is sent.
 
-use crate::PathGrants;
+use crate::{PathGrants, linux::NetworkNamespace};
 use std::{
     collections::BTreeSet,
     ffi::{OsStr, OsString},
@@ -15,10 +16,17 @@ use std::{
         unix::ffi::{OsStrExt, OsStringExt},
     },
     path::PathBuf,
+    sync::Arc,
 };
 
-/// The number of descriptors in a packet for the keeper: a socket and three standard streams.
-pub(crate) const DESCRIPTORS: usize = 4;
+/// The number of descriptors of a program: a socket and three standard streams.
+pub(crate) const PROGRAM_DESCRIPTORS: usize = 4;
+
+/// The number of descriptors of a network namespace: the user namespace and the network namespace.
+pub(crate) const NETWORK_DESCRIPTORS: usize = 2;
+
+/// The maximum number of descriptors in a packet for the keeper.
+pub(crate) const MAX_DESCRIPTORS: usize = PROGRAM_DESCRIPTORS + NETWORK_DESCRIPTORS;
 
 /// Maximum length of a program's description. The kernel accepts at most 6 MiB of arguments and variables; the rest are
 /// granted paths.
@@ -39,6 +47,8 @@ pub struct ProgramStart {
     pub grants: Option<PathGrants>,
     /// Its standard input, output and error.
     pub streams: StandardStreams,
+    /// The network namespace it runs in, or `None` for that of Octo.
+    pub network: Option<Arc<NetworkNamespace>>,
 }
 
 /// The standard input, output and error of a program, which leads its own session in either case.
@@ -125,7 +135,7 @@ impl Report {
     }
 }
 
-/// A [`ProgramStart`] without its streams, as a reaper receives it.
+/// A [`ProgramStart`] without its streams and network, as a reaper receives it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Description {
     pub(crate) program: PathBuf,

@@ -81,6 +81,7 @@ impl HookProcess {
             folder: start.folder.to_owned(),
             grants: None,
             streams: StandardStreams::Separate([input.into(), output.into(), errors.into()]),
+            network: None,
         };
         let keeper = keeper.clone();
         let tree = spawn_blocking(move || keeper.start(start)).await.map_err(io::Error::other)??;

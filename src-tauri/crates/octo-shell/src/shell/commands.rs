@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     CarryScope, CommandReport, CommandRun, MODEL_OUTPUT_BYTES, ProcessInput, ShellError, environment,
+    network::SessionNetwork,
     output::{CommandStage, LogFile, Transcript},
 };
 use octo_protocol::{CallId, CommandState, SessionId};
@@ -41,6 +42,10 @@ const MAX_SURVIVORS: usize = 1_000;
 /// Interval between two checks whether a command waits for input.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
+/// Interval between two checks whether the person has answered a question about a command's network, once the wait for
+/// the command is over.
+const QUESTION_INTERVAL: Duration = Duration::from_secs(1);
+
 /// Maximum time to wait for the end of a killed command.
 const KILL_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -51,6 +56,7 @@ pub(super) struct Commands {
     config: ShellConfig,
     persistent_state: Arc<PersistentState>,
     registry: Arc<Registry>,
+    network: Option<SessionNetwork>,
     started: AtomicU64,
     closed: AtomicBool,
 }
@@ -100,6 +106,7 @@ impl Commands {
                 survivors: Mutex::default(),
             }),
             registry: Arc::new(Registry::new(Arc::clone(&config.news))),
+            network: config.network.clone().map(SessionNetwork::new),
             config,
             started: AtomicU64::new(0),
             closed: AtomicBool::new(false),
@@ -220,6 +227,15 @@ impl Commands {
             // Set before the command, so it does not count as the command's change.
             environment::prepend_to_path(&mut login, &home.join("bin"));
         }
+        let network = match &self.network {
+            Some(network) => network.enter(&self.config.supervision, run.call).await?,
+            None => None,
+        };
+        if let Some(network) = &network {
+            // In both, so it does not count as the command's change.
+            variables.extend(network.variables.iter().cloned());
+            login.extend(network.variables.iter().cloned());
+        }
 
         let handle = new_handle();
         let identity = CommandIdentity {
@@ -274,6 +290,7 @@ impl Commands {
             confinement,
             transcript,
             supervision: &self.config.supervision,
+            network: network.map(|network| network.namespace),
             on_end: Box::new(move |survivors| {
                 if let Some(state) = files.state().as_deref().and_then(carry::read) {
                     let initial_state = InitialState {
@@ -340,7 +357,7 @@ impl Commands {
     ) -> CommandReport {
         let process = &observed.process;
         let mut ended = process.end();
-        let deadline = Instant::now() + wait;
+        let mut deadline = Instant::now() + wait;
         let mut poll = interval(POLL_INTERVAL);
         poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let wait_end = loop {
@@ -355,7 +372,13 @@ impl Commands {
                     end(process, CommandState::Killed).await;
                     break WaitEnd::Cancelled;
                 }
-                () = sleep_until(deadline) => break WaitEnd::TimedOut,
+                () = sleep_until(deadline) => {
+                    // The call that started it waits for the person, as long as they are asked.
+                    if !self.network.as_ref().is_some_and(|network| network.is_asking(process.call)) {
+                        break WaitEnd::TimedOut;
+                    }
+                    deadline = Instant::now() + QUESTION_INTERVAL;
+                }
                 _ = poll.tick() => {
                     let polled = Arc::clone(process);
                     // The check reads system files and blocks.

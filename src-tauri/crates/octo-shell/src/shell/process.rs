@@ -6,10 +6,14 @@ use super::{
     leader::Leader,
     tree::Survivors,
 };
+#[cfg(not(target_os = "linux"))]
+use crate::network::NetworkNamespace;
 use crate::{
     Confinement, LiveSink, ShellError, Supervision,
     output::{CommandStage, Excerpts, Transcript},
 };
+#[cfg(target_os = "linux")]
+use octo_keeper::NetworkNamespace;
 use octo_policy::Variables;
 use octo_protocol::{CallId, CommandState, Millis};
 use parking_lot::{Mutex, MutexGuard};
@@ -65,6 +69,8 @@ pub(super) struct ProcessStart<'a> {
     pub confinement: Option<Confinement>,
     /// How its processes are started and ended.
     pub supervision: &'a Supervision,
+    /// The network namespace it runs in, or `None` for the machine's network.
+    pub network: Option<Arc<NetworkNamespace>>,
 }
 
 /// A started command.
@@ -117,6 +123,9 @@ pub(super) struct LeaderStart<'a> {
     /// How its processes are started and ended.
     #[cfg_attr(windows, expect(dead_code, reason = "a job object does it there"))]
     pub supervision: &'a Supervision,
+    /// The network namespace it runs in, or `None` for the machine's network.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there are none on other systems"))]
+    pub network: Option<Arc<NetworkNamespace>>,
 }
 
 /// The end of a leader.
@@ -147,6 +156,7 @@ impl ShellProcess {
             }),
             confinement: start.confinement,
             supervision: start.supervision,
+            network: start.network,
         })?;
         let started = Instant::now();
         Ok(Arc::new(Self {

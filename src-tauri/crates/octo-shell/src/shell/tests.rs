@@ -18,6 +18,8 @@ mod ending;
 mod guarding;
 #[cfg(target_os = "linux")]
 mod leaving;
+#[cfg(target_os = "linux")]
+mod network;
 mod talking;
 #[cfg(target_os = "linux")]
 mod temporary;
@@ -67,6 +69,7 @@ impl Fixture {
             removals: crate::Removals::System,
             supervision,
             closed_folders: crate::ClosedFolders::default(),
+            network: None,
         })
     }
 
@@ -295,6 +298,7 @@ async fn the_trashs_programs_come_first_in_the_path() {
         removals: crate::Removals::Trash { home: home.clone() },
         supervision: supervision.clone(),
         closed_folders: crate::ClosedFolders::default(),
+        network: None,
     });
     let fixture = Fixture { root, shell, supervision };
     let bin = home.join("bin").display().to_string();

@@ -171,6 +171,7 @@ fn under_keeper(start: &LeaderStart<'_>, keeper: &Keeper, pty: PtyPair) -> io::R
         folder: start.cwd.to_owned(),
         grants: start.confinement.as_ref().map(Confinement::grants),
         streams: StandardStreams::Terminal(terminal),
+        network: start.network.clone(),
     })
 }
 

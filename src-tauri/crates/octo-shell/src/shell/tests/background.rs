@@ -29,6 +29,7 @@ impl NewsWatcher {
             removals: crate::Removals::System,
             supervision: supervision.clone(),
             closed_folders: crate::ClosedFolders::default(),
+            network: None,
         });
         Self { fixture: Fixture { root, shell, supervision }, news }
     }
