@@ -94,6 +94,7 @@ export const settingsIds = {
   suggestions: "suggestions",
   showUndone: "show-undone",
   confinement: "confinement",
+  commandNetwork: "command-network",
   budgetField: "budget-field", // its parts: budget-field-task, budget-field-session, budget-field-day
   // the person's own rules
   rules: "rules",

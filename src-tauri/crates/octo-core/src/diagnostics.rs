@@ -39,6 +39,8 @@ pub(crate) struct DiagnosticsInputs {
     pub keychain: KeychainState,
     /// The state of the browser.
     pub browser: BrowserState,
+    /// Why commands cannot have a network of their own, or `None` if they can.
+    pub no_command_network: Option<String>,
     /// The state of the database.
     pub health: DatabaseHealth,
 }
@@ -88,6 +90,10 @@ fn checks(facts: &DiagnosticsInputs) -> String {
     let browser = serde_json::to_value(&facts.browser).unwrap_or_default();
     // Writing to a string cannot fail.
     let _ = write!(text, "\nkeychain: {keychain}\nbrowser: {}", describe_setting(&browser["type"]));
+    let _ = match &facts.no_command_network {
+        None => write!(text, "\nnetwork of commands: can be limited"),
+        Some(reason) => write!(text, "\nnetwork of commands: cannot be limited: {}", redact(reason)),
+    };
     match octo_workspace::measure_home(&facts.home) {
         Err(error) => {
             let _ = write!(text, "\nhome: {}", redact(&error.to_string()));

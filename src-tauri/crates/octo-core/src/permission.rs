@@ -219,6 +219,7 @@ fn decide_read(context: &PermissionContext, path: &Path) -> Decision {
                 | Rule::Command { .. }
                 | Rule::Line { .. }
                 | Rule::Host { .. }
+                | Rule::Network { .. }
                 | Rule::Site { .. } => false,
             });
             if has_rule {

@@ -24,6 +24,7 @@ mod invoked;
 mod lasting;
 mod meter;
 mod model_call;
+mod network;
 mod observers;
 mod outgoing;
 mod prefix;
@@ -109,6 +110,8 @@ pub(crate) enum JobReport {
     RetryDue(model_call::CallAttempt),
     /// A call was prepared.
     Prepared(calls::PreparedReport),
+    /// A running command wants to connect.
+    Network(network::NetworkReport),
     /// A waiting call was checked again.
     Rechecked(questions::Recheck),
     /// A call ended.
@@ -301,6 +304,7 @@ impl Session {
             JobReport::Model(progress) => self.model_progressed(progress).await,
             JobReport::RetryDue(attempt) => self.retry_due(attempt).await,
             JobReport::Prepared(report) => self.call_prepared(report).await,
+            JobReport::Network(report) => self.decide_on_connection(report).await,
             JobReport::Rechecked(report) => self.apply_recheck(report).await,
             JobReport::CallEnded(report) => self.call_ended(report).await,
             JobReport::Budget(report) => self.budget_checked(report).await,

@@ -37,6 +37,8 @@ mod agent {
     mod memories;
     mod mending;
     mod models;
+    #[cfg(target_os = "linux")]
+    mod network;
     mod other_processes;
     mod permission;
     mod prefix;

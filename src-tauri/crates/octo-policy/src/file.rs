@@ -9,6 +9,9 @@
 //! [paths]
 //! secret = ["~/vault", "*.token"]
 //! deny = ["~/private"]
+//!
+//! [network]
+//! allow = ["*.example.com"]    # commands under a network allow list may reach it
 //! ```
 //!
 //! A command rule has the first words of a command; `*` matches any single word. `deny` overrides `ask`, `ask`
@@ -19,9 +22,11 @@
 
 mod edit;
 mod fault;
+mod network;
 
 pub use edit::{PolicyChange, PolicyChangeError};
 pub use fault::{PolicyFault, RuleFault};
+pub use network::NetworkRules;
 
 use crate::{
     folder,
@@ -64,6 +69,8 @@ pub struct PolicyRules {
     pub commands: CommandRules,
     /// The rules for paths.
     pub paths: PathRules,
+    /// Hosts. Only the file lists them.
+    pub network: NetworkRules,
 }
 
 /// The rules for commands: the first words of each.

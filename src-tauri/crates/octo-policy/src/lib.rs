@@ -51,8 +51,8 @@ mod tests;
 pub use context::LineContext;
 pub use environment::{Variables, unattended};
 pub use file::{
-    CommandRules, PathRules, Policy, PolicyChange, PolicyChangeError, PolicyContent, PolicyFault, PolicyFile,
-    PolicyReading, PolicyRules, RuleFault,
+    CommandRules, NetworkRules, PathRules, Policy, PolicyChange, PolicyChangeError, PolicyContent,
+    PolicyFault, PolicyFile, PolicyReading, PolicyRules, RuleFault,
 };
 pub use folder::GitQuery;
 pub use footprint::{Footprint, NameChange, Reliance};

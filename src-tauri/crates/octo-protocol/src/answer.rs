@@ -1,6 +1,6 @@
 //! Questions for the person, and the person's answers.
 
-use crate::{CallId, Millis, PageElement, PageRisk, QuestionId, ToolView, TrashTotals};
+use crate::{CallId, Millis, NetworkScope, PageElement, PageRisk, QuestionId, ToolView, TrashTotals};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -120,6 +120,14 @@ pub enum AskReason {
     PrivateAddress {
         /// The host and port.
         host: String,
+    },
+    /// A running command wants to reach a host that is not on the folder's network allow list. Octo asks in every
+    /// mode.
+    Network {
+        /// The host and port, as `example.com:443`.
+        host: String,
+        /// The part of the network it belongs to.
+        scope: NetworkScope,
     },
     /// The agent wants to work on a site.
     Site {
@@ -303,6 +311,13 @@ pub enum Rule {
     Host {
         /// The host and port, as `localhost:3000`.
         host: String,
+    },
+    /// Commands may reach this host, if they are limited to the folder's network allow list.
+    Network {
+        /// The host and port, as `example.com:443`; see `octo_network::HostPattern`.
+        host: String,
+        /// The part of the network it may belong to.
+        scope: NetworkScope,
     },
     /// The agent may work on this site in the person's browser.
     Site {

@@ -1,9 +1,9 @@
 //! Settings the person can change.
 
 use crate::{
-    Appearance, BrowserChoice, Budgets, ChatSettings, DesktopSettings, LibrarySettings, LiveTurnLimit, Mode,
-    ModelEntry, ModelId, Onboarding, Profile, SearchProviders, ShortcutKeys, SiteSecret, SubAgentLimit,
-    TaskSettings, TrashLimits,
+    Appearance, BrowserChoice, Budgets, ChatSettings, CommandNetwork, DesktopSettings, LibrarySettings,
+    LiveTurnLimit, Mode, ModelEntry, ModelId, Onboarding, Profile, SearchProviders, ShortcutKeys, SiteSecret,
+    SubAgentLimit, TaskSettings, TrashLimits,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -94,6 +94,10 @@ settings! {
     suggestions: Switch => Switch,
     /// Whether the system confines commands to the session's folder, if it can.
     confinement: Switch => Switch,
+    /// The network of commands. Settings without it are stored and sent as before there was one.
+    #[serde(skip_serializing_if = "CommandNetwork::is_open")]
+    #[ts(optional, as = "Option<CommandNetwork>")]
+    command_network: CommandNetwork => CommandNetwork,
     /// The spending limits at which Octo pauses and asks.
     budgets: Budgets => Budgets,
     /// Recently used folders, newest first, at most ten.

@@ -17,6 +17,8 @@ export function ruleWords(rule: Rule, home: string): string {
       return t("ask.rule.read", { path: shortPath(rule.path, home) });
     case "host":
       return t("ask.rule.host", { host: rule.host });
+    case "network":
+      return t("ask.rule.network", { host: rule.host });
     case "site":
       return t("ask.rule.site", { site: rule.site });
     default:
@@ -65,6 +67,8 @@ export function askReasonWords(reason: AskReason): string {
       return t("ask.why.redirects", { command: reason.command });
     case "private_address":
       return t("ask.why.private_address", { host: reason.host });
+    case "network":
+      return t(`ask.why.network.${reason.scope}`, { host: reason.host });
     case "risky":
       return t(`ask.risk.${reason.risk}`);
     case "empties_trash":

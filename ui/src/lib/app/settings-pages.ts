@@ -85,6 +85,7 @@ const declared = [
       ["settings.keep_warm", "settings.keep_warm.sub"],
       ["settings.suggestions", "settings.suggestions.sub"],
       ["settings.confinement", "settings.confinement.sub"],
+      ["settings.command_network", "settings.command_network.sub"],
       ["settings.live_turns", "settings.live_turns.sub", "side.tasks"],
       ["settings.budgets", "settings.budgets.sub"],
       ["settings.budget.task", "settings.budgets"],

@@ -152,6 +152,10 @@ impl Octo {
             models: self.services.models.entries(),
             keychain: self.services.models.keys().state(),
             browser: self.services.browser.state(),
+            no_command_network: octo_shell::try_network(&self.base.config.supervision)
+                .await
+                .err()
+                .map(|error| error.to_string()),
             health,
         };
         let parts = blocking(move || Ok(diagnostics::parts(&facts))).await?;

@@ -118,7 +118,8 @@ pub(crate) fn entry_permissions(context: &PermissionContext) -> BrowserPermissio
         | Rule::Line { .. }
         | Rule::Write { .. }
         | Rule::Read { .. }
-        | Rule::Host { .. } => None,
+        | Rule::Host { .. }
+        | Rule::Network { .. } => None,
     });
     let granted = context.granted_to_turn.iter().cloned().chain(ruled).collect();
     let navigation =

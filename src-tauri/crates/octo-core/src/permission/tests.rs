@@ -373,6 +373,7 @@ fn the_persons_own_policy_denies_asks_and_allows() {
             secret: vec!["*.token".into()],
             deny: vec![folder.join("private").display().to_string()],
         },
+        ..PolicyRules::default()
     };
     let policy = Arc::new(Policy::new(rules, None));
     for mode in [Mode::AskRisky, Mode::Autonomous] {

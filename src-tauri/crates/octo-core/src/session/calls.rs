@@ -197,10 +197,11 @@ impl Session {
             self.command_returned(running_command, continuing_handle(&outcome));
         }
         self.live.close_call(call);
+        let mut step = Step::default();
+        self.end_connections(call, &mut step);
         if self.turn.open_call(turn, call).is_none() {
             return self.report_ends_later(call).await;
         }
-        let mut step = Step::default();
         self.mark_ends_reported(call, &mut step);
         if let Ok(ToolOutput { view: ToolView::Todos { .. }, .. }) = &outcome {
             step.event(Event::TodosChanged { todos: self.todos() });
@@ -229,6 +230,7 @@ impl Session {
     pub(super) fn abandon_calls(&mut self, step: &mut Step) {
         for call in self.turn.with(|turn| turn.batch.abandon(step)).unwrap_or_default() {
             self.live.close_call(call);
+            self.end_connections(call, step);
             self.feed(Input::Ended { call }, step);
         }
     }

@@ -1,5 +1,6 @@
 //! The person's grants to a session.
 
+use octo_network::PendingConnections;
 use octo_protocol::Rule;
 
 /// Permanent rules, and grants for the running turn.
@@ -8,16 +9,23 @@ pub(super) struct Grants {
     rules: Vec<Rule>,
     /// Sites the person granted to the running turn and to turns that continue it.
     sites: Vec<String>,
+    /// Connections of commands that wait for an answer, and answers for single commands.
+    connections: PendingConnections,
 }
 
 impl Grants {
     pub(super) fn new(rules: Vec<Rule>) -> Self {
-        Self { rules, sites: Vec::new() }
+        Self { rules, sites: Vec::new(), connections: PendingConnections::default() }
     }
 
     /// Returns the current rules.
     pub(super) fn rules(&self) -> Vec<Rule> {
         self.rules.clone()
+    }
+
+    /// Returns the connections that wait for an answer.
+    pub(super) fn connections(&mut self) -> &mut PendingConnections {
+        &mut self.connections
     }
 
     /// Returns the currently granted sites.

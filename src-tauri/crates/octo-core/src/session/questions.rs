@@ -1,7 +1,7 @@
 //! Answers to questions. A missing answer is never a yes.
 
 use super::{
-    JobReport, ready,
+    JobReport, network, ready,
     state::Session,
     step::{Change, Step},
     texts,
@@ -28,6 +28,9 @@ impl Session {
         let gone_error = || ApiError::new("question.gone").code(ErrorCode::Gone);
         let question = self.turn.get().and_then(|turn| turn.batch.question(id));
         let question = question.cloned().ok_or_else(gone_error)?;
+        if network::is_about_connection(&question) {
+            return self.answer_about_connection(&question, answer, step).await;
+        }
         match (&question.ask, &answer) {
             (QuestionContent::Feedback { .. }, Answer::Text { text }) => {
                 let text = text.clone();

@@ -329,6 +329,7 @@ fn concerns_closed_path(reason: &AskReason) -> bool {
         | AskReason::Risky { .. }
         | AskReason::EmptiesTrash { .. }
         | AskReason::PrivateAddress { .. }
+        | AskReason::Network { .. }
         | AskReason::Site { .. }
         | AskReason::Page { .. }
         | AskReason::Library { .. } => false,

@@ -14,6 +14,7 @@ use super::{
     fallback::Fallback,
     file_restore::Restoring,
     grants::Grants,
+    network::SessionGate,
     observers::Observers,
     prefix::Prefix,
     queue::Queue,
@@ -69,8 +70,12 @@ impl Session {
             unfinished = unfinished.map(|turn| StoredTurn { stopping: true, ..turn });
         }
         let todos = TodoState { items: stored_session.todos, last_id: stored_session.todo_last_id };
+        let mut grants = Grants::new(rules);
+        let asking = grants.connections().asking();
+        let gate = Arc::new(SessionGate::new(runtime.base.clone(), actor.reporter(), asking));
+        let owner = Owner::new(id, root, ancestors);
         let mut session = Self {
-            workspace: Workspace::open(&runtime, Owner::new(id, root, ancestors), folder, &actor)?,
+            workspace: Workspace::open(&runtime, owner, folder, &actor, gate)?,
             browser_session: runtime.services.browser.session(id, root),
             observers: Observers::new(runtime.board.entry(id)),
             runtime,
@@ -87,7 +92,7 @@ impl Session {
             background: BackgroundCommands::restored(&stored_session.commands),
             todos: TodoList(Arc::new(Mutex::new(todos))),
             skill_set: None,
-            grants: Grants::new(rules),
+            grants,
             turn: CurrentTurn::default(),
             warmth: Warmth::new(sent_requests),
             side_call: None,

@@ -2,9 +2,12 @@
 
 use super::{Runtime, actor::Actor, confined::SessionConfinement};
 use octo_protocol::{ApiError, SessionId};
-use octo_shell::{ClosedFolders, Shell, ShellConfig};
+use octo_shell::{ClosedFolders, NetworkGate, Shell, ShellConfig};
 use octo_workspace::{FileScope, Files, TemporaryFolder, is_real_folder, resolve_links};
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// A session's folder, files and shell.
 pub(super) struct Workspace {
@@ -73,6 +76,7 @@ impl Workspace {
         owner: Owner,
         folder: PathBuf,
         actor: &Actor,
+        network: Arc<dyn NetworkGate>,
     ) -> Result<Self, ApiError> {
         let (scratch, shell_place) =
             (runtime.base.paths.scratch(owner.root)?, runtime.base.paths.shell(owner.session)?);
@@ -94,7 +98,7 @@ impl Workspace {
             removals: runtime.services.trash.removals(&runtime.base.config.remover),
             supervision: runtime.base.config.supervision.clone(),
             closed_folders: ClosedFolders { closed, open },
-            network: None,
+            network: Some(network),
         });
         Ok(Self { owner, folder, scratch, temporary, shell_data: shell_place, files, shell })
     }

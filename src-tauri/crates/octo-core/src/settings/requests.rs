@@ -8,7 +8,7 @@ use crate::{
     reply::json,
     slash,
 };
-use octo_protocol::{About, ApiError, AppRequest, Commands, Language, Profiles, words};
+use octo_protocol::{About, ApiError, AppRequest, CommandNetwork, Commands, Language, Profiles, words};
 use serde_json::Value;
 
 impl LiveSettings {
@@ -20,6 +20,11 @@ impl LiveSettings {
                 call.patch.proxy.as_ref().map_or(Ok(()), models::check_proxy)?;
                 if !call.patch.shortcuts.as_ref().is_none_or(octo_protocol::are_valid) {
                     return Err(ApiError::new("settings.shortcut_wrong"));
+                }
+                if call.patch.command_network == Some(CommandNetwork::AllowList) {
+                    octo_shell::try_network(&self.base.config.supervision)
+                        .await
+                        .map_err(|error| ApiError::new("settings.no_command_network").detail(error))?;
                 }
                 let retimed = call.patch.tasks.is_some();
                 self.change(move |_, settings| {

@@ -70,6 +70,12 @@ impl Rig {
         Self::connected(home, server, octo).await
     }
 
+    /// Creates a rig with an application that was started on this home.
+    #[cfg(target_os = "linux")]
+    pub async fn with_application(home: TempHome, script: impl Into<Script>, octo: Octo) -> Self {
+        Self::connected(home, ModelServer::start(script), octo).await
+    }
+
     /// Creates a rig with a model whose prices are known, and sessions that are idle after `idle_after`.
     pub async fn priced(script: impl Into<Script>, idle_after: Duration) -> Self {
         Self::priced_with(script, idle_after, &markers()).await

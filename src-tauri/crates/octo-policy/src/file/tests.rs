@@ -246,3 +246,22 @@ fn rendered_rules_keep_the_persons_comments() {
     assert_eq!(parse(&rendered).ok().unwrap(), rules);
     assert_eq!(parse(&render("", &rules)).ok().unwrap(), rules);
 }
+
+#[test]
+fn hosts_that_commands_may_reach_are_patterns_of_the_file() {
+    use octo_network::{AccessRequest, Destination};
+    use octo_protocol::NetworkScope;
+    let (policy, fault) = load("[network]\nallow = ['*.example.com', 'localhost:3000']");
+    assert_eq!(fault, None);
+    let allows = |host, scope| {
+        let destination = Destination::parse(host, None).unwrap();
+        policy.rules().network.allow(&AccessRequest { call: None, destination, scope })
+    };
+    assert!(allows("www.example.com:443", NetworkScope::Internet));
+    assert!(!allows("www.example.com:443", NetworkScope::Private), "a pattern names no private host");
+    assert!(!allows("example.org:443", NetworkScope::Internet));
+    assert!(allows("localhost:3000", NetworkScope::Private));
+    let (policy, fault) = load("[network]\nallow = [\n  'a.example',\n  '*',\n]");
+    assert!(matches!(fault, Some(PolicyFault::Malformed { .. })), "{fault:?}");
+    assert!(policy.is_strict() && policy.rules().network.allow.is_empty());
+}

@@ -432,7 +432,15 @@ days: number, } | { "type": "private_address",
 /**
  * The host and port.
  */
-host: string, } | { "type": "site", 
+host: string, } | { "type": "network", 
+/**
+ * The host and port, as `example.com:443`.
+ */
+host: string, 
+/**
+ * The part of the network it belongs to.
+ */
+scope: NetworkScope, } | { "type": "site", 
 /**
  * The site: `https://shop.example`.
  */
@@ -4794,7 +4802,15 @@ path: string, } | { "type": "host",
 /**
  * The host and port, as `localhost:3000`.
  */
-host: string, } | { "type": "site", 
+host: string, } | { "type": "network", 
+/**
+ * The host and port, as `example.com:443`; see `octo_network::HostPattern`.
+ */
+host: string, 
+/**
+ * The part of the network it may belong to.
+ */
+scope: NetworkScope, } | { "type": "site", 
 /**
  * The site: `https://shop.example`.
  */
@@ -5561,6 +5577,10 @@ suggestions: Switch,
  */
 confinement: Switch, 
 /**
+ * The network of commands. Settings without it are stored and sent as before there was one.
+ */
+command_network?: CommandNetwork, 
+/**
  * The spending limits at which Octo pauses and asks.
  */
 budgets: Budgets, 
@@ -5678,6 +5698,10 @@ suggestions?: Switch,
  * See [`Settings::confinement`].
  */
 confinement?: Switch, 
+/**
+ * See [`Settings::command_network`].
+ */
+command_network?: CommandNetwork, 
 /**
  * See [`Settings::budgets`].
  */

@@ -1,7 +1,10 @@
 //! The calls of one message of the model, and the questions they ask.
 
 use super::OpenCall;
-use crate::{session::step::Step, turn::SettleReason};
+use crate::{
+    session::{network, step::Step},
+    turn::SettleReason,
+};
 use octo_protocol::{
     Answer, Block, CallId, CallStatus, Event, MessageId, Question, QuestionContent, QuestionId, ToolCall,
     ToolView, TurnId,
@@ -66,7 +69,26 @@ impl Batch {
 
     /// Returns the questions that ask for permission to run a call.
     pub(in crate::session) fn permissions(&self) -> impl Iterator<Item = &Question> {
-        self.questions.iter().filter(|question| matches!(question.ask, QuestionContent::Permission { .. }))
+        self.questions.iter().filter(|question| {
+            matches!(question.ask, QuestionContent::Permission { .. })
+                && !network::is_about_connection(question)
+        })
+    }
+
+    /// Asks a question about a call that runs.
+    pub(in crate::session) fn add_question(&mut self, question: Question, step: &mut Step) {
+        step.event(Event::QuestionAsked { question: question.clone() });
+        self.questions.push(question);
+    }
+
+    /// Withdraws the questions of a call.
+    pub(in crate::session) fn withdraw_questions(&mut self, call: CallId, step: &mut Step) {
+        self.questions.retain(|question| {
+            if question.call == call {
+                step.event(Event::QuestionClosed { question: question.id, answer: None });
+            }
+            question.call != call
+        });
     }
 
     /// Records that the person approved a call that is still being read again. Returns `false` if they had
@@ -95,12 +117,7 @@ impl Batch {
 
     /// Gives a call its result without running it, and withdraws its question.
     pub(super) fn settle(&mut self, call: CallId, reason: SettleReason, step: &mut Step) {
-        self.questions.retain(|question| {
-            if question.call == call {
-                step.event(Event::QuestionClosed { question: question.id, answer: None });
-            }
-            question.call != call
-        });
+        self.withdraw_questions(call, step);
         if let Some(open) = self.call(call).filter(|open| open.is_open()) {
             open.settle(reason, step);
         }
