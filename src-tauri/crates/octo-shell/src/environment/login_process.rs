@@ -83,6 +83,7 @@ fn under_keeper(start: &LoginStart<'_>, keeper: &Keeper) -> io::Result<Vec<u8>> 
         folder: start.folder.to_owned(),
         grants: Some(grants),
         streams: StandardStreams::Separate([null()?, theirs.into(), null()?]),
+        network: None,
     })?;
     let output = read_answer(output, &start.end);
     tree.kill();

@@ -65,6 +65,7 @@ async fn leave_from(line: &str) -> (CommandReport, String) {
     let shell = Shell::new(ShellConfig {
         session: SessionId::new(),
         scratch: path.join("scratch"),
+        temporary: TemporaryFolder::at(path.join("tmp")),
         login: login(&path),
         secret_variables: Vec::new(),
         news: Arc::new(|_| {}),
@@ -72,6 +73,7 @@ async fn leave_from(line: &str) -> (CommandReport, String) {
         removals: crate::Removals::System,
         supervision: supervision.clone(),
         closed_folders: crate::ClosedFolders { closed: vec![path.join("octo")], open: Vec::new() },
+        network: None,
     });
     let fixture = Fixture { root, shell, supervision };
     let mut report = fixture.run(line).await;

@@ -76,18 +76,20 @@ fn server() -> u16 {
 async fn limited() -> Option<(Fixture, Arc<OneHost>, u16)> {
     let port = server();
     let gate = Arc::new(OneHost { host: format!("service.test:{port}"), asked: Mutex::default() });
-    let root = tempfile::tempdir().unwrap();
+    let root = octo_testkit::test_folder();
     fs::create_dir(root.path().join("project")).unwrap();
     let supervision = crate::testing::supervision();
     let shell = Shell::new(ShellConfig {
         session: SessionId::new(),
         scratch: root.path().join("scratch"),
+        temporary: TemporaryFolder::at(root.path().join("tmp")),
         login: login(root.path()),
         secret_variables: Vec::new(),
         news: Arc::new(|_| {}),
         time_limit: crate::COMMAND_TIME_LIMIT,
         removals: crate::Removals::System,
         supervision: supervision.clone(),
+        closed_folders: crate::ClosedFolders::default(),
         network: Some(gate.clone()),
     });
     let fixture = Fixture { root, shell, supervision };
