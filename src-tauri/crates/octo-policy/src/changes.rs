@@ -30,6 +30,8 @@ pub(crate) enum Touch {
     CopyTree(String),
     /// Copies a folder's content into it. If it exists, writes follow the links in it.
     Merge(String),
+    /// Gives the first path, or each path that the first matches, the second as its new path or as its folder.
+    Place(String, String),
     /// Writes to the repository that contains this folder.
     Repository(String, Hooks),
     /// Changes files in the working tree of the repository that contains this folder; may create links.
@@ -38,6 +40,8 @@ pub(crate) enum Touch {
     Record(String, Vec<String>),
     /// Changes the files that a git query lists, in the repository that contains this folder.
     Rewrite(String, Vec<String>),
+    /// Names a commit in the repository that contains this folder. The word may name another object.
+    Commit(String, String),
     /// Makes another commit the current one.
     Switch,
     /// Reads the files that a command finds.
@@ -60,7 +64,9 @@ impl Touch {
             | Self::Tree(path)
             | Self::Record(path, _)
             | Self::Rewrite(path, _)
+            | Self::Commit(path, _)
             | Self::Split(path) => vec![path],
+            Self::Place(source, target) => vec![source, target],
             Self::Switch => Vec::new(),
             Self::Discover(found) => found.roots.iter().map(String::as_str).collect(),
         }
@@ -69,13 +75,16 @@ impl Touch {
     /// Returns the names on which it relies and those it changes.
     pub(crate) fn footprint(&self) -> Footprint {
         let (relies_on, changes) = match self {
-            Self::Write(_) | Self::Remove(_) => (Reliance::Paths, NameChange::Entries),
+            Self::Write(_) | Self::Remove(_) | Self::Place(..) => (Reliance::Paths, NameChange::Entries),
             Self::Replace(_) | Self::CopyTree(_) | Self::Merge(_) | Self::Tree(_) => {
                 (Reliance::Paths, NameChange::Links)
             }
-            Self::Read(_) | Self::Repository(..) | Self::Record(..) | Self::Rewrite(..) | Self::Switch => {
-                (Reliance::Paths, NameChange::Nothing)
-            }
+            Self::Read(_)
+            | Self::Repository(..)
+            | Self::Record(..)
+            | Self::Rewrite(..)
+            | Self::Commit(..)
+            | Self::Switch => (Reliance::Paths, NameChange::Nothing),
             Self::Discover(_) | Self::Split(_) => (Reliance::Names, NameChange::Nothing),
         };
         Footprint { relies_on, changes }
@@ -94,6 +103,8 @@ impl Touch {
             Self::Tree(path) => Self::Tree(map(path)?),
             Self::Record(path, query) => Self::Record(map(path)?, query),
             Self::Rewrite(path, query) => Self::Rewrite(map(path)?, query),
+            Self::Place(source, target) => Self::Place(map(source)?, map(target)?),
+            Self::Commit(path, word) => Self::Commit(map(path)?, word),
             Self::Split(path) => Self::Split(map(path)?),
             Self::Switch => Self::Switch,
             Self::Discover(found) => {
@@ -233,6 +244,7 @@ pub(crate) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
                 }
                 // If the target is a folder, the file gets into it.
                 touched.push(Touch::Write(below(to, source)));
+                touched.push(Touch::Place(source.clone(), to.clone()));
                 if copies_trees {
                     touched.push(Touch::Replace(below(to, source)));
                 }

@@ -2,7 +2,7 @@
 //!
 //! Nothing here reads the disk, because the words of a line must suffice to refuse it.
 
-use crate::Language;
+use crate::{Language, names};
 use octo_workspace::{FORMER_HOME_INFIX, HOME_SIBLING_SUFFIXES, is_inside};
 use std::path::{Component, Path, PathBuf};
 
@@ -122,13 +122,13 @@ impl LineContext {
         // `/etc/*` means all of `/etc`.
         let is_wildcard = |path: &Path| {
             path.file_name().is_some_and(|name| {
-                let name = name.to_string_lossy();
+                let name = names::for_comparison(name);
                 name.contains(['*', '?']) && name.chars().all(|c| "*?.[]!^".contains(c))
             })
         };
         let mut target = path.to_owned();
         while is_wildcard(&target) && target.pop() {}
-        let text = target.to_string_lossy();
+        let text = names::for_comparison(target.as_os_str());
         let depth = target.components().count();
         if depth <= 1 {
             return true;
@@ -144,12 +144,9 @@ impl LineContext {
             }
         };
         let octo_homes = [&self.octo_home].into_iter().chain(&self.octo_others);
-        let above_home = self
-            .home
-            .iter()
-            .chain(octo_homes)
-            .flat_map(|home| home.ancestors())
-            .any(|above| above.components().count() > 1 && matches_target(&above.to_string_lossy()));
+        let above_home = self.home.iter().chain(octo_homes).flat_map(|home| home.ancestors()).any(|above| {
+            above.components().count() > 1 && matches_target(&names::for_comparison(above.as_os_str()))
+        });
         let another_home = depth == 3
             && ["/home", "/Users"].iter().any(|homes| text.starts_with(&format!("{homes}/")))
             && !self.folder.starts_with(&target);
@@ -166,7 +163,7 @@ impl LineContext {
         homes().filter_map(|home| path.strip_prefix(home).ok()).any(|rest| {
             let mut parts = rest.components();
             let (Some(Component::Normal(name)), None) = (parts.next(), parts.next()) else { return false };
-            let name = name.to_string_lossy();
+            let name = names::for_comparison(name);
             OWN_FILES.iter().any(|own| name.starts_with(own))
                 || (name.contains(['*', '?', '['])
                     && OWN_FILES.iter().any(|own| crate::folder::matches(&name, own)))
@@ -192,7 +189,7 @@ impl LineContext {
             || [&self.octo_home]
                 .into_iter()
                 .chain(&self.octo_others)
-                .any(|home| mentions(&home.to_string_lossy()))
+                .any(|home| mentions(&names::for_comparison(home.as_os_str())))
     }
 }
 
@@ -201,8 +198,8 @@ fn is_home_sibling(path: &Path, home: &Path) -> bool {
     let Some((above, home)) = home.parent().zip(home.file_name()) else { return false };
     let Ok(inside) = path.strip_prefix(above) else { return false };
     let Some(Component::Normal(name)) = inside.components().next() else { return false };
-    let (name, home) = (name.to_string_lossy(), home.to_string_lossy());
-    if let Some(suffix) = name.strip_prefix(&*home).filter(|suffix| suffix.starts_with(['.', '-'])) {
+    let (name, home) = (names::for_comparison(name), names::for_comparison(home));
+    if let Some(suffix) = name.strip_prefix(home.as_str()).filter(|suffix| suffix.starts_with(['.', '-'])) {
         return is_sibling_suffix(suffix);
     }
     // A pattern without letters, such as `.*` or `.[!.]*`, is not about Octo's files in particular. A pattern that does

@@ -28,6 +28,10 @@ pub fn unattended(login: Variables, folder: &Path) -> Variables {
     variables
 }
 
+/// The commands of bash that run before a line that runs without approval. They keep patterns from matching names that
+/// look like options. A value of `GLOBIGNORE` makes patterns match hidden names too, which the second command undoes.
+pub const PATTERN_SETUP: &str = "GLOBIGNORE='-*'\nbuiltin shopt -u dotglob\n";
+
 /// Returns whether a variable changes the behaviour of a command in the policy's tables: start-up files and options of
 /// bash, exported functions, options and settings files of tools.
 fn alters_commands(name: &str) -> bool {

@@ -29,7 +29,7 @@ pub use fault::{PolicyFault, RuleFault};
 pub use network::NetworkRules;
 
 use crate::{
-    folder,
+    folder, names,
     plain::{self, Form},
     scan::Call,
 };
@@ -315,7 +315,7 @@ impl RulePath {
     /// it reads the disk only if the last part of the path equals that of the rule, ignoring case.
     pub(crate) fn names(&self, path: &Path) -> bool {
         let Self::Path { written, real } = self else { return self.covers(path) };
-        let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().to_lowercase());
+        let name = |path: &Path| path.file_name().map(|name| names::for_comparison(name).to_lowercase());
         let path_name = name(path);
         path.starts_with(real)
             || path.starts_with(written)
@@ -330,7 +330,7 @@ impl RulePath {
             }
             // A pattern that matches a folder covers everything in it.
             Self::Name(pattern) => {
-                path.iter().any(|name| folder::matches(pattern, &name.to_string_lossy().to_lowercase()))
+                path.iter().any(|name| folder::matches(pattern, &names::for_comparison(name).to_lowercase()))
             }
         }
     }

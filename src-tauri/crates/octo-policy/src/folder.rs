@@ -15,6 +15,7 @@ pub(crate) mod settings;
 use crate::{
     grammar::Reads,
     judge::PlacedCommand,
+    names,
     plain::Simple,
     programs::version::is_versioned,
     search::{self, RestrictionLookup, Search},
@@ -51,6 +52,8 @@ pub(crate) struct FolderQueries<'a> {
     pub git: GitQuery,
     /// Returns whether a file has a role: it becomes code or instructions.
     pub has_role: &'a dyn Fn(&Path) -> bool,
+    /// Returns whether a folder may contain files that get a role by being in it.
+    pub begins_role: &'a dyn Fn(&Path) -> bool,
 }
 
 /// Returns the paths the line would read, including names found in the folder; `None` if the line must ask because of
@@ -108,7 +111,7 @@ pub(crate) fn inspect(
     let simples = commands.iter().map(|placed| &placed.command);
     if let Some(search) = Search::of(simples, &|word| search::is_one_of(word, &named_folders)) {
         let closed = search.find_closed(&named_folders, queries.restriction)?;
-        names.extend(closed.into_iter().map(|path| path.to_string_lossy().into_owned()));
+        names.extend(names::texts_of_paths(&closed)?);
     }
     Some(names)
 }
@@ -129,7 +132,8 @@ fn chooses_versions(folder: &Path) -> bool {
 /// there are more than [`MAX_NAMES`].
 pub(crate) fn matching(pattern: &str, folder: &Path, names: &mut Reads) -> Option<()> {
     let mut found = vec![if pattern.starts_with('/') { "/".to_owned() } else { String::new() }];
-    for part in pattern.split('/').filter(|part| !part.is_empty()) {
+    let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty()).collect();
+    for (at, part) in parts.iter().copied().enumerate() {
         if !part.contains(['*', '?', '[']) {
             for name in &mut found {
                 name.push_str(part);
@@ -139,8 +143,13 @@ pub(crate) fn matching(pattern: &str, folder: &Path, names: &mut Reads) -> Optio
         }
         let mut next = Vec::new();
         for above in &found {
+            // Bash leaves these out where they are the last part of a whole pattern.
+            if part.starts_with('.') && (at + 1 < parts.len() || !above.is_empty()) {
+                let links = [".", ".."].into_iter().filter(|name| matches(part, name));
+                next.extend(links.map(|name| format!("{above}{name}/")));
+            }
             for entry in fs::read_dir(folder.join(above.as_str())).into_iter().flatten().flatten() {
-                let name = entry.file_name().to_string_lossy().into_owned();
+                let name = names::text_of(&entry.file_name())?;
                 if (part.starts_with('.') || !name.starts_with('.')) && matches(part, &name) {
                     next.push(format!("{above}{name}/"));
                 }

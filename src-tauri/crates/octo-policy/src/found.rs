@@ -6,6 +6,8 @@
 use crate::{
     folder::{self, contents},
     grammar::Reads,
+    names,
+    paths::is_object_store,
     plain::{Form, Word},
     search::RestrictionLookup,
 };
@@ -71,11 +73,11 @@ impl FoundFiles {
             FoundSource::Git(query) => {
                 for root in &roots {
                     let Some((_, names)) = contents::answer(git, root, query)? else { continue };
-                    for name in names.split(['\0', '\n']).filter(|name| !name.is_empty()) {
+                    for name in names::names_in(&names)? {
                         if name.starts_with(['-', '"']) || !self.is_one_word(name) {
                             return None;
                         }
-                        add_if_closed(&root.join(name), restriction, &mut reads);
+                        add_if_closed(&root.join(name), restriction, &mut reads)?;
                     }
                 }
             }
@@ -83,13 +85,13 @@ impl FoundFiles {
                 let mut entries_left = MAX_ENTRIES;
                 let mut folders = Vec::new();
                 for root in roots {
-                    add_if_closed(&root, restriction, &mut reads);
+                    add_if_closed(&root, restriction, &mut reads)?;
                     folders.push(root);
                 }
                 while let Some(folder) = folders.pop() {
                     for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
                         entries_left = entries_left.checked_sub(1)?;
-                        let name = entry.file_name().to_string_lossy().into_owned();
+                        let name = names::text_of(&entry.file_name())?;
                         if !self.is_one_word(&name) {
                             return None;
                         }
@@ -99,7 +101,7 @@ impl FoundFiles {
                         if patterns.is_empty()
                             || patterns.iter().any(|pattern| folder::matches(pattern, &name))
                         {
-                            add_if_closed(&entry.path(), restriction, &mut reads);
+                            add_if_closed(&entry.path(), restriction, &mut reads)?;
                         }
                     }
                 }
@@ -118,12 +120,13 @@ pub(crate) fn is_plain_word(name: &str) -> bool {
     !name.starts_with('-') && !name.chars().any(|c| c.is_whitespace() || "\\'\"*?[".contains(c))
 }
 
-/// Adds a path that is closed or a link.
-fn add_if_closed(path: &Path, restriction: RestrictionLookup<'_>, reads: &mut Reads) {
+/// Adds a path that is closed or a link. Returns `None` if it has no text.
+fn add_if_closed(path: &Path, restriction: RestrictionLookup<'_>, reads: &mut Reads) -> Option<()> {
     let link = path.symlink_metadata().is_ok_and(|meta| meta.file_type().is_symlink());
-    if link || restriction(path) != PathRestriction::No {
-        reads.push(path.to_string_lossy().into_owned());
+    if link || restriction(path) != PathRestriction::No || is_object_store(path) {
+        reads.push(names::text_of_path(path)?);
     }
+    Some(())
 }
 
 /// Returns the word that represents a found file, at the position of `written`.

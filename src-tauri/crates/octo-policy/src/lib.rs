@@ -27,7 +27,9 @@ mod judge;
 mod language;
 mod lasting;
 mod log;
+mod names;
 mod paths;
+mod placement;
 mod plain;
 mod programs;
 mod rewrite;
@@ -49,7 +51,7 @@ mod verdict;
 mod tests;
 
 pub use context::LineContext;
-pub use environment::{Variables, unattended};
+pub use environment::{PATTERN_SETUP, Variables, unattended};
 pub use file::{
     CommandRules, NetworkRules, PathRules, Policy, PolicyChange, PolicyChangeError, PolicyContent,
     PolicyFault, PolicyFile, PolicyReading, PolicyRules, RuleFault,

@@ -126,11 +126,19 @@ pub fn read_path(path: &Path, open: OpenPaths<'_>, context: &LineContext, policy
     if let Some(verdict) = refusal(path, context, policy) {
         return verdict;
     }
-    if is_secret(path) || policy.is_secret(path) {
+    if is_secret(path) || policy.is_secret(path) || is_object_store(path) {
         return PathVerdict::Secret;
     }
     let is_in_additional = open.readable.iter().chain(open.writable).any(|folder| is_inside(folder, path));
     if is_in_additional || is_inside(open.folder, path) { PathVerdict::Open } else { PathVerdict::Outside }
+}
+
+/// Returns whether a path lies in the objects of a repository, which are the contents of all files it ever had, also of
+/// secrets.
+pub(crate) fn is_object_store(path: &Path) -> bool {
+    let mut parts = path.components().map(|part| part.as_os_str());
+    parts.any(|part| part.eq_ignore_ascii_case(".git"))
+        && parts.any(|part| part.eq_ignore_ascii_case("objects") || part.eq_ignore_ascii_case("lfs"))
 }
 
 /// Returns the verdict on creating, changing or removing a resolved path.

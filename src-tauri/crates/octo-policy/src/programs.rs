@@ -38,6 +38,9 @@ pub(crate) struct Program {
 pub(crate) enum Operands {
     /// Paths that the program reads.
     Paths,
+    /// Paths that the program reads. It replaces a word `@file` with the words in that file, so no word may begin with
+    /// `@`, and no word may be a name of the folder that could.
+    PathsOrResponseFiles,
     /// At most this many paths that the program reads; it would write the next one. No path may be a pattern, and no
     /// option may follow a path, because not every system would take it for one.
     AtMost(usize),
@@ -156,6 +159,7 @@ impl Program {
                 LanguageReader::Sed => sed::reads(&self.grammar, arguments),
                 LanguageReader::Test => test::reads(name, arguments),
             },
+            Operands::PathsOrResponseFiles if arguments.iter().any(may_be_response_file) => None,
             _ => {
                 let options = self.grammar.read(&arguments.iter().collect::<Vec<_>>())?;
                 // A listing that follows links leaves the folder.
@@ -180,7 +184,7 @@ impl Program {
         let pattern = options.has_pattern();
         let mut reads = options.option_reads();
         match self.operands {
-            Operands::Paths => reads.extend(options.paths()),
+            Operands::Paths | Operands::PathsOrResponseFiles => reads.extend(options.paths()),
             Operands::PatternThenPaths => {
                 let pattern_in_option =
                     options.has(&["e", "f", "regexp", "file", "files", "type-list", "version"]);
@@ -211,6 +215,15 @@ impl Program {
             _ => return None,
         }
         Some(reads)
+    }
+}
+
+/// Returns whether a program could receive a word that begins with `@`, at any position.
+fn may_be_response_file(word: &Word) -> bool {
+    match word.form {
+        Form::Literal | Form::Pipe | Form::Number => word.text.starts_with('@'),
+        Form::Pattern => word.text.starts_with(['@', '*', '?', '[']),
+        Form::Unknown | Form::Split | Form::Found => true,
     }
 }
 

@@ -7,9 +7,14 @@
 //! Build files, scripts and CI files have no role. They are the project's own code: a person runs them knowingly, a
 //! command that runs them asks, and CI runs them on another machine after a push, which asks.
 
-use crate::{context::LineContext, startup::StartupFiles};
+mod home;
+mod links;
+
+pub(crate) use links::RoleLinks;
+
+use crate::{context::LineContext, names, startup::StartupFiles};
 use octo_workspace::is_inside;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 /// The way in which a file takes effect later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,11 +47,14 @@ use {FileBase::*, FileRole::*};
 #[rustfmt::skip]
 const LISTED: &[(FileBase, FileRole, &[&str])] = &[
     // Git runs hooks, and programs that its settings name.
-    (Anywhere, Code, &[".git/hooks", ".git/config", ".git/config.worktree", ".git/modules", ".husky", ".githooks"]),
+    (Anywhere, Code, &[
+        ".git/hooks", ".git/config", ".git/config.worktree", ".git/modules", ".githooks", ".hg/hgrc", ".husky",
+        ".jj/repo/config.toml",
+    ]),
     (Home, Code, &[".gitconfig", ".config/git", ".hgrc", ".config/hg"]),
     // Editors run tasks, and some editors run the settings of a folder.
     (Anywhere, Code, &[
-        ".dir-locals.el", ".devcontainer", ".exrc", ".fleet", ".gvimrc", ".idea", ".lvimrc", ".nvim", ".nvim.lua", ".nvimrc",
+        ".dir-locals.el", ".devcontainer", ".devcontainer.json", ".exrc", ".fleet", ".gvimrc", ".idea", ".lvimrc", ".nvim", ".nvim.lua", ".nvimrc",
         ".vimrc", ".vscode/launch.json", ".vscode/mcp.json", ".vscode/settings.json", ".vscode/tasks.json", ".vscode",
         ".zed",
     ]),
@@ -58,7 +66,7 @@ const LISTED: &[(FileBase, FileRole, &[&str])] = &[
     (Anywhere, Code, &[
         ".claude/hooks", ".claude/settings.json", ".claude/settings.local.json", ".codex/config.toml",
         ".cursor/environment.json", ".cursor/hooks.json", ".cursor/mcp.json", ".gemini/settings.json", ".kiro/settings",
-        ".mcp.json", ".roo/mcp.json", ".aider.conf.yml",
+        ".mcp.json", ".roo/mcp.json", "mcp.json", ".aider.conf.yml",
     ]),
     (Anywhere, ProjectRules, &[
         ".agents", ".amazonq/rules", ".claude", ".clinerules", ".codex", ".continue", ".cursor", ".cursorrules", ".gemini",
@@ -90,8 +98,14 @@ const LISTED: &[(FileBase, FileRole, &[&str])] = &[
 /// Suffixes of files that an editor opens as a project with its own tasks.
 const SUFFIXES: &[(&str, FileRole)] = &[(".code-workspace", Code), (".sublime-project", Code)];
 
-/// Returns the role of a resolved path, if it has one.
+/// Returns the role of a resolved path, if it has one. A file that a link with a listed name leads to has the role of
+/// the link.
 pub(crate) fn role(path: &Path, context: &LineContext, startup: &StartupFiles) -> Option<FileRole> {
+    own_role(path, context, startup).or_else(|| RoleLinks::around(path, context).role(path))
+}
+
+/// Returns the role that a resolved path has by its own name.
+pub(crate) fn own_role(path: &Path, context: &LineContext, startup: &StartupFiles) -> Option<FileRole> {
     if startup.include(path, context) {
         return Some(Startup);
     }
@@ -101,7 +115,25 @@ pub(crate) fn role(path: &Path, context: &LineContext, startup: &StartupFiles) -
     if context.is_in_octo_home(path) || startup.is_on_path(path) {
         return Some(Code);
     }
-    listed_role(path, context.home.as_deref())
+    listed_role(path, context.home.as_deref()).or_else(|| home::is_hidden(path, context).then_some(Code))
+}
+
+/// Returns whether a folder has no role and files get one by being in it: it is the beginning of a listed path.
+pub(crate) fn begins_role(path: &Path, context: &LineContext) -> bool {
+    let names = self::names(path);
+    let below_home =
+        context.home.as_deref().and_then(|home| names.strip_prefix(self::names(home).as_slice()));
+    LISTED.iter().any(|(base, _, entries)| {
+        entries.iter().any(|entry| {
+            let sequence: Vec<&str> = entry.split('/').collect();
+            (1..sequence.len()).filter_map(|length| sequence.get(..length)).any(|beginning| match base {
+                Anywhere => ends_with(&names, beginning),
+                Home => below_home
+                    .is_some_and(|below| below.len() == beginning.len() && begins_with(below, beginning)),
+                Root => names.len() == beginning.len() && begins_with(&names, beginning),
+            })
+        })
+    })
 }
 
 fn listed_role(path: &Path, home: Option<&Path>) -> Option<FileRole> {
@@ -129,7 +161,7 @@ fn listed_role(path: &Path, home: Option<&Path>) -> Option<FileRole> {
 fn names(path: &Path) -> Vec<String> {
     path.components()
         .filter_map(|part| match part {
-            Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
+            Component::Normal(name) => Some(names::for_comparison(name).to_lowercase()),
             _ => None,
         })
         .collect()
@@ -137,6 +169,14 @@ fn names(path: &Path) -> Vec<String> {
 
 fn begins_with(names: &[String], prefix: &[&str]) -> bool {
     names.len() >= prefix.len() && names.iter().zip(prefix).all(|(name, expected)| name == expected)
+}
+
+fn ends_with(names: &[String], end: &[&str]) -> bool {
+    names
+        .len()
+        .checked_sub(end.len())
+        .and_then(|at| names.get(at..))
+        .is_some_and(|last| begins_with(last, end))
 }
 
 fn contains_sequence(names: &[String], sequence: &[&str]) -> bool {
@@ -148,13 +188,17 @@ impl LineContext {
     /// received files, and the folder of the line itself.
     fn is_in_octo_home(&self, path: &Path) -> bool {
         const SESSION_FOLDERS: &[&str] = &["scratch", "received"];
-        let default = self.home.as_ref().map(|home| home.join(".octo"));
-        let mut homes = [&self.octo_home].into_iter().chain(&self.octo_others).chain(&default);
-        homes.any(|home| {
+        self.octo_homes().iter().any(|home| {
             let belongs_to_session = SESSION_FOLDERS.iter().any(|name| is_inside(&home.join(name), path))
                 || (self.folder != *home && is_inside(home, &self.folder) && is_inside(&self.folder, path));
             is_inside(home, path) && !belongs_to_session
         })
+    }
+
+    /// Returns every path of Octo's home, its default path included.
+    fn octo_homes(&self) -> Vec<PathBuf> {
+        let default = self.home.as_ref().map(|home| home.join(".octo"));
+        [&self.octo_home].into_iter().chain(&self.octo_others).chain(&default).cloned().collect()
     }
 }
 

@@ -14,6 +14,7 @@ pub(crate) use wrappers::SHELLS;
 use crate::{
     bash,
     context::{LineContext, UNKNOWN},
+    names,
     script::{
         Command, Compound, Join, Parsed, Part, Pipeline, Quoting, Redirect, RedirectKind, Script, Simple,
         Word,
@@ -156,7 +157,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn expand_home(&self, word: &str) -> String {
-        let home = self.context.home.as_ref().map(|home| home.to_string_lossy().into_owned());
+        let home = self.context.home.as_ref().map(|home| names::for_comparison(home.as_os_str()));
         match (word.strip_prefix('~'), home) {
             (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => format!("{home}{rest}"),
             _ => word.to_owned(),

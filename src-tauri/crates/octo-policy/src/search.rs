@@ -5,6 +5,7 @@
 
 use crate::{
     grammar::Options,
+    names,
     plain::{Form, Simple, Word},
     programs,
 };
@@ -159,11 +160,12 @@ impl Search {
             }
             for entry in entries.flatten() {
                 entries_left = entries_left.checked_sub(1)?;
-                let name = entry.file_name().to_string_lossy().into_owned();
                 let Ok(kind) = entry.file_type() else { continue };
-                if hidden == Hidden::Skipped && name.starts_with('.') {
+                let name = entry.file_name();
+                if hidden == Hidden::Skipped && name.as_encoded_bytes().starts_with(b".") {
                     continue;
                 }
+                let name = names::text_of(&name)?;
                 if kind.is_dir() {
                     if !self.exclude.contains(&name) {
                         folders.push(entry.path());

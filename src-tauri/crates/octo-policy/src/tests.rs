@@ -256,7 +256,12 @@ fn very_long_and_odd_lines_ask() {
 #[test]
 fn an_unreadable_folder_is_no_error() {
     let open = |_: &Path| octo_workspace::PathRestriction::No;
-    let queries = FolderQueries { restriction: &open, git: octo_testkit::git_answer, has_role: &|_| false };
+    let queries = FolderQueries {
+        restriction: &open,
+        git: octo_testkit::git_answer,
+        has_role: &|_| false,
+        begins_role: &|_| false,
+    };
     let judgement = judge_at("ls a*", &[], Path::new("/no/such/folder"), queries);
     assert!(matches!(judgement, Judgement::ReadOnly { .. }));
     assert_eq!(judge_at("rm x", &[], Path::new("/"), queries), judge("rm x", &[]));

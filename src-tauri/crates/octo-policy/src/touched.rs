@@ -7,6 +7,8 @@ use crate::{
     footprint::{Footprint, NameChange, Reliance},
     found::{Splitting, is_plain_word},
     grammar::Reads,
+    names,
+    placement::Placement,
     plain::Simple,
     programs::git::shown_contents,
     search::RestrictionLookup,
@@ -65,13 +67,30 @@ pub(crate) fn inspect(
             Touch::Write(text) => (text, &mut known.writes),
             Touch::Remove(text) => (text, &mut known.removes),
             Touch::Replace(text) => {
-                replaced.push(octo_workspace::resolve(text, line_folder).ok()?);
+                let path = octo_workspace::resolve(text, line_folder).ok()?;
+                let written = line_folder.join(text);
+                let removed =
+                    known.removes.iter().any(|removed| written.starts_with(line_folder.join(removed)));
+                // What is copied or moved to a folder that remains gets into the folder.
+                let remains = !removed
+                    && !is_replaced(&replaced, &path)
+                    && written.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+                if !remains && [&path, &written].into_iter().any(|path| (queries.begins_role)(path)) {
+                    return None;
+                }
+                replaced.push(path);
+                continue;
+            }
+            Touch::Place(source, target) => {
+                let placement = Placement { source, target, folder: line_folder };
+                let placed = placement.writes(&known.writes, queries)?;
+                known.writes.extend(placed);
                 continue;
             }
             Touch::Tree(text) => {
                 let folder = octo_workspace::resolve(text, line_folder).ok()?;
                 if let Some(root) = folder::repository(&folder)? {
-                    known.writes.push(root.to_string_lossy().into_owned());
+                    known.writes.push(names::text_of_path(&root)?);
                     replaced.push(root);
                 }
                 continue;
@@ -83,7 +102,7 @@ pub(crate) fn inspect(
                 for name in names {
                     let folder = octo_workspace::resolve(&name, line_folder).ok()?;
                     let closed = closed_below(&folder, &mut entries_left, queries.restriction)?;
-                    known.reads.extend(closed.into_iter().map(|path| path.to_string_lossy().into_owned()));
+                    known.reads.extend(names::texts_of_paths(&closed)?);
                 }
                 continue;
             }
@@ -101,9 +120,16 @@ pub(crate) fn inspect(
             Touch::Rewrite(text, query) => {
                 let folder = octo_workspace::resolve(text, line_folder).ok()?;
                 if let Some((root, names)) = contents::answer(queries.git, &folder, query)? {
-                    let names = names.split(['\0', '\n']).filter(|name| !name.is_empty());
-                    let with_role = names.map(|name| root.join(name)).filter(|path| (queries.has_role)(path));
-                    known.writes.extend(with_role.map(|path| path.to_string_lossy().into_owned()));
+                    let paths = names::names_in(&names)?.into_iter().map(|name| root.join(name));
+                    let with_role: Vec<PathBuf> = paths.filter(|path| (queries.has_role)(path)).collect();
+                    known.writes.extend(names::texts_of_paths(&with_role)?);
+                }
+                continue;
+            }
+            Touch::Commit(text, word) => {
+                let folder = octo_workspace::resolve(text, line_folder).ok()?;
+                if contents::object_kind(queries.git, &folder, word)? != "commit" {
+                    return None;
                 }
                 continue;
             }
@@ -124,7 +150,7 @@ pub(crate) fn inspect(
                     return None;
                 }
                 if let Some((root, names)) = contents::answer(queries.git, &folder, query)? {
-                    known.reads.extend(contents::closed_names(&names, &root, &folder, queries.restriction));
+                    known.reads.extend(contents::closed_names(&names, &root, &folder, queries.restriction)?);
                 }
                 continue;
             }
@@ -188,7 +214,7 @@ fn is_same_command(touch: &Touch, followed: &LineEffects, text: &str) -> bool {
 }
 
 /// Adds a path, and the names it matches if it is a pattern. Returns `None` if there are too many.
-fn expand(text: &str, folder: &Path, names: &mut Reads) -> Option<()> {
+pub(crate) fn expand(text: &str, folder: &Path, names: &mut Reads) -> Option<()> {
     if text.contains(['*', '?', '[']) {
         folder::matching(text, folder, names)?;
     }
@@ -212,6 +238,7 @@ fn closed_below(
             if entry.file_name().eq_ignore_ascii_case(".git") {
                 return None;
             }
+            names::text_of(&entry.file_name())?;
             match restriction(&entry.path()) {
                 // No restriction is stricter, so the search can end.
                 PathRestriction::Denied => return Some(vec![entry.path()]),
@@ -241,7 +268,7 @@ fn repository(folder: &Path, hooks: Hooks, git: GitQuery) -> Option<Option<PathB
     }
     if hooks == Hooks::Run {
         let entries = fs::read_dir(inner.join("hooks")).into_iter().flatten().flatten();
-        if entries.into_iter().any(|entry| !entry.file_name().to_string_lossy().ends_with(".sample")) {
+        if entries.into_iter().any(|entry| !entry.file_name().as_encoded_bytes().ends_with(b".sample")) {
             return None;
         }
         let settings = git(&root, &["config", "--list", "--null", "--show-scope"])?;

@@ -11,7 +11,9 @@ use crate::{
     language::Language,
     lasting::{self, LastingPart},
     paths::PolicyPaths,
-    rewrite, risk, roles, rules,
+    rewrite, risk,
+    roles::{self, RoleLinks},
+    rules,
     scan::{self, Scan},
     script::Parsed,
     startup::StartupFiles,
@@ -21,7 +23,7 @@ use crate::{
 };
 use octo_protocol::{Refusal, Risk};
 use octo_workspace::{ClosedPaths, PathRestriction, is_secret};
-use std::path::Path;
+use std::{cell::OnceCell, path::Path};
 
 /// The policy's assessment of a line. A refusal takes precedence over a question, and a question over permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -173,10 +175,16 @@ fn known_verdict(
         PathRestriction::No if is_secret(path) => PathRestriction::Secret,
         other => other,
     };
+    let links = OnceCell::new();
     let has_role = |path: &Path| {
-        octo_workspace::resolve_links(path).is_ok_and(|path| roles::role(&path, context, startup).is_some())
+        octo_workspace::resolve_links(path).is_ok_and(|path| {
+            let links: &RoleLinks = links.get_or_init(|| RoleLinks::of_folder(context));
+            roles::own_role(&path, context, startup).or_else(|| links.role(&path)).is_some()
+        })
     };
-    let queries = FolderQueries { restriction: &restriction, git, has_role: &has_role };
+    let begins_role = |path: &Path| roles::begins_role(path, context);
+    let queries =
+        FolderQueries { restriction: &restriction, git, has_role: &has_role, begins_role: &begins_role };
     // A line without constructs takes a shorter path, in which a third and stricter parser must see the same.
     if let Judgement::ReadOnly { reads } = judge_at(line, env, &context.folder, queries) {
         return Ok(Verdict::Known(TouchedPaths::reading(reads)));

@@ -21,6 +21,8 @@ const NO_SETTINGS: &str = if cfg!(windows) { "NUL" } else { "/dev/null" };
 /// Settings that replace those of the repository, the person and the system.
 const OVERRIDES: &[(&str, &str)] = &[
     ("core.fsmonitor", "false"),
+    // A commit would print differences.
+    ("commit.verbose", "false"),
     ("core.hooksPath", "/dev/null"),
     ("core.pager", "cat"),
     ("core.editor", "false"),
@@ -107,10 +109,12 @@ pub fn git_variables(personal: PersonalSettings) -> BTreeMap<String, String> {
 pub fn trusted_path(path: &str, folder: &Path) -> String {
     let folder = resolve_links(folder).unwrap_or_else(|_| folder.to_owned());
     let trusted: Vec<PathBuf> = std::env::split_paths(path)
-        .filter(|entry| entry.is_absolute())
+        // An entry that is not UTF-8 would become another one.
+        .filter(|entry| entry.is_absolute() && entry.to_str().is_some())
         .filter(|entry| resolve_links(entry).is_ok_and(|entry| !is_inside(&folder, &entry)))
         .collect();
-    let joined = std::env::join_paths(trusted).unwrap_or_default().to_string_lossy().into_owned();
+    let joined = std::env::join_paths(trusted).unwrap_or_default();
+    let joined = joined.to_str().unwrap_or_default().to_owned();
     if joined.is_empty() { DEFAULT_PATH.to_owned() } else { joined }
 }
 

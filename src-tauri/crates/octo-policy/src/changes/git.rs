@@ -3,7 +3,7 @@
 //! They run with hooks and signing switched off ([`crate::unattended`]), unlike the person's own. If the repository has
 //! hooks or signs, the inspection of the folder makes the command ask.
 
-use super::{Hooks, Touch};
+use super::{Hooks, Touch, below};
 use crate::{
     grammar::OptionGrammar,
     plain::{Form, Word},
@@ -16,7 +16,7 @@ pub(crate) const ROWS: &[(&str, &str)] = &[
     ("add", "-AuvnN --all --update --verbose --dry-run --intent-to-add --no-all !-f !--force !-p !--patch !-i !--interactive !-e !--edit !--pathspec-from-file=FILE !--chmod=MODE"),
     ("branch", "-qv --quiet --verbose --no-track"),
     ("checkout", "-q -b=NAME --quiet --no-track"),
-    ("commit", "-aqsv -m=TEXT --all --quiet --signoff --verbose --message=TEXT --allow-empty --no-status !-F=FILE !--file=FILE !-t=FILE !--template=FILE !--amend !-S[KEY] !--gpg-sign[=KEY] !-p !-i !-o !-e !--edit"),
+    ("commit", "-aqs !-v !--verbose -m=TEXT --all --quiet --signoff --message=TEXT --allow-empty --no-status !-F=FILE !--file=FILE !-t=FILE !--template=FILE !--amend !-S[KEY] !--gpg-sign[=KEY] !-p !-i !-o !-e !--edit"),
     ("init", "-q -b=NAME --quiet --initial-branch=NAME !--template=DIR !--separate-git-dir=DIR !--bare !--shared[=MODE]"),
     ("mv", "-fkvn --force --verbose --dry-run"),
     ("restore", "-qS --quiet --staged !-s=TREE !--source=TREE !-p !--patch !--pathspec-from-file=FILE"),
@@ -109,7 +109,10 @@ pub(super) fn touches(arguments: &[Word]) -> Option<Vec<Touch>> {
                 && are_names(&operands)
                 && has(&["a", "annotate"]) == has(&["m", "message"]) =>
         {
-            repository(Hooks::Run)
+            let mut touched = repository(Hooks::Run);
+            // A tag of any other object would give a name to a file's content.
+            touched.extend(operands.get(1).map(|word| Touch::Commit(".".to_owned(), (*word).to_owned())));
+            touched
         }
         // A new branch here changes no file.
         "checkout" if has(&["b"]) && operands.is_empty() => repository(Hooks::Run),
@@ -141,7 +144,8 @@ pub(super) fn touches(arguments: &[Word]) -> Option<Vec<Touch>> {
             ["pop" | "apply", stash @ ..]
                 if stash.iter().all(|name| name.starts_with("stash@{")) && stash.len() < 2 =>
             {
-                let mut query = vec!["stash", "show", "--name-only", "-z", "--include-untracked"];
+                let mut query =
+                    vec!["stash", "show", "--name-only", "-z", "--no-renames", "--include-untracked"];
                 query.extend(stash);
                 let words = query.iter().map(|word| (*word).to_owned()).collect();
                 let mut touched = vec![recorded(&query), Touch::Rewrite(".".to_owned(), words)];
@@ -151,8 +155,19 @@ pub(super) fn touches(arguments: &[Word]) -> Option<Vec<Touch>> {
             _ => return None,
         },
         "mv" if operands.len() == 2 => {
-            let mut touched = with_writes(working_tree());
-            touched.splice(0..0, operands.iter().map(|path| Touch::Remove((*path).to_owned())));
+            let (from, to) = (operands.first()?, operands.get(1)?);
+            let inner = below(to, from);
+            let mut touched: Vec<Touch> = vec![
+                Touch::Place((*from).to_owned(), (*to).to_owned()),
+                Touch::Write(inner.clone()),
+                Touch::Write((*to).to_owned()),
+                Touch::Write((*from).to_owned()),
+                Touch::Remove((*from).to_owned()),
+                Touch::Remove((*to).to_owned()),
+            ];
+            // The replacements come after the writes.
+            touched.extend([Touch::Replace((*to).to_owned()), Touch::Replace(inner)]);
+            touched.extend(working_tree());
             touched
         }
         // A new repository contains only files that the line itself puts there.

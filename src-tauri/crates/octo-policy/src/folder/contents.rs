@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     grammar::Reads,
+    names,
     plain::Simple,
     programs::git::{Contents, shown_contents},
     search::RestrictionLookup,
@@ -25,8 +26,10 @@ pub(crate) fn closed(command: &Simple, folder: &Path, queries: FolderQueries<'_>
     // Outside a repository git prints nothing.
     let Some(root) = repository(folder)? else { return Some(Reads::new()) };
     for object in &shown.objects {
-        // A blob has no name, so its content is unknown.
-        if queries.ask(folder, &["cat-file", "-t", object]).is_some_and(|kind| kind.trim() == "blob") {
+        // A blob has no name, and the names in a tree lack the folder they were in, so the content is unknown.
+        // The folder of a commit's whole tree is known.
+        let object = object.strip_suffix("^{tree}").unwrap_or(object);
+        if object_kind(queries.git, folder, object).is_some_and(|kind| kind != "commit") {
             return None;
         }
     }
@@ -47,25 +50,25 @@ pub(crate) fn closed(command: &Simple, folder: &Path, queries: FolderQueries<'_>
             ask(queries.git, folder, query).or_else(|| ask(queries.git, folder, all))?
         }
     };
-    Some(closed_names(&answer, &root, folder, queries.restriction))
+    closed_names(&answer, &root, folder, queries.restriction)
 }
 
 /// Returns the closed files among those that a git query in a folder names. Links are not followed, because git prints
-/// the target of a link and not the content of the target.
+/// the target of a link and not the content of the target. `None` if a name has no text.
 pub(crate) fn closed_names(
     answer: &str,
     root: &Path,
     folder: &Path,
     restriction: RestrictionLookup<'_>,
-) -> Reads {
-    answer
-        .split(['\0', '\n'])
+) -> Option<Reads> {
+    names::names_in(answer)?
+        .into_iter()
         .map(|name| name.rsplit_once(':').map_or(name, |(_, path)| path))
         .filter(|name| !name.is_empty())
         .flat_map(|name| [root.join(name), folder.join(name)])
         .filter(|path| restriction(path) != PathRestriction::No)
         .take(MAX_CLOSED)
-        .map(|path| path.to_string_lossy().into_owned())
+        .map(|path| names::text_of_path(&path))
         .collect()
 }
 
@@ -80,6 +83,14 @@ pub(crate) fn answer(git: GitQuery, folder: &Path, query: &[String]) -> Option<O
     }
     let answer = ask(git, folder, query).unwrap_or_default();
     Some(Some((root, answer)))
+}
+
+/// Returns the kind of the object that a word names, behind tags: `commit`, `tree`, `blob`; `None` if it names none.
+pub(crate) fn object_kind(git: GitQuery, folder: &Path, word: &str) -> Option<String> {
+    // With a suffix, the word itself may mean something else: git takes the braces of `a@{1}:b^{}` for one pair.
+    let id = git(folder, &["rev-parse", "--quiet", "--verify", word])?;
+    let kind = git(folder, &["cat-file", "-t", &format!("{}^{{}}", id.trim())])?;
+    Some(kind.trim().to_owned())
 }
 
 /// Queries git with owned words.

@@ -127,6 +127,8 @@ fn has_only_usual_filter(folder: &Path, git: GitQuery) -> bool {
 /// Returns whether a repository may have this setting. `name` is as git prints it: in lower case except for the middle
 /// part.
 fn is_harmless_setting(name: &str) -> bool {
+    // Without `verbose`, with which a commit prints differences.
+    const COMMIT: &[&str] = &["cleanup", "gpgsign", "status", "template"];
     #[rustfmt::skip]
     const CORE: &[&str] = &[
         "abbrev", "autocrlf", "bare", "bigfilethreshold", "checkstat", "commitgraph", "compression", "eol",
@@ -171,6 +173,7 @@ fn is_harmless_setting(name: &str) -> bool {
     let Some((section, rest)) = name.split_once('.') else { return false };
     let last = rest.rsplit('.').next().unwrap_or(rest);
     match section {
+        "commit" => COMMIT.contains(&rest),
         "core" => CORE.contains(&rest),
         "diff" => DIFF.contains(&rest),
         "extensions" => EXTENSIONS.contains(&rest),
@@ -182,9 +185,9 @@ fn is_harmless_setting(name: &str) -> bool {
         "pack" => PACK.contains(&rest),
         "remote" => REMOTE.contains(&last),
         // No setting of these sections names a program for a command that runs unasked.
-        "advice" | "apply" | "branch" | "checkout" | "clean" | "color" | "column" | "commit" | "fetch"
-        | "gui" | "i18n" | "index" | "maintenance" | "notes" | "pull" | "push" | "rebase" | "receive"
-        | "rerere" | "reset" | "stash" | "status" | "tag" | "transfer" | "user" | "versionsort" => true,
+        "advice" | "apply" | "branch" | "checkout" | "clean" | "color" | "column" | "fetch" | "gui"
+        | "i18n" | "index" | "maintenance" | "notes" | "pull" | "push" | "rebase" | "receive" | "rerere"
+        | "reset" | "stash" | "status" | "tag" | "transfer" | "user" | "versionsort" => true,
         _ => false,
     }
 }

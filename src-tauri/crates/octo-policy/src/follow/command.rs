@@ -215,6 +215,7 @@ fn is_harmless(assignment: &Assignment) -> bool {
     let value = assignment.value.literal();
     let plain = value.is_some_and(|value| {
         !value.starts_with(['/', ':', '.'])
+            && !value.contains("..")
             && value.chars().all(|c| c.is_ascii_alphanumeric() || "._-/+".contains(c))
     });
     assignment.form == AssignmentForm::Plain

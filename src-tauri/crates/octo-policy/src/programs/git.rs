@@ -86,8 +86,8 @@ pub(crate) const ROWS: &[(&str, &str)] = &[
     ("show-branch", "-ar --all --color[=WHEN] --current --list --merge-base --more[=NUM] --no-color --no-name --remotes --sha1-name --topo-order"),
     ("show-ref", "-dqs --abbrev[=NUM] --branches --dereference --hash[=NUM] --head --heads --quiet --tags --verify"),
     ("stash", "-# -p -n=NUM --max-count=NUM --name-only --name-status --oneline --patch --stat"),
-    // `-u` and `--untracked-files` take only an attached mode.
-    ("status", "-bsvz -u[MODE] --ahead-behind --branch --column[=TEXT] --ignored[=MODE] --long --no-ahead-behind --no-renames --porcelain[=VERSION] --renames --short --show-stash --untracked-files[=MODE]"),
+    // `-u` and `--untracked-files` take only an attached mode. `-v` prints differences.
+    ("status", "-bsz !-v !--verbose -u[MODE] --ahead-behind --branch --column[=TEXT] --ignored[=MODE] --long --no-ahead-behind --no-renames --porcelain[=VERSION] --renames --short --show-stash --untracked-files[=MODE]"),
     ("symbolic-ref", "-q --quiet --short"),
     ("tag", "-li -n[NUM] --contains=REV --format=TEXT --ignore-case --list --merged[=REV] --no-contains=REV --no-merged[=REV] --points-at=REV --sort=KEY"),
     ("var", ""),
@@ -157,8 +157,9 @@ pub(crate) fn reads(arguments: &[Word]) -> Option<Reads> {
     if piped || options.values.iter().any(|(_, value)| value.contains(UNKNOWN)) {
         return None;
     }
-    let formats = options.values_of(&["format", "pretty"]);
-    if !formats.into_iter().all(format::is_harmless) || !is_listing(&command, &operands) {
+    let is_harmless = options.values_of(&["format", "pretty"]).all(format::is_harmless)
+        && options.values_of(&["sort"]).all(format::is_harmless_key);
+    if !is_harmless || finds_unchanged_copies(options) || !is_listing(&command, &operands) {
         return None;
     }
     let mut reads = options.option_reads();
@@ -240,11 +241,13 @@ pub(crate) fn may_show_differences(arguments: &[Word]) -> bool {
 /// Returns the paths that a revision or path may name: `HEAD:a` prints `a`, and so does `:0:a`.
 fn named_paths(operand: &str) -> Reads {
     let mut names = vec![operand.to_owned()];
-    if let Some((_, path)) = operand.split_once(':') {
+    let sides = contents::range_sides(operand);
+    for revision in sides.into_iter().chain([operand]) {
+        let Some((_, path)) = revision.split_once(':') else { continue };
         let path = path.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(':');
         names.extend((!path.is_empty()).then(|| path.to_owned()));
         names.extend(
-            operand.rsplit_once(':').map(|(_, last)| last.to_owned()).filter(|last| !last.is_empty()),
+            revision.rsplit_once(':').map(|(_, last)| last.to_owned()).filter(|last| !last.is_empty()),
         );
     }
     names
@@ -270,9 +273,19 @@ fn is_listing(command: &GitCommand<'_>, operands: &[&str]) -> bool {
         // `GIT_EDITOR` and `GIT_PAGER` only name programs; a list shows every setting.
         "var" => operands.len() == 1 && !options.has(&["l"]) && !pattern,
         "worktree" => operands == ["list"],
+        // It prints references that are blobs.
+        "show" if options.has(&["all", "branches", "remotes", "tags"]) => false,
+        // It counts only commits with differences, so that a query with its limits would list others.
+        "whatchanged" if contents::shows_patches(options) => false,
         "log" | "show" | "whatchanged" => options.values_of(&["L"]).all(is_line_range),
         _ => true,
     }
+}
+
+/// Returns whether differences would show files that did not change: given twice, `-C` compares new files with all
+/// others.
+fn finds_unchanged_copies(options: &Options<'_>) -> bool {
+    options.given.iter().filter(|given| matches!(**given, "C" | "find-copies")).count() > 1
 }
 
 /// Returns whether the value of `-L` is a range of lines. A function's name instead would be searched with a pattern

@@ -33,7 +33,8 @@ pub(crate) const ROWS: &[ProgramRow] = &[
     // `-o` writes, `--compress-program` starts a program, `-T` says where to write, `--files0-from` takes names
     // from a file, and `--random-source` reads one.
     ("sort", "-bcCdfghiMmnrRsuVz -kt=TEXT --check[=HOW] --dictionary-order --field-separator=TEXT --general-numeric-sort --human-numeric-sort --ignore-case --ignore-leading-blanks --ignore-nonprinting --key=KEY --merge --month-sort --numeric-sort --random-sort --reverse --sort=HOW --stable --unique --version-sort --zero-terminated !-o=FILE !--output=FILE !-T=FILE !--temporary-directory=FILE !-S=NUM !--buffer-size=NUM !--compress-program=PROGRAM !--files0-from=FILE !--random-source=FILE !--batch-size=NUM !--parallel=NUM !--debug", Paths),
-    ("strings", "-afow -ntes=TEXT --all --bytes=NUM --radix=TEXT --print-file-name --encoding=TEXT", Paths),
+    // Every program of GNU's binutils replaces a word `@file` with the words in that file.
+    ("strings", "-afow -ntes=TEXT --all --bytes=NUM --radix=TEXT --print-file-name --encoding=TEXT", PathsOrResponseFiles),
     ("tac", "-br -s=TEXT --before --regex --separator=TEXT", Paths),
     // A `tail` that follows a file never ends, so it asks.
     ("tail", "-# -qvz -nc=NUM --quiet --silent --verbose --zero-terminated --lines=NUM --bytes=NUM !-f !-F !--follow[=HOW] !--retry !--pid=NUM !--sleep-interval=NUM !-s=NUM !--max-unchanged-stats=NUM", Paths),

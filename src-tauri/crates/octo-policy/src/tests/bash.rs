@@ -309,7 +309,7 @@ fn read_only_lines_leave_the_folder_unchanged() {
     assert!(lines.len() > 400, "only {}", lines.len());
     let folder = repository();
     let before = state(folder.path());
-    let mut script = "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned();
+    let mut script = crate::PATTERN_SETUP.to_owned();
     for line in &lines {
         script.push_str(&format!("( eval '{}' ) </dev/null >/dev/null 2>&1\n", line.replace('\'', "'\\''")));
     }

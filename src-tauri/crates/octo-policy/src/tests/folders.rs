@@ -10,8 +10,12 @@ fn secrets_only(path: &Path) -> PathRestriction {
     if is_secret(path) { PathRestriction::Secret } else { PathRestriction::No }
 }
 
-const QUERIES: FolderQueries<'static> =
-    FolderQueries { restriction: &secrets_only, git: octo_testkit::git_answer, has_role: &|_| false };
+const QUERIES: FolderQueries<'static> = FolderQueries {
+    restriction: &secrets_only,
+    git: octo_testkit::git_answer,
+    has_role: &|_| false,
+    begins_role: &|_| false,
+};
 
 fn reads_at(line: &str, folder: &Path) -> Option<Vec<String>> {
     match judge_at(line, &[], folder, QUERIES) {

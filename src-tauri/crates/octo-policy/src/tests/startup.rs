@@ -13,7 +13,7 @@ struct Home {
 
 fn home() -> Home {
     let keep = tempfile::tempdir().unwrap();
-    let home = keep.path().canonicalize().unwrap();
+    let home = keep.path().canonicalize().unwrap().join("ada");
     for folder in ["dotfiles/config/fish", "project", ".config"] {
         fs::create_dir_all(home.join(folder)).unwrap();
     }
@@ -88,15 +88,49 @@ fn start_up_files_are_recognised_by_their_paths() {
         "project/.bashrc",
         "project/.profile",
         "dotfiles/bashrc",
-        ".profile.bak",
-        ".config",
-        ".config/app/config.fish",
-        ".local/share/fish/fish_history",
+        ".cache/app/x",
+        ".local/share/Trash/files/x",
         "a",
         "",
     ] {
         assert_eq!(home.verdict(path), PathVerdict::Open, "{path}");
     }
+}
+
+#[test]
+fn hidden_names_of_a_home_are_code_for_a_session_that_works_there() {
+    let mut home = home();
+    let hidden = [
+        ".profile.bak",
+        ".config",
+        ".config/app/config.fish",
+        ".config/openbox/autostart",
+        ".cargo/env",
+        ".local/lib/python3.11/site-packages/usercustomize.py",
+        ".local/share/fish/fish_history",
+        ".docker/cli-plugins/docker-compose",
+        ".gradle/init.d/x.gradle",
+        ".nvm/nvm.sh",
+        ".forward",
+        ".claude.json",
+        "Library/LaunchAgents/x.plist",
+        "AppData/Roaming/x",
+    ];
+    for path in hidden {
+        assert_eq!(home.verdict(path), PathVerdict::Role(FileRole::Code), "{path}");
+    }
+    let person = home.context.folder.clone();
+    home.context.folder = person.parent().unwrap().to_owned();
+    let below = person.file_name().unwrap().to_str().unwrap().to_owned();
+    for path in hidden {
+        assert_eq!(home.verdict(&format!("{below}/{path}")), PathVerdict::Role(FileRole::Code), "{path}");
+    }
+    home.context.folder = person.join(".config");
+    assert_eq!(home.verdict("openbox/autostart"), PathVerdict::Role(FileRole::Code));
+    home.context.folder = person.join(".config/app");
+    assert_eq!(home.verdict("settings.toml"), PathVerdict::Open);
+    home.context.folder = person.join("project");
+    assert_eq!(home.verdict(".eslintrc"), PathVerdict::Open);
 }
 
 #[test]

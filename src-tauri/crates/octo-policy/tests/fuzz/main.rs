@@ -115,7 +115,8 @@ impl FuzzProject {
         let tripped = self.root.join("tripped");
         let _missing = fs::remove_file(&tripped);
         let script = format!(
-            "GLOBIGNORE='-*:.[!/]*:*/.*'\nbuiltin eval -- \"$(</{}/line)\"",
+            "{}builtin eval -- \"$(</{}/line)\"",
+            octo_policy::PATTERN_SETUP,
             self.root.display().to_string().trim_start_matches('/')
         );
         let mut command = match isolation() {

@@ -86,7 +86,7 @@ fn works(program: &str, arguments: &[&str]) -> bool {
 fn watch(project: &Project, family: &Family, lines: &[(String, TouchedPaths)]) -> Vec<String> {
     let script = project.root.join("script");
     let written = project.root.join("trace");
-    let mut text = "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned();
+    let mut text = octo_policy::PATTERN_SETUP.to_owned();
     let (folder, original) = (&project.context.folder, project.root.join("whole"));
     if !original.exists() {
         let copied = Command::new("cp").arg("-a").arg(folder).arg(&original).status().expect("cp");
@@ -213,7 +213,10 @@ fn unexpected_effect(project: &Project, line: &str, known: &TouchedPaths, event:
             let settings = [".gitconfig", ".config/git"]
                 .iter()
                 .any(|name| asks_git && path.starts_with(project.root.join("home").join(name)));
-            let open = !(in_project || private) || settings || project.may_read(path);
+            // The objects ask if a line names them. Git reads them by itself, and a search only lists their folders.
+            let objects =
+                (asks_git || path.is_dir()) && path.starts_with(project.context.folder.join(".git/objects"));
+            let open = !(in_project || private) || settings || objects || project.may_read(path);
             (!open).then(|| format!("reads {}", path.display()))
         }
         Event::Writes(path) => {

@@ -59,8 +59,7 @@ impl CommandFiles {
     pub(super) fn arguments(&self, _bash: &Interpreter, scope: CarryScope) -> Vec<String> {
         let prelude = match scope {
             CarryScope::All => format!("builtin source {} 2>/dev/null\n", quote(&self.functions)),
-            // Patterns match neither hidden files nor names that look like options; the policy relies on that.
-            CarryScope::FolderOnly => "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned(),
+            CarryScope::FolderOnly => octo_policy::PATTERN_SETUP.to_owned(),
         };
         let save_script = carry::SCRIPT.replace("@STATE@", &quote(&self.state));
         let script = format!("{prelude}{save_script}builtin eval -- \"$(<{})\"", quote(&self.line));

@@ -53,6 +53,7 @@ const PRESENTATION_OPTIONS: &[&str] = &[
     "cumulative",
     "date",
     "decorate",
+    "diff-filter",
     "dirstat",
     "exit-code",
     "format",
@@ -106,6 +107,12 @@ const PRESENTATION_OPTIONS: &[&str] = &[
     "no-renames",
 ];
 
+/// Options that choose commits by their differences, and so after the detection of renames, which a query switches off.
+const DIFFERENCE_FILTERS: &[&str] = &["G", "L", "S", "diff-filter", "follow"];
+
+/// Options that limit the number of commits.
+const COUNT_OPTIONS: &[&str] = &["max-count", "n", "skip"];
+
 /// Options with which `git log` prints differences.
 const PATCH_OPTIONS: &[&str] = &[
     "p",
@@ -158,35 +165,40 @@ pub(crate) fn shown_contents(arguments: &[Word]) -> Option<ShownContents> {
     let shown = match command.name {
         "diff" => ShownContents {
             objects: revisions(&command),
-            ..named(query(&["diff", "--name-only", "-z", "--no-renames"], &command))
+            ..named(query(&["diff", "--name-status", "-z", "--no-renames"], &command))
         },
         "diff-tree" if options.has(PATCH_OPTIONS) => ShownContents {
             objects: revisions(&command),
-            ..named(query(&["diff-tree", "--name-only", "-z", "--no-renames"], &command))
+            ..named(query(&["diff-tree", "--name-status", "-z", "--no-renames"], &command))
         },
-        "log" | "whatchanged" if options.has(PATCH_OPTIONS) => {
-            named(query(&["log", "--name-only", "-z", "--format=", "-m"], &command))
+        "log" if options.has(PATCH_OPTIONS) => {
+            named(query(&["log", "--name-status", "-z", "--format=", "-m", "--no-renames"], &command))
         }
         // It prints only files that the line names.
         "show" if !operands.is_empty() && operands.iter().all(|operand| names_file(operand)) => return None,
         "show" => ShownContents {
             objects: revisions(&command),
-            ..named(query(&["show", "--name-only", "-z", "--format=", "-m", "--no-renames"], &command))
+            ..named(query(&["show", "--name-status", "-z", "--format=", "-m", "--no-renames"], &command))
         },
         "stash" if operands.first().is_some_and(|verb| verb == "show") => {
-            let head = ["stash", "show", "--name-only", "-z", "--no-renames", "--include-untracked"];
+            let head = ["stash", "show", "--name-status", "-z", "--no-renames", "--include-untracked"];
             let stash = operands.into_iter().skip(1);
             named(head.into_iter().map(str::to_owned).chain(stash).collect())
         }
         "stash" if options.has(&["p", "patch"]) => {
-            named(["stash", "list", "--name-only", "-z", "--format=", "-m"].map(str::to_owned).to_vec())
+            let list = ["stash", "list", "--name-status", "-z", "--format=", "-m", "--no-renames"];
+            named(list.map(str::to_owned).to_vec())
         }
         "grep" => {
             let words = arguments.iter().skip_while(|word| word.text != "grep").skip(1);
             let search = ["grep", "-l", "-z"].map(str::to_owned).into_iter();
             let search = search.chain(words.map(|word| word.text.clone())).collect();
             let tracked = ["ls-files", "-z"].map(str::to_owned).to_vec();
-            ShownContents { contents: Some(Contents::Matching(search, tracked)), ..Default::default() }
+            ShownContents {
+                contents: Some(Contents::Matching(search, tracked)),
+                objects: revisions(&command),
+                ..Default::default()
+            }
         }
         "cat-file" if options.has(&["p"]) => {
             ShownContents { objects: revisions(&command), ..Default::default() }
@@ -206,17 +218,24 @@ pub(super) fn shows_patches(options: &Options<'_>) -> bool {
     options.has(PATCH_OPTIONS)
 }
 
-/// Returns a query that begins with `head` and has the command's choice of commits and paths.
+/// Returns a query that begins with `head` and has the command's choice of commits and paths. If the differences decide
+/// which commits the command counts, the query has no limit, because it may count others.
 fn query(head: &[&str], command: &GitCommand<'_>) -> Vec<String> {
     let mut query: Vec<String> = head.iter().map(|word| (*word).to_owned()).collect();
     let options = &command.options;
+    // A search in the differences must not leave out one side of a rename.
+    if options.has(&["G", "S"]) {
+        query.push("--pickaxe-all".to_owned());
+    }
     let mut values = options.values.iter().peekable();
     for name in &options.given {
         let value = values.next_if(|(option, _)| option == name).map(|(_, value)| *value);
-        if PRESENTATION_OPTIONS.contains(name) {
+        let is_number = name.chars().all(|c| c.is_ascii_digit());
+        let is_limit = is_number || COUNT_OPTIONS.contains(name);
+        if PRESENTATION_OPTIONS.contains(name) || (is_limit && options.has(DIFFERENCE_FILTERS)) {
             continue;
         }
-        if name.chars().all(|c| c.is_ascii_digit()) {
+        if is_number {
             query.push(format!("-{name}"));
             continue;
         }
@@ -238,9 +257,24 @@ fn query(head: &[&str], command: &GitCommand<'_>) -> Vec<String> {
     query
 }
 
-/// Returns the operands that may be revisions. A revision with a path is left out, because it names the file it prints.
+/// Returns the revisions that the operands may be. A revision with a path is left out, because it names the file it
+/// prints.
 fn revisions(command: &GitCommand<'_>) -> Vec<String> {
     let operands = command.operands();
     let split = operands.len() - command.options.after_end.min(operands.len());
-    operands.into_iter().take(split).filter(|operand| !names_file(operand)).map(str::to_owned).collect()
+    let operands = operands.into_iter().take(split).flat_map(range_sides);
+    operands.filter(|operand| !names_file(operand)).map(str::to_owned).collect()
+}
+
+/// Returns the two sides of a range (`a..b`, `a...b`), without the sign of an exclusion; the whole text if it is none.
+/// To `git diff`, both sides may be any objects.
+pub(super) fn range_sides(operand: &str) -> Vec<&str> {
+    let operand = operand.strip_prefix('^').unwrap_or(operand);
+    match operand.split_once("..") {
+        Some((left, right)) if !right.starts_with('/') && !left.ends_with('/') => {
+            let right = right.strip_prefix('.').unwrap_or(right);
+            [left, right].into_iter().filter(|side| !side.is_empty()).collect()
+        }
+        _ => vec![operand],
+    }
 }

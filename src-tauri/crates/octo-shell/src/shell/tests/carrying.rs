@@ -239,11 +239,8 @@ async fn a_command_without_a_question_inherits_the_directory_only() {
     run.carry_scope = CarryScope::FolderOnly;
     run.command = "basename \"$PWD\"; echo $PATH; cat /dev/null; type -t grep; ls *; ls .*; env".to_owned();
     let output = fixture.shell.run(run.clone()).await.unwrap().output_model;
-    assert!(output.starts_with("sub\n/usr/local/bin:/usr/bin:/bin\nfile\nshown\n"), "{output}");
-    assert!(
-        !output.contains("evil") && !output.contains("BASH_ENV") && !output.contains(".hidden\n"),
-        "{output}"
-    );
+    assert!(output.starts_with("sub\n/usr/local/bin:/usr/bin:/bin\nfile\nshown\n.hidden\n"), "{output}");
+    assert!(!output.contains("evil") && !output.contains("BASH_ENV"), "{output}");
     assert!(
         output.contains("GIT_OPTIONAL_LOCKS=0\n") && output.contains("GIT_CONFIG_KEY_0=core.fsmonitor\n"),
         "{output}"
@@ -254,6 +251,24 @@ async fn a_command_without_a_question_inherits_the_directory_only() {
     assert_eq!(
         fixture.output("basename \"$PWD\"; echo \"[$NEW]\"; type -t f; cat").await,
         "project\n[]\nevil\n"
+    );
+}
+
+#[tokio::test]
+async fn a_command_without_a_question_matches_names_as_bash_does() {
+    let fixture = Fixture::new();
+    fixture
+        .output("mkdir -p .github/workflows sub; touch .github/workflows/ci.yml sub/.env sub/a -- -l")
+        .await;
+    let mut run =
+        fixture.command("echo .github/workflows/*; echo .g*; echo sub/*; echo *; echo */*; echo sub/.e*");
+    run.carry_scope = CarryScope::FolderOnly;
+    let output = fixture.shell.run(run).await.unwrap().output_model;
+    let lines: Vec<&str> = output.lines().take(6).collect();
+    assert_eq!(
+        lines,
+        [".github/workflows/ci.yml", ".github", "sub/a", "sub", "sub/a", "sub/.env"],
+        "{output}"
     );
 }
 

@@ -58,7 +58,7 @@ impl CommandFiles {
             Language::Bash => {
                 let begin = match scope {
                     CarryScope::All => format!("builtin source {} 2>/dev/null\n", quote(&self.functions)),
-                    CarryScope::FolderOnly => "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned(),
+                    CarryScope::FolderOnly => octo_policy::PATTERN_SETUP.to_owned(),
                 };
                 let save_script = carry::SCRIPT
                     .replace("@STATE@", &quote(&self.state))
