@@ -206,8 +206,11 @@ fn unexpected_effect(project: &Project, line: &str, known: &TouchedPaths, event:
     match event {
         Event::Reads(path) => {
             let in_project = path.starts_with(&project.root) && *path != project.root.join("script");
-            let private =
-                path.ends_with("environ") || path.starts_with("/etc/shadow") || path.starts_with("/root");
+            // `ps` opens the environment of each process, and prints it only with options that the policy refuses.
+            let lists_processes = line.split_whitespace().next() == Some("ps");
+            let private = (path.ends_with("environ") && !lists_processes)
+                || path.starts_with("/etc/shadow")
+                || path.starts_with("/root");
             // Git's own settings, in which `rg` looks up ignored files too.
             let asks_git = line.contains("git") || line.contains("rg");
             let settings = [".gitconfig", ".config/git"]
