@@ -31,7 +31,7 @@ const FLOORS: &[&[&str]] = &[
         "updates",
     ],
     &["base", "ledger", "troubles"],
-    &["admission", "attachments", "chats", "models", "rules", "searching"],
+    &["attachments", "chats", "models", "rules", "searching"],
     &["activity", "library", "schedule"],
     &["services"],
     &["builtin", "export"],

@@ -1,12 +1,11 @@
 //! The running work of this process: each session actor publishes its activity to a board, so a reader never
 //! waits for a busy actor. The work of other processes of the home is read from the store.
 
-use crate::admission::PermitCount;
 use octo_protocol::{
     ActivityId, ActivityOrigin, ActivityRow, ActivityState, ActivityStatus, BackgroundCommand, Millis,
     RunStatus, SessionId, SessionStatus, Spending, SubAgentOrigin, TaskRun, TurnId, Usage,
 };
-use octo_runtime::Change;
+use octo_runtime::{Change, PermitCount};
 use octo_store::OtherProcessSession;
 use parking_lot::Mutex;
 use std::{

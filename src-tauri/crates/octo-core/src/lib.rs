@@ -4,7 +4,6 @@
 //! one and use the types of `octo_protocol` with it: [`Octo::request`] and [`Octo::subscribe`].
 
 mod activity;
-mod admission;
 mod attachments;
 mod base;
 mod builtin;

@@ -1,11 +1,9 @@
 //! The environment of session actors.
 
 use super::{registry::OpenSessions, sub_agent::SubAgentPool};
-use crate::{
-    activity::ActivityBoard, admission::TurnLimiter, base::Base, services::Services, troubles::Troubles,
-};
+use crate::{activity::ActivityBoard, base::Base, services::Services, troubles::Troubles};
 use octo_protocol::Delta;
-use octo_runtime::WakeSignal;
+use octo_runtime::{TurnLimiter, WakeSignal};
 use std::sync::Arc;
 use tokio::sync::broadcast;
 

@@ -1,4 +1,4 @@
-//! The permit of the turn limiter (see [`crate::admission`]).
+//! The permit of the turn limiter (see [`octo_runtime::TurnLimiter`]).
 //!
 //! A turn asks for its permit before its first step and keeps it until the turn ends, except while it waits for
 //! the person. Calls the model made by then are not held up: the call that an answer allows runs at once,
@@ -13,11 +13,11 @@
 
 use super::{Gate, GatedCall, Passage};
 use crate::{
-    admission::Permit,
     session::{JobReport, calls::Batch, current_turn::RunningTurn, state::Session, step::Step},
     turn::Input,
 };
 use octo_protocol::{ApiError, CallId, SessionStatus, TurnId};
+use octo_runtime::Permit;
 
 /// A turn's permit and the steps that wait for it.
 #[derive(Default)]

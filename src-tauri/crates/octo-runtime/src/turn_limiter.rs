@@ -6,8 +6,8 @@
 //!
 //! None of this reaches a model: a turn without a permit only sends its request later.
 
+use crate::Change;
 use octo_protocol::TurnId;
-use octo_runtime::Change;
 use parking_lot::Mutex;
 use std::{
     collections::{BTreeSet, HashMap},
@@ -16,21 +16,23 @@ use std::{
 
 /// The turn limiter of this process. Clones share it.
 #[derive(Clone)]
-pub(crate) struct TurnLimiter {
+pub struct TurnLimiter {
     state: Arc<Mutex<LimiterState>>,
     change: Change,
 }
 
 /// A turn's permit or its place in the queue for one. Dropping it gives it up.
-pub(crate) struct Permit {
+pub struct Permit {
     turn: TurnId,
     limiter: TurnLimiter,
 }
 
 /// Number of permits in use, and the maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PermitCount {
+pub struct PermitCount {
+    /// Permits in use.
     pub taken: usize,
+    /// The maximum.
     pub limit: usize,
 }
 
@@ -118,6 +120,7 @@ impl TurnLimiter {
         self.read(|line| line.ahead(turn))
     }
 
+    /// Returns the number of permits in use, and the maximum.
     pub fn permits(&self) -> PermitCount {
         self.read(|line| PermitCount { taken: line.admitted.len(), limit: line.limit })
     }
