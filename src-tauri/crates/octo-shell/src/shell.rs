@@ -10,6 +10,7 @@ mod guard;
 mod keys;
 #[cfg_attr(windows, path = "shell/windows/leader.rs")]
 mod leader;
+mod persistent_state;
 #[cfg_attr(windows, path = "shell/windows/place.rs")]
 mod place;
 #[cfg(any(windows, test))]

@@ -6,6 +6,7 @@ use super::{
     Removals, ShellConfig,
     background::{CommandIdentity, Observation, Registry, now},
     carry::{self, CarriedState, InitialState},
+    persistent_state::PersistentState,
     place::{CommandFiles, interpreter},
     process::{ProcessStart, ShellProcess},
     tree::Survivors,
@@ -17,7 +18,6 @@ use crate::{
 };
 use octo_protocol::{CallId, CommandState, SessionId};
 use octo_workspace::is_real_folder;
-use parking_lot::Mutex;
 use std::{
     io,
     path::{Path, PathBuf},
@@ -35,9 +35,6 @@ const MAX_RUNNING: usize = 16;
 
 /// The maximum number of ended commands whose unreported ends are kept.
 const MAX_ENDED: usize = 16;
-
-/// The maximum number of commands whose surviving processes are recorded.
-const MAX_SURVIVORS: usize = 1_000;
 
 /// Interval between two checks whether a command waits for input.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
@@ -61,23 +58,6 @@ pub(super) struct Commands {
     closed: AtomicBool,
 }
 
-/// The state changed by the end of a command.
-struct PersistentState {
-    file: PathBuf,
-    carry: Mutex<NewestCarry>,
-    /// The processes that outlived their commands, one entry per command.
-    survivors: Mutex<Vec<Survivors>>,
-}
-
-/// The carried state and the number of the command that left it. An earlier command that ends later must not undo the
-/// changes of a later one.
-struct NewestCarry {
-    carry: CarriedState,
-    command: u64,
-    /// The directory of commands that was lost and that no report named yet.
-    lost: Option<PathBuf>,
-}
-
 /// The reason why a wait ended.
 enum WaitEnd {
     Ended,
@@ -98,13 +78,8 @@ enum CancelEffect {
 impl Commands {
     pub(super) fn new(config: ShellConfig) -> Self {
         let file = config.scratch.join("carried.json");
-        let carry = CarriedState::load(&file);
         Self {
-            persistent_state: Arc::new(PersistentState {
-                file,
-                carry: Mutex::new(NewestCarry { carry, command: 0, lost: None }),
-                survivors: Mutex::default(),
-            }),
+            persistent_state: Arc::new(PersistentState::load(file)),
             registry: Arc::new(Registry::new(Arc::clone(&config.news))),
             network: config.network.clone().map(SessionNetwork::new),
             config,
@@ -432,46 +407,6 @@ impl Drop for Commands {
             process.kill();
         }
         drop(self.persistent_state.request_kill_of_survivors());
-    }
-}
-
-impl PersistentState {
-    fn take(
-        &self,
-        number: u64,
-        final_state: &carry::FinalState,
-        initial_state: &InitialState<'_>,
-        scope: CarryScope,
-    ) {
-        let mut newest = self.carry.lock();
-        if number < newest.command {
-            return;
-        }
-        newest.command = number;
-        let lost = match scope {
-            CarryScope::All => newest.carry.take_state(final_state, initial_state),
-            CarryScope::FolderOnly => newest.carry.take_directory(final_state, initial_state),
-        };
-        newest.lost = lost.or_else(|| newest.lost.take());
-        if let Err(error) = newest.carry.save(&self.file) {
-            tracing::warn!(%error, "what a command left is carried in this run only");
-        }
-    }
-
-    /// Records the processes that outlived a command. Forgets those that have ended.
-    fn record_survivors(&self, survivors: Option<Survivors>) {
-        let mut all = self.survivors.lock();
-        all.retain(|survivors| !survivors.is_over());
-        all.extend(survivors);
-        let surplus = all.len().saturating_sub(MAX_SURVIVORS);
-        all.drain(..surplus);
-    }
-
-    /// Requests that all surviving processes be killed, and returns them.
-    fn request_kill_of_survivors(&self) -> Vec<Survivors> {
-        let survivors = std::mem::take(&mut *self.survivors.lock());
-        survivors.iter().for_each(Survivors::request_kill);
-        survivors
     }
 }
 
