@@ -49,7 +49,7 @@ fn every_event_is_read_and_written_again_byte_for_byte() {
 fn the_log_has_every_kind_of_event_with_every_variant_within() {
     let values: Vec<Value> = LOG.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut missing = Wire::new().with::<Envelope>("event").missing(&values);
-    // What no event has: a topic without events, and a flag that is only written where it is set.
+    // What no event has: a topic without events, and what is only written where it is set.
     let topics = [
         StoredTopic::Session { id: SessionId::new() },
         StoredTopic::Sessions,
@@ -58,7 +58,8 @@ fn the_log_has_every_kind_of_event_with_every_variant_within() {
     ];
     let topics = topics.map(|topic| serde_json::to_value(topic).unwrap());
     let without = Wire::new().with::<Topic>("topic").missing(&topics);
-    missing.retain(|path| !without.contains(path) && !path.ends_with(".undone false"));
+    let unwritten = |path: &String| path.ends_with(".undone false") || path == "CommandNetwork:open";
+    missing.retain(|path| !without.contains(path) && !unwritten(path));
     assert_eq!(missing, Vec::<String>::new(), "add events with these to the log");
     let kinds: BTreeSet<&str> = values.iter().filter_map(|value| value["event"]["type"].as_str()).collect();
     assert!(kinds.len() >= 31, "{kinds:?}");
