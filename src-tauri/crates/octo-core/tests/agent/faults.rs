@@ -2,8 +2,8 @@
 
 use super::rig::{Rig, answers, results, statuses, words};
 use octo_protocol::{
-    CallStatus, ErrorCode, Event, Mode, RetryTurn, Send, SessionStatus, StoredTopic, TroubleStage, TurnEnd,
-    Update,
+    CallStatus, ChangeSettings, ErrorCode, Event, Mode, RetryTurn, Send, SessionStatus, SettingsPatch,
+    StoredTopic, Switch, TroubleStage, TurnEnd, Update,
 };
 use octo_testkit::{Reply, ReplyFinish, Script, StreamCut};
 use serde_json::json;
@@ -140,6 +140,9 @@ async fn without_its_folder_a_turn_runs_nothing_and_the_model_is_told_how_to_res
         .call("write", json!({ "path": "a.txt", "content": "x" }))
         .text("it is gone");
     let mut rig = Rig::new(script).await;
+    // Confined, a command cannot rename the session's folder.
+    let off = SettingsPatch { confinement: Some(Switch::Off), ..SettingsPatch::default() };
+    rig.octo.call(ChangeSettings { patch: off }).await.unwrap();
     let session = rig.start(Mode::Autonomous, "move it").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let told = results(&rig.snapshot(session).await);

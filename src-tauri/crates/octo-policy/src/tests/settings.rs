@@ -103,7 +103,6 @@ impl Person {
 /// Lines with git that run without approval in a repository.
 const LINES: &[&str] = &[
     "git status",
-    "git status -v",
     "git diff",
     "git diff HEAD",
     "git diff --stat",
