@@ -89,7 +89,8 @@ impl Person {
         if ran.exists() {
             fs::remove_file(&ran).unwrap();
         }
-        fs::write(self.context.folder.join("a"), "two\n").unwrap();
+        // Never what an earlier line has committed.
+        fs::write(self.context.folder.join("a"), format!("after {line}\n")).unwrap();
         let login = std::env::vars().collect();
         let mut bash = Command::new("bash");
         bash.args(["--noprofile", "--norc", "-c", line]).current_dir(&self.context.folder).env_clear();

@@ -49,7 +49,8 @@ impl ClosedFolders {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::{fs, os::unix::fs::symlink};
