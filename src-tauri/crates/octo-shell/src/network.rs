@@ -36,7 +36,6 @@ pub(crate) struct SessionNetwork {
 }
 
 /// The network of one command.
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "no other system makes one"))]
 pub(crate) struct CommandNetwork {
     /// The namespace.
     pub(crate) namespace: Arc<NetworkNamespace>,
