@@ -92,9 +92,20 @@ export async function walk(page: Page): Promise<{ reached: number; missed: strin
  * through it can take all presses.
  */
 async function reachFromNeighbours(page: Page): Promise<void> {
-  for (let key = await focusNeighbour(page, 0); key !== null; key = await focusNeighbour(page, key.missed + 1)) {
+  for (let key = await focusNeighbour(page, 0); key !== null;) {
     await page.keyboard.press(key.press);
+    // An element that was reached is a neighbour of the one before it.
+    key = await focusNeighbour(page, (await isReached(page, key.missed)) ? 0 : key.missed + 1);
   }
+}
+
+/** Returns whether the element at this place had the focus. */
+function isReached(page: Page, place: number): Promise<boolean> {
+  return page.evaluate((place) => {
+    const { seen } = (window as unknown as Walked).walked;
+    const element = [...document.querySelectorAll<HTMLElement>("[data-wanted]")][place];
+    return element !== undefined && seen.has(element.dataset["wanted"] ?? "");
+  }, place);
 }
 
 /** Focuses a reached element beside the first missed one from this place on; returns the key that leads there. */
