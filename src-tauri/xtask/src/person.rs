@@ -20,8 +20,8 @@ const TESTS: &str = "(package(octo-keeper) or package(octo-shell) or package(oct
 /// Read by the tests: the folder below which they create homes and projects.
 const HOMES_VARIABLE: &str = "OCTO_TEST_HOMES";
 
-/// The user and group of the tests where the gate runs as root: the last ones that Debian gives to people. Without an
-/// account its shell is the usual one; that of `nobody` refuses to start.
+/// The user and group of the tests where the gate runs as root: the last id that Debian assigns to people. It has no
+/// account, so programs start `/bin/sh` as its shell; the shell of `nobody` refuses to start.
 const PERSON: u32 = 59_999;
 
 /// The folders that a Linux system uses for temporary files, besides the one that `TMPDIR` names.

@@ -23,7 +23,7 @@ pub enum LaunchError {
     /// The executable could not be run.
     #[error("the browser could not be started: {0}")]
     Start(String),
-    /// Pipes to a browser are not implemented on this system yet.
+    /// Octo connects to a separate browser by pipes, which it has on Unix only.
     #[error("a separate browser cannot be started on this system yet")]
     Unsupported,
 }

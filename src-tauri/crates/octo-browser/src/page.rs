@@ -329,7 +329,7 @@ impl PageCore {
     }
 
     fn publish(&self, event: PageEvent) {
-        // An error only means that nobody listens.
+        // Sending fails only if there is no receiver.
         let _ = self.event_sender.send(event);
     }
 

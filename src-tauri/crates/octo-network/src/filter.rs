@@ -1,4 +1,4 @@
-//! The filter: it reads what a client wants, has it decided, and carries the bytes.
+//! The filter: it reads a client's request, has the gate decide on it, and copies the bytes of the connection.
 
 use crate::{
     connection::{ConnectError, ConnectionRoute, connect, route},
@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 /// The maximum number of connections of a session at a time; more wait.
 const MAX_CONNECTIONS: usize = 512;
 
-/// How long a client may take to say what it wants.
+/// The time a client has to send its request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The pause after a connection that could not be accepted, such as without a free descriptor.
@@ -34,7 +34,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// A function that names the call of an address in the namespace.
 pub type CallOfAddress = Arc<dyn Fn(Ipv4Addr) -> Option<CallId> + Send + Sync>;
 
-/// What a filter needs.
+/// The options of a filter.
 #[derive(Clone)]
 pub struct FilterOptions {
     /// Decides on connections.
@@ -84,7 +84,7 @@ struct ProxyClient {
     options: FilterOptions,
 }
 
-/// What a client asks for, and the bytes it sent after that.
+/// A client's request, and the bytes that followed it.
 struct ClientRequest {
     content: ProxyRequest,
     is_socks: bool,
@@ -129,7 +129,7 @@ impl ProxyClient {
         copy_bidirectional(&mut self.stream, &mut upstream.stream).await.map(drop)
     }
 
-    /// Reads what the client wants. Returns `None` if that was answered already.
+    /// Reads the client's request. Returns `None` if the filter has already answered it.
     async fn read_request(&mut self) -> io::Result<Option<ClientRequest>> {
         let mut received = vec![self.stream.read_u8().await?];
         if received == [socks::VERSION] {

@@ -5,9 +5,10 @@ use crate::{
     pattern::HostPattern,
 };
 use octo_protocol::{CallId, NetworkScope, QuestionId, Rule};
+use parking_lot::Mutex;
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 use tokio::sync::oneshot;
 
@@ -46,11 +47,11 @@ pub struct AskingCalls(Arc<Mutex<HashSet<CallId>>>);
 impl AskingCalls {
     /// Returns whether the person is being asked about this call's command.
     pub fn contains(&self, call: CallId) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&call)
+        self.0.lock().contains(&call)
     }
 
     fn replace(&self, calls: HashSet<CallId>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = calls;
+        *self.0.lock() = calls;
     }
 }
 

@@ -98,7 +98,7 @@ pub(crate) fn parse(head: &[u8]) -> Result<ProxyRequest, RequestError> {
     };
     let mut complete = write(&origin);
     complete.extend(b"\r\n");
-    // Whoever sends it adds credentials and the empty line.
+    // The sender adds credentials and the empty line.
     let proxied_head = write(&format!("http://{authority}{origin}"));
     Ok(ProxyRequest::Plain { destination, head: complete, proxied_head })
 }

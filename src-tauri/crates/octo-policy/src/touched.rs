@@ -71,7 +71,7 @@ pub(crate) fn inspect(
                 let written = line_folder.join(text);
                 let removed =
                     known.removes.iter().any(|removed| written.starts_with(line_folder.join(removed)));
-                // What is copied or moved to a folder that remains gets into the folder.
+                // A copy or a move into an existing folder creates an entry in it.
                 let remains = !removed
                     && !is_replaced(&replaced, &path)
                     && written.symlink_metadata().is_ok_and(|meta| meta.is_dir());

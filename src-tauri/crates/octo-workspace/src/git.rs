@@ -2,7 +2,7 @@
 //!
 //! A repository's settings and attributes make git start programs, and so do the settings in the person's home. The
 //! agent may have written them, and nothing confines what Octo starts. [`git_command`] therefore makes every git
-//! command of Octo's own: it only reads, and no setting of anybody names a program it starts. [`git_answer`] adds
+//! command of Octo's own: it only reads, and starts no program that a setting names. [`git_answer`] adds
 //! what depends on the repository.
 
 use crate::{is_inside, resolve_links};

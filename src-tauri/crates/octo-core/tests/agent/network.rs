@@ -35,12 +35,12 @@ static KEEP: extern "C" fn() = {
 };
 
 /// A server of this machine that counts its requests.
-struct Service {
+struct CountingServer {
     port: u16,
     requests: Arc<AtomicUsize>,
 }
 
-impl Service {
+impl CountingServer {
     fn start() -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -94,7 +94,7 @@ async fn limited(script: Script) -> Option<Rig> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_host_is_asked_about_once_and_then_listed_for_the_folder() {
-    let service = Service::start();
+    let service = CountingServer::start();
     let script = Script::new()
         .calls([service.fetch()])
         .calls([service.fetch()])
@@ -121,7 +121,7 @@ async fn a_host_is_asked_about_once_and_then_listed_for_the_folder() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_no_is_no_also_when_the_command_tries_again() {
-    let service = Service::start();
+    let service = CountingServer::start();
     let (tool, mut call) = service.fetch();
     let line = call["command"].as_str().unwrap().to_owned();
     call["command"] = json!(format!("{line}; {line}"));
@@ -138,7 +138,7 @@ async fn a_no_is_no_also_when_the_command_tries_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn stop_withdraws_the_question_and_nothing_is_reached() {
-    let service = Service::start();
+    let service = CountingServer::start();
     let Some(mut rig) = limited(Script::new().calls([service.fetch()])).await else { return };
     let session = rig.start(Mode::Autonomous, "fetch").await;
     let question = rig.question().await;

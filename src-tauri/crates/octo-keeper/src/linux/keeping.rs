@@ -4,7 +4,7 @@ use super::{
     network, reaper,
     sweep::{self, EndedChildren},
     system,
-    wire::{MAX_DESCRIPTORS, NETWORK_DESCRIPTORS, PROGRAM_DESCRIPTORS},
+    wire::{self, MAX_DESCRIPTORS, NETWORK_DESCRIPTORS, PROGRAM_DESCRIPTORS},
 };
 use nix::{
     poll::{PollFd, PollFlags, PollTimeout, poll},
@@ -13,7 +13,7 @@ use nix::{
 use rustix::{
     fs::{Mode, OFlags, open},
     io::{DupFlags, dup3},
-    net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg},
+    net::{RecvAncillaryBuffer, RecvFlags, recvmsg},
     process::{Pid, PidfdFlags, getpid, pidfd_open, set_child_subreaper, setsid},
     stdio::dup2_stdin,
 };
@@ -157,14 +157,7 @@ fn receive(control: &OwnedFd) -> io::Result<Packet> {
     if received.bytes == 0 {
         return Ok(Packet::Closed);
     }
-    let descriptors: Vec<OwnedFd> = ancillary
-        .drain()
-        .filter_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors),
-            _ => None,
-        })
-        .flatten()
-        .collect();
+    let descriptors = wire::take_descriptors(&mut ancillary);
     Ok(packet(descriptors).unwrap_or(Packet::Unknown))
 }
 

@@ -6,11 +6,10 @@
 //! in, so Octo accepts the connections of programs inside while it is outside itself, and no process has to stay.
 //! The namespaces exist as long as Octo has their descriptors, or a program runs in them.
 
-use super::{client::wait_readable, system};
+use super::{client::wait_readable, system, wire};
 use nix::libc;
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, recvmsg, sendmsg,
+    RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 use std::{
     fs::{self, File},
@@ -99,14 +98,7 @@ pub(super) fn receive(socket: &UnixStream) -> io::Result<NewNetwork> {
     if received.bytes != number.len() {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    let descriptors: Vec<OwnedFd> = ancillary
-        .drain()
-        .filter_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors),
-            _ => None,
-        })
-        .flatten()
-        .collect();
+    let descriptors = wire::take_descriptors(&mut ancillary);
     match (i32::from_le_bytes(number), <[OwnedFd; DESCRIPTORS]>::try_from(descriptors)) {
         (0, Ok([user, network, listener])) => {
             Ok(NewNetwork { namespace: NetworkNamespace { user, network }, listener: listener.into() })

@@ -7,6 +7,7 @@
 //! socket over which the namespace is sent.
 
 use crate::{PathGrants, linux::NetworkNamespace};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage};
 use std::{
     collections::BTreeSet,
     ffi::{OsStr, OsString},
@@ -247,6 +248,15 @@ fn size(length: usize) -> io::Result<u32> {
 
 fn malformed() -> io::Error {
     io::Error::from(io::ErrorKind::InvalidData)
+}
+
+/// Returns the file descriptors that a received message carries.
+pub(super) fn take_descriptors(ancillary: &mut RecvAncillaryBuffer<'_>) -> Vec<OwnedFd> {
+    let descriptors = ancillary.drain().filter_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors),
+        _ => None,
+    });
+    descriptors.flatten().collect()
 }
 
 #[cfg(test)]

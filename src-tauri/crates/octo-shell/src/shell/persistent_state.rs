@@ -1,4 +1,4 @@
-//! What a session keeps of its ended commands: the state that the next command starts with, and the processes that
+//! The remains of a session's ended commands: the state with which the next command starts, and the processes that
 //! outlived them.
 
 use super::{

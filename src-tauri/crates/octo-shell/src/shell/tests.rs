@@ -44,6 +44,23 @@ fn login(home: &Path) -> LoginEnvironment {
     )
 }
 
+/// Returns the configuration of a shell whose files lie next to its project in `root`.
+fn config(root: &Path, supervision: Supervision) -> ShellConfig {
+    ShellConfig {
+        session: SessionId::new(),
+        scratch: root.join("scratch"),
+        temporary: TemporaryFolder::at(root.join("tmp")),
+        login: login(root),
+        secret_variables: vec!["MY_KEY".to_owned()],
+        news: Arc::new(|_| {}),
+        time_limit: crate::COMMAND_TIME_LIMIT,
+        removals: crate::Removals::System,
+        supervision,
+        closed_folders: crate::ClosedFolders::default(),
+        network: None,
+    }
+}
+
 impl Fixture {
     fn new() -> Self {
         let root = octo_testkit::test_folder();
@@ -58,19 +75,7 @@ impl Fixture {
     }
 
     fn supervised(root: &Path, supervision: Supervision) -> Shell {
-        Shell::new(ShellConfig {
-            session: SessionId::new(),
-            scratch: root.join("scratch"),
-            temporary: TemporaryFolder::at(root.join("tmp")),
-            login: login(root),
-            secret_variables: vec!["MY_KEY".to_owned()],
-            news: Arc::new(|_| {}),
-            time_limit: crate::COMMAND_TIME_LIMIT,
-            removals: crate::Removals::System,
-            supervision,
-            closed_folders: crate::ClosedFolders::default(),
-            network: None,
-        })
+        Shell::new(config(root, supervision))
     }
 
     /// Returns the session's folder, as the system names it.
@@ -288,17 +293,8 @@ async fn the_trashs_programs_come_first_in_the_path() {
     let home = root.path().join("octo");
     let supervision = crate::testing::supervision();
     let shell = Shell::new(ShellConfig {
-        session: SessionId::new(),
-        scratch: root.path().join("scratch"),
-        temporary: TemporaryFolder::at(root.path().join("tmp")),
-        login: login(root.path()),
-        secret_variables: Vec::new(),
-        news: Arc::new(|_| {}),
-        time_limit: crate::COMMAND_TIME_LIMIT,
         removals: crate::Removals::Trash { home: home.clone() },
-        supervision: supervision.clone(),
-        closed_folders: crate::ClosedFolders::default(),
-        network: None,
+        ..config(root.path(), supervision.clone())
     });
     let fixture = Fixture { root, shell, supervision };
     let bin = home.join("bin").display().to_string();

@@ -84,7 +84,7 @@ fn an_incompatible_shell_yields_nothing() {
     }
 }
 
-/// What a start-up file that the agent wrote would like to do, one line each. A line that succeeds adds its number to
+/// The lines of a hostile start-up file. A line that succeeds adds its number to
 /// `DID`; what it writes is compared afterwards.
 const HOSTILE: &[(&str, bool)] = &[
     ("echo x > ~/written", false),

@@ -19,17 +19,9 @@ impl NewsWatcher {
         let (sender, news) = mpsc::unbounded_channel();
         let supervision = crate::testing::supervision();
         let shell = Shell::new(ShellConfig {
-            session: SessionId::new(),
-            scratch: root.path().join("scratch"),
-            temporary: TemporaryFolder::at(root.path().join("tmp")),
-            login: login(root.path()),
-            secret_variables: Vec::new(),
             news: Arc::new(move |news| sender.send(news).unwrap_or_default()),
             time_limit,
-            removals: crate::Removals::System,
-            supervision: supervision.clone(),
-            closed_folders: crate::ClosedFolders::default(),
-            network: None,
+            ..config(root.path(), supervision.clone())
         });
         Self { fixture: Fixture { root, shell, supervision }, news }
     }

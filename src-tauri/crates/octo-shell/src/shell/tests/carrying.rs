@@ -63,17 +63,8 @@ async fn leave_from(line: &str) -> (CommandReport, String) {
     fs::create_dir(path.join("outside")).unwrap();
     let supervision = crate::testing::supervision();
     let shell = Shell::new(ShellConfig {
-        session: SessionId::new(),
-        scratch: path.join("scratch"),
-        temporary: TemporaryFolder::at(path.join("tmp")),
-        login: login(&path),
-        secret_variables: Vec::new(),
-        news: Arc::new(|_| {}),
-        time_limit: crate::COMMAND_TIME_LIMIT,
-        removals: crate::Removals::System,
-        supervision: supervision.clone(),
         closed_folders: crate::ClosedFolders { closed: vec![path.join("octo")], open: Vec::new() },
-        network: None,
+        ..config(&path, supervision.clone())
     });
     let fixture = Fixture { root, shell, supervision };
     let mut report = fixture.run(line).await;

@@ -79,19 +79,8 @@ async fn limited() -> Option<(Fixture, Arc<OneHost>, u16)> {
     let root = octo_testkit::test_folder();
     fs::create_dir(root.path().join("project")).unwrap();
     let supervision = crate::testing::supervision();
-    let shell = Shell::new(ShellConfig {
-        session: SessionId::new(),
-        scratch: root.path().join("scratch"),
-        temporary: TemporaryFolder::at(root.path().join("tmp")),
-        login: login(root.path()),
-        secret_variables: Vec::new(),
-        news: Arc::new(|_| {}),
-        time_limit: crate::COMMAND_TIME_LIMIT,
-        removals: crate::Removals::System,
-        supervision: supervision.clone(),
-        closed_folders: crate::ClosedFolders::default(),
-        network: Some(gate.clone()),
-    });
+    let shell =
+        Shell::new(ShellConfig { network: Some(gate.clone()), ..config(root.path(), supervision.clone()) });
     let fixture = Fixture { root, shell, supervision };
     if crate::try_network(&fixture.supervision).await.is_err() {
         let started = fixture.shell.run(fixture.command("touch started")).await;
